@@ -16,7 +16,9 @@ from typing import Any
 from sandbox.base import SandboxUnavailable
 from sandbox.docker.engine import connect, speaking_to_engine
 
-_LEFT_OUT = re.compile(r".*/(test|tests|idlelib|tkinter|ensurepip|posix|right|site-packages|dist-packages|config-\d.*)")
+_LEFT_OUT = re.compile(
+    r".*/(test|tests|idlelib|tkinter|ensurepip|posix|right|site-packages|dist-packages|config-\d.*)"
+)
 _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
@@ -32,14 +34,20 @@ def import_base(client: Any, tag: str) -> str:
         file.seek(0)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin"]
         with speaking_to_engine("import a base image"):
-            client.api.import_image_from_data(file, repository=repository, tag=name or "latest", changes=changes)
+            client.api.import_image_from_data(
+                file, repository=repository, tag=name or "latest", changes=changes
+            )
     return tag
 
 
 def write_base(tar: tarfile.TarFile) -> None:
     """Write the base image's files."""
     python = Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
-    library = Path(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix, "base": sys.base_prefix}))
+    library = Path(
+        sysconfig.get_path(
+            "stdlib", vars={"installed_base": sys.base_prefix, "base": sys.base_prefix}
+        )
+    )
     files = {"usr/local/bin/python3": python, "usr/share/zoneinfo": Path("/usr/share/zoneinfo")}
     files[f"usr/local/{library.relative_to(sys.base_prefix)}"] = library
     files |= _libraries([python, *library.glob("lib-dynload/*.so")])
@@ -48,19 +56,31 @@ def write_base(tar: tarfile.TarFile) -> None:
     tar.addfile(folder)
     for name, path in files.items():
         if path.exists():
-            tar.add(path, name, filter=lambda entry: None if _LEFT_OUT.fullmatch(entry.name) else entry)
+            tar.add(
+                path, name, filter=lambda entry: None if _LEFT_OUT.fullmatch(entry.name) else entry
+            )
 
 
 def _libraries(native: list[Path]) -> dict[str, Path]:
     """The shared libraries that those files need, by where each goes: beside the C library, which is always found."""
     ldd = shutil.which("ldd")
     if ldd is None:
-        raise SandboxUnavailable("making a base image needs `ldd`; install it, or name an image in ATC_DOCKER_BASE")
-    told = subprocess.run([ldd, *map(str, native)], capture_output=True, text=True, check=False).stdout  # noqa: S603
+        raise SandboxUnavailable(
+            "making a base image needs `ldd`; install it, or name an image in ATC_DOCKER_BASE"
+        )
+    told = subprocess.run(  # noqa: S603
+        [ldd, *map(str, native)], capture_output=True, text=True, check=False
+    ).stdout
     found = {(soname or path): Path(path) for soname, path in _LIBRARY.findall(told)}
-    home = next((path.parent for soname, path in found.items() if re.match(r"libc\.(so|musl)", soname)), Path("/lib"))
+    home = next(
+        (path.parent for soname, path in found.items() if re.match(r"libc\.(so|musl)", soname)),
+        Path("/lib"),
+    )
     # The loader is named by its whole path.
-    return {(soname if soname.startswith("/") else str(home / soname)).lstrip("/"): p for soname, p in found.items()}
+    return {
+        (soname if soname.startswith("/") else str(home / soname)).lstrip("/"): p
+        for soname, p in found.items()
+    }
 
 
 if __name__ == "__main__":

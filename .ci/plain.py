@@ -28,7 +28,9 @@ class Stub(BaseHTTPRequestHandler):
         get = {
             "operationId": "list_tickets",
             "summary": "All open tickets.",
-            "responses": {"200": {"description": "The tickets.", "content": {"application/json": answer}}},
+            "responses": {
+                "200": {"description": "The tickets.", "content": {"application/json": answer}}
+            },
         }
         documents = {
             "/openapi.json": {
@@ -47,7 +49,15 @@ class Stub(BaseHTTPRequestHandler):
         message = {"role": "assistant", "content": f"```python\n{PROGRAM}\n```"}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        self.answer({"id": "1", "object": "chat.completion", "model": "stub", "choices": [choice], "usage": usage})
+        self.answer(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "model": "stub",
+                "choices": [choice],
+                "usage": usage,
+            }
+        )
 
     def answer(self, document):
         body = json.dumps(document).encode()
@@ -70,7 +80,11 @@ def main():
         venv.create(folder / "venv", with_pip=True)
         python = folder / "venv" / "bin" / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], check=True)  # noqa: S603
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "OPENAI_", "PYTHON"))}
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("ATC_", "OPENAI_", "PYTHON"))
+        }
         here = {"ATC_STATE_DIR": "state", "ATC_CACHE_DIR": "cache", "XDG_CONFIG_HOME": "config"}
         endpoint = {"OPENAI_BASE_URL": f"{url}/v1"}
         environment = kept | {key: str(folder / value) for key, value in here.items()}
@@ -92,7 +106,9 @@ def main():
             shown = done.stdout + done.stderr
             wrong = [text for text in ("a bug in atc", "Traceback") if text in shown]
             if done.returncode != code or said not in shown or wrong:
-                sys.exit(f"atc {line}\nexit status {done.returncode}, expected {code} and {said!r}:\n{shown}")
+                sys.exit(
+                    f"atc {line}\nexit status {done.returncode}, expected {code} and {said!r}:\n{shown}"
+                )
             return done.stdout
 
         everything(atc, tools, url)

@@ -25,7 +25,9 @@ def run_readme(which: str) -> None:
     """The README's blocks, one after another, in this checkout."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = [
-        block for kind, _, block in BLOCK.findall(text) if kind == "sh" and ("make test" in block) == (which == "tests")
+        block
+        for kind, _, block in BLOCK.findall(text)
+        if kind == "sh" and ("make test" in block) == (which == "tests")
     ]
     if not blocks:
         sys.exit(f"README.md has no sh block for {which!r}")
@@ -48,7 +50,9 @@ def run_page(page: Path) -> None:
                 (Path(place) / title).write_text(block, encoding="utf-8")
         own = {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "ATC_STATE_DIR": f"{place}/state"}
         told = ["bash", "-eu", "-o", "pipefail", "-c", script]
-        with subprocess.Popen(told, cwd=place, env={**os.environ, **own}, start_new_session=True) as shell:  # noqa: S603
+        with subprocess.Popen(  # noqa: S603
+            told, cwd=place, env={**os.environ, **own}, start_new_session=True
+        ) as shell:
             code = shell.wait()
             with suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGKILL)

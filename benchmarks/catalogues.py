@@ -22,7 +22,14 @@ CLASSES = {
     "VehicleControlAPI": "vehicle_control",
 }  # fmt: skip
 """Class → its module, which names its document too."""
-_TYPES = {"dict": "object", "float": "number", "list": "array", "tuple": "array", "bool": "boolean", "int": "integer"}
+_TYPES = {
+    "dict": "object",
+    "float": "number",
+    "list": "array",
+    "tuple": "array",
+    "bool": "boolean",
+    "int": "integer",
+}
 _PLAIN = ("object", "number", "array", "boolean", "integer", "string", "null")
 
 
@@ -45,7 +52,9 @@ def _schema(part: JsonObject) -> dict[str, Any]:
     for key in ("items", "additionalProperties"):
         if isinstance(inner := part.get(key), Mapping):
             schema[key] = _schema(inner)
-    return schema | {key: part[key] for key in ("required", "enum") if isinstance(part.get(key), list)}
+    return schema | {
+        key: part[key] for key in ("required", "enum") if isinstance(part.get(key), list)
+    }
 
 
 def service_tools() -> Toolbox:
@@ -54,7 +63,11 @@ def service_tools() -> Toolbox:
         sources = []
         for name in NAMES:
             service = find_service(name)
-            about: dict[str, Any] = {"info": service.info, "schemas": service.schemas, "server": "http://localhost"}
+            about: dict[str, Any] = {
+                "info": service.info,
+                "schemas": service.schemas,
+                "server": "http://localhost",
+            }
             path = Path(folder) / f"{name}.json"
             path.write_text(json.dumps(document(service.operations, **about)), encoding="utf-8")
             sources.append(f"{name}={path}")
@@ -64,4 +77,7 @@ def service_tools() -> Toolbox:
 def bfcl_tools(data: Path) -> dict[str, Toolbox]:
     """The functions of each of BFCL's executable classes, by module; nobody calls them."""
     documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
-    return {one: Toolbox([Tool(protocol_of(f), dict, source=one) for f in documents[one]]) for one in CLASSES.values()}
+    return {
+        one: Toolbox([Tool(protocol_of(f), dict, source=one) for f in documents[one]])
+        for one in CLASSES.values()
+    }

@@ -37,7 +37,11 @@ def rechecked(missed: list[str]) -> dict[str, int]:
         got = {(finding.code, finding.line) for finding in findings(case)}
         figures.update(known=len(case.expect), found=len(got & set(case.expect)))
         figures.update(flagged=bool(case.expect), still_flagged=bool(case.expect and got))
-        missed += [f"real {case.name}: {code} line {line}" for code, line in case.expect if (code, line) not in got]
+        missed += [
+            f"real {case.name}: {code} line {line}"
+            for code, line in case.expect
+            if (code, line) not in got
+        ]
     return dict(figures)
 
 
@@ -71,7 +75,10 @@ def speed() -> dict[str, float]:
         started = time.perf_counter()
         check(program, tools)
         spent.append(1000 * (time.perf_counter() - started))
-    return {"p50_ms": round(statistics.median(spent), 2), "p95_ms": round(statistics.quantiles(spent, n=20)[-1], 2)}
+    return {
+        "p50_ms": round(statistics.median(spent), 2),
+        "p95_ms": round(statistics.quantiles(spent, n=20)[-1], 2),
+    }
 
 
 @suite
@@ -80,10 +87,19 @@ def main() -> dict[str, Any]:
     missed: list[str] = []
     needless = {
         "strong": not_needed("strong", present("strong"), missed),
-        "gold": not_needed("gold", [Case(one.id, " ".join(one.services), one.program) for one in load_tasks()], missed),
+        "gold": not_needed(
+            "gold",
+            [Case(one.id, " ".join(one.services), one.program) for one in load_tasks()],
+            missed,
+        ),
         "correct": not_needed("correct", present("correct"), missed),
     }
-    figures = {"real": rechecked(missed), "right programs": needless, "batches": batches(missed), "speed": speed()}
+    figures = {
+        "real": rechecked(missed),
+        "right programs": needless,
+        "batches": batches(missed),
+        "speed": speed(),
+    }
     return {"suite": "check_floors", **figures, "missed": missed}
 
 

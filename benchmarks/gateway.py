@@ -27,14 +27,25 @@ from benchmarks.runner import percentile, suite
 from toolflow_bench.services.serve import serve
 
 TOKEN = "a-token"
-PROGRAM = "seen = stamp(client={client}, number={number})\nprint(seen['mark'], sum(range({number})))"
+PROGRAM = (
+    "seen = stamp(client={client}, number={number})\nprint(seen['mark'], sum(range({number})))"
+)
 WHOLE = {"type": "integer"}
-ANSWER = {"type": "object", "properties": {"mark": {"type": "string"}, "at": WHOLE}, "required": ["mark"]}
+ANSWER = {
+    "type": "object",
+    "properties": {"mark": {"type": "string"}, "at": WHOLE},
+    "required": ["mark"],
+}
 STAMP = {
     "operationId": "stamp",
     "summary": "A mark of two numbers.",
-    "parameters": [{"name": name, "in": "query", "required": True, "schema": WHOLE} for name in ("client", "number")],
-    "responses": {"200": {"description": "The mark.", "content": {"application/json": {"schema": ANSWER}}}},
+    "parameters": [
+        {"name": name, "in": "query", "required": True, "schema": WHOLE}
+        for name in ("client", "number")
+    ],
+    "responses": {
+        "200": {"description": "The mark.", "content": {"application/json": {"schema": ANSWER}}}
+    },
 }
 
 
@@ -66,7 +77,10 @@ async def drive(url: str, clients: int, programs: int) -> tuple[list[float], lis
                 began = time.perf_counter()
                 program = PROGRAM.format(client=mine, number=number)
                 reply = await session.call_tool("run_program", {"source": program})
-                seconds, said = time.perf_counter() - began, "".join(getattr(one, "text", "") for one in reply.content)
+                seconds, said = (
+                    time.perf_counter() - began,
+                    "".join(getattr(one, "text", "") for one in reply.content),
+                )
                 expected = f"{mine}-{number} {sum(range(number))}"
                 if json.loads(said).get("answer") == expected:
                     taken.append(seconds)
@@ -86,13 +100,24 @@ def main(clients: int, programs: int) -> dict[str, Any]:
     port, routes = free_port(), [Route("/stamp", stamp), Route("/openapi.json", document)]
     with serve(Starlette(routes=routes)) as service, tempfile.TemporaryDirectory() as folder:
         env = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder, "ATC_SERVE_TOKEN": TOKEN}
-        command = [sys.executable, *ATC, "serve", "--tools", service.document_url, "--http", f"127.0.0.1:{port}"]
+        command = [
+            sys.executable,
+            *ATC,
+            "serve",
+            "--tools",
+            service.document_url,
+            "--http",
+            f"127.0.0.1:{port}",
+        ]
         with running(command, port=port, folder=Path(folder), env=env) as process:
             own, whole = cpu_seconds([process]), cpu_seconds(family(process), ended=True)
             began = time.perf_counter()
             taken, wrong = anyio.run(drive, f"http://127.0.0.1:{port}/mcp", clients, programs)
             seconds = time.perf_counter() - began
-            own, whole = cpu_seconds([process]) - own, cpu_seconds(family(process), ended=True) - whole
+            own, whole = (
+                cpu_seconds([process]) - own,
+                cpu_seconds(family(process), ended=True) - whole,
+            )
     about = {"suite": "gateway", "passed": not wrong and len(taken) == programs, "clients": clients}
     return about | {
         "programs": programs,

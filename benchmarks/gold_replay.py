@@ -41,7 +41,9 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
         for task in tasks:
             world.reset()
             toolbox = world.toolbox.only(task.candidates)
-            agent = scripted_agent(toolbox, sandbox, task.program, store=store, ask_person=lambda _: True)
+            agent = scripted_agent(
+                toolbox, sandbox, task.program, store=store, ask_person=lambda _: True
+            )
             solution = agent.run(task.question, seed=0)
             written = json.dumps(to_document(record(store.load("last"))))
             verdict = replayer.rerun(parse(written, where=task.id))
@@ -61,8 +63,13 @@ def main(count: int, seed: int) -> dict[str, Any]:
     writing = [task for task in every if task.writes]
     with closing(open_sandbox("zygote")) as sandbox, World(services_of(writing)) as world:
         problems = replay(sample, sandbox)
-        questions = {arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")}
-    found = {"passed": not problems and not any(of["asking"] for of in questions.values()), "problems": problems}
+        questions = {
+            arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")
+        }
+    found = {
+        "passed": not problems and not any(of["asking"] for of in questions.values()),
+        "problems": problems,
+    }
     return {"suite": "gold_replay", "replayed": len(sample), **found, "questions": questions}
 
 

@@ -37,9 +37,17 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     yield "80 KB of eyJ-", RUN, {}, "eyJ-" * 20_000, {}
     yield "8,000 keys, propertyNames", CALL, names, {f"key{i:05}": 1 for i in range(8_000)}, {}
     yield "a list of 1 MiB, anyOf", CALL, items, [1] * 349_525, {}
-    yield "8,000 api_keys that begin alike", RUN, {}, [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)], {}
+    yield (
+        "8,000 api_keys that begin alike",
+        RUN,
+        {},
+        [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)],
+        {},
+    )
     first = {"$ref": f"{REFERENCE}0"}
-    twice: dict[str, Any] = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)}
+    twice: dict[str, Any] = {
+        f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)
+    }
     twice["s30"] = {"type": "integer"}
     yield "allOf twice, 30 levels: called", CALL, first, 1, twice
     every = {f"p{j}": {"$ref": f"{REFERENCE}{j}"} for j in range(700)}
@@ -49,13 +57,22 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
 
 def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     content = {"application/json": {"schema": response}}
-    operation = {"operationId": "ask", "responses": {"200": {"description": "", "content": content}}}
+    operation = {
+        "operationId": "ask",
+        "responses": {"200": {"description": "", "content": content}},
+    }
     head = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": url}]}
     return head | {"paths": {"/ask": {"get": operation}}, "components": {"schemas": schemas}}
 
 
 @suite
-@click.option("--seconds", "limit", default=120.0, show_default=True, help="The most that one attack may take.")
+@click.option(
+    "--seconds",
+    "limit",
+    default=120.0,
+    show_default=True,
+    help="The most that one attack may take.",
+)
 def main(limit: float) -> dict[str, Any]:
     current: Any = None
 
@@ -69,11 +86,15 @@ def main(limit: float) -> dict[str, Any]:
         for name, arguments, response, current, schemas in attacks():  # noqa: B007 - what the service answers
             with tempfile.TemporaryDirectory() as made:
                 folder = Path(made)
-                (folder / "doc.json").write_text(json.dumps(document(served.url, response, schemas)))
+                (folder / "doc.json").write_text(
+                    json.dumps(document(served.url, response, schemas))
+                )
                 (folder / "replies.json").write_text(json.dumps([PROGRAM]))
                 own = {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
                 command = [sys.executable, *ATC, *arguments, "--tools", "doc.json"]
-                rows[name] = measured(command, folder, folder / "told.txt", env=env | own, limit=limit)
+                rows[name] = measured(
+                    command, folder, folder / "told.txt", env=env | own, limit=limit
+                )
     return {"suite": "host_work", "attacks": rows}
 
 

@@ -20,7 +20,10 @@ import psutil
 from protocols.errors import SourceUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
-ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")  # the command `atc`, for this Python
+ATC = (
+    "-c",
+    "import sys; from atc.cli.main import main; sys.exit(main())",
+)  # the command `atc`, for this Python
 
 
 def free_port() -> int:
@@ -33,7 +36,12 @@ def free_port() -> int:
 
 @contextmanager
 def running(
-    command: Sequence[str], *, port: int, folder: Path, env: Mapping[str, str] | None = None, seconds: float = 90.0
+    command: Sequence[str],
+    *,
+    port: int,
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    seconds: float = 90.0,
 ) -> Iterator[int]:
     """Run a command, from when it listens on `port`, and its process group; gives its id. It talks to service.log."""
     log = folder / "service.log"
@@ -49,7 +57,9 @@ def running(
                 break
             time.sleep(0.05)
         else:
-            raise SourceUnavailable(f"the service on port {port} ended or did not listen in time; see {log}.")
+            raise SourceUnavailable(
+                f"the service on port {port} ended or did not listen in time; see {log}."
+            )
         yield process.pid
     finally:
         with suppress(ProcessLookupError):
@@ -61,24 +71,38 @@ def running(
 
 
 def measured(
-    command: Sequence[str], folder: Path, out: Path, *, env: Mapping[str, str] | None = None, limit: float = 3600.0
+    command: Sequence[str],
+    folder: Path,
+    out: Path,
+    *,
+    env: Mapping[str, str] | None = None,
+    limit: float = 3600.0,
 ) -> dict[str, Any]:
     """Wall and CPU seconds, peak MB and exit status (below 0: it was ended) of a command; stderr goes beside `out`."""
     with out.open("wb") as stdout, out.with_suffix(".log").open("wb") as stderr:
         begun = time.perf_counter()
-        process = subprocess.Popen(command, stdout=stdout, stderr=stderr, cwd=folder, env=env, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=stdout, stderr=stderr, cwd=folder, env=env, start_new_session=True
+        )
         timer = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
         timer.start()
         _, status, used = os.wait4(process.pid, 0)
         timer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds, cpu = round(time.perf_counter() - begun, 1), round(used.ru_utime + used.ru_stime, 1)
-    return {"seconds": seconds, "cpu": cpu, "peak_mb": round(used.ru_maxrss / 1024), "exit": process.returncode}
+    return {
+        "seconds": seconds,
+        "cpu": cpu,
+        "peak_mb": round(used.ru_maxrss / 1024),
+        "exit": process.returncode,
+    }
 
 
 def family(process: int, known: Collection[int] = ()) -> list[int]:
     """A process and its living descendants, but the `known` ones and what those start."""
-    seen: dict[int, tuple[str, int]] = {}  # read here: psutil's own walk takes three times as long, and this is sampled
+    seen: dict[
+        int, tuple[str, int]
+    ] = {}  # read here: psutil's own walk takes three times as long, and this is sampled
     for pid in psutil.pids():
         with suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as file:  # noqa: PTH123
             state, parent = file.read().rpartition(")")[2].split(maxsplit=2)[:2]

@@ -42,19 +42,28 @@ def of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[f
     """CPU and wall seconds of a command, each time a fresh process."""
     command = [sys.executable, *ATC, *arguments]
     for _ in range(runs):
-        work = partial(subprocess.run, command, check=True, capture_output=True, env=os.environ | variables)
+        work = partial(
+            subprocess.run, command, check=True, capture_output=True, env=os.environ | variables
+        )
         yield _spent(resource.RUSAGE_CHILDREN, work)
 
 
 def of_runs(runs: int) -> Iterator[tuple[float, float]]:
     """CPU seconds of this process, and wall seconds, of each run; the first, which starts the sandbox, left out."""
-    described = document(BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost")
+    described = document(
+        BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"
+    )
     protocols = read_openapi(described, where="flights")
     chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
     chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
-    tools = Toolbox(Tool(protocol=p, call=partial(lambda name, _: ANSWERS.get(name, AIRPORT), p.name)) for p in chosen)
+    tools = Toolbox(
+        Tool(protocol=p, call=partial(lambda name, _: ANSWERS.get(name, AIRPORT), p.name))
+        for p in chosen
+    )
     question = "How many flights left Kennedy for Boston on 5 March 2013?"
-    with Agent(tools, model=ScriptedModel(*[PROGRAM] * (runs + 1)), config=Config(samples=1)) as agent:
+    with Agent(
+        tools, model=ScriptedModel(*[PROGRAM] * (runs + 1)), config=Config(samples=1)
+    ) as agent:
         assert agent.run(question, seed=0).status == "solved"
         for _ in range(runs):
             yield _spent(resource.RUSAGE_SELF, partial(agent.run, question, seed=0))
@@ -89,7 +98,9 @@ def main(runs: int) -> dict[str, Any]:
     for what, pairs in taken.items():
         for clock, seconds in zip(("CPU", "wall"), zip(*pairs, strict=True), strict=True):
             of = {"min": min(seconds), "median": statistics.median(seconds), "max": max(seconds)}
-            figures[f"{what}, {clock}"] = {name: round(1000 * value, 1) for name, value in of.items()}
+            figures[f"{what}, {clock}"] = {
+                name: round(1000 * value, 1) for name, value in of.items()
+            }
     return {"suite": "own_work", "runs": runs, "figures": figures}
 
 

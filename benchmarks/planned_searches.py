@@ -43,17 +43,24 @@ SHOWN = (12, 20, 40)
 DEPTH = 100  # hits of each search that take part
 
 
-def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str) -> dict[str, dict[int, float]]:
+def shown(
+    rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str
+) -> dict[str, dict[int, float]]:
     """The share of tasks of which all needed tools are among the first so many, by each way of choosing them."""
     data = load_data("toolflow")
     assert data.toolbox is not None
     asked = {query.id: query for query in data.queries}
-    index = ToolIndex.build([*data.documents, *others], embedder=None if embedder == "none" else choose(embedder))
+    index = ToolIndex.build(
+        [*data.documents, *others], embedder=None if embedder == "none" else choose(embedder)
+    )
     ranker = Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]) if index.dense else index.lexical
     found: dict[str, dict[int, float]] = {}
     for row in rows:
         query = asked[row["task"]]
-        own, *lists = (hits(one, ranker.names, k=DEPTH) for one in ranker.top([query.text, *row["queries"]], n=DEPTH))
+        own, *lists = (
+            hits(one, ranker.names, k=DEPTH)
+            for one in ranker.top([query.text, *row["queries"]], n=DEPTH)
+        )
         for k in SHOWN:
             ways = {"question": own[:k], "searches": in_turns(lists, Toolbox(), k=k)}
             ways["searches + producers"] = in_turns(lists, data.toolbox, k=k)
@@ -63,17 +70,27 @@ def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedd
     return found
 
 
-def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: str | None) -> dict[str, Any]:
+def solve(
+    rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: str | None
+) -> dict[str, Any]:
     """Tasks solved end to end, those whose tools were shown at once, and those whose tools were shown in the end.
 
     The model of this name plans, asks and writes (ATC_MAX_SECONDS bounds a task); without one a script does.
     """
     tasks, config = {task.id: task for task in load_tasks()}, load_config({"model": name})
     model = choose_model(config) if name else None
-    figures: dict[str, Any] = {"tasks": len(rows), "solved": 0, "shown": 0, "shown in the end": 0, "runs": []}
+    figures: dict[str, Any] = {
+        "tasks": len(rows),
+        "solved": 0,
+        "shown": 0,
+        "shown in the end": 0,
+        "runs": [],
+    }
     with World() as world, open_sandbox("zygote") as sandbox, TemporaryDirectory() as folder:
         toolbox = world.toolbox.also(Tool(_protocol(document), call=dict) for document in others)
-        scripted: dict[str, Any] = {} if model else {"strategy": "chain", "samples": 1, "max_repairs": 0}
+        scripted: dict[str, Any] = (
+            {} if model else {"strategy": "chain", "samples": 1, "max_repairs": 0}
+        )
         config = replace(config, allow_writes=("all",), index=Path(folder), **scripted)
         for row in rows:
             world.reset()
@@ -86,17 +103,24 @@ def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: 
 
             agent = Agent(toolbox, model=asked, sandbox=sandbox, config=config)
             found = agent.run(task.question, seed=0, observer=watch)
-            solved = found.status == "solved" and grade(found.answer, task, state=world.snapshot()).correct
+            solved = (
+                found.status == "solved"
+                and grade(found.answer, task, state=world.snapshot()).correct
+            )
             figures["solved"] += solved
             figures["shown"] += needed.issubset(chosen)
             figures["shown in the end"] += needed.issubset({*chosen, *found.tools})
             took = f"{found.usage.model_calls} model calls, {found.seconds:.0f} s"
-            figures["runs"].append(f"{task.id}: {'right' if solved else found.status}, {took}: {found.answer!r}"[:160])
+            figures["runs"].append(
+                f"{task.id}: {'right' if solved else found.status}, {took}: {found.answer!r}"[:160]
+            )
             click.echo(figures["runs"][-1], err=True)
     return figures
 
 
-def _script(task: Task, queries: Sequence[str], needed: set[str], chosen: Sequence[str], tools: Toolbox) -> Ask:
+def _script(
+    task: Task, queries: Sequence[str], needed: set[str], chosen: Sequence[str], tools: Toolbox
+) -> Ask:
     """Plans the searches `queries`, asks for the tools that are `needed` and not `chosen`, and gives the program."""
     program = f"```python\n{task.program}\n```"
 
@@ -109,10 +133,15 @@ def _script(task: Task, queries: Sequence[str], needed: set[str], chosen: Sequen
 
 
 def _protocol(document: ToolDocument) -> ToolProtocol:
-    properties = {name: {"type": "string", "description": about} for name, about in document.parameters.items()}
+    properties = {
+        name: {"type": "string", "description": about}
+        for name, about in document.parameters.items()
+    }
     schema = {"type": "object", "properties": properties, "required": list(document.required)}
     reads = Annotations(read_only=True)
-    return ToolProtocol(name=document.name, description=document.description, input_schema=schema, annotations=reads)
+    return ToolProtocol(
+        name=document.name, description=document.description, input_schema=schema, annotations=reads
+    )
 
 
 @suite

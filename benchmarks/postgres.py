@@ -43,9 +43,21 @@ class Server:
         return f"postgresql://atc@/{database}?host={self.folder}&port={self.port}"
 
     def start(self) -> None:
-        options = f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200"
+        options = (
+            f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200"
+        )
         options += "" if self.flushes else " -c fsync=off"
-        _as_its_user("pg_ctl", "start", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options)
+        _as_its_user(
+            "pg_ctl",
+            "start",
+            "-D",
+            self.folder / "data",
+            "-w",
+            "-l",
+            self.folder / "log",
+            "-o",
+            options,
+        )
 
     def stop(self, *, how: str = "fast") -> None:
         """End it, and every connection to it; `immediate`: as if the power went."""
@@ -82,5 +94,15 @@ def _as_its_user(program: str, *words: str | Path) -> None:
     """Run a program of the server, which refuses to be root's."""
     folder = programs()
     assert folder is not None
-    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
-    subprocess.run([*user, folder / program, *words], check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=120)
+    user = (
+        ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        if os.geteuid() == 0
+        else []
+    )
+    subprocess.run(
+        [*user, folder / program, *words],
+        check=True,
+        cwd="/",
+        stdout=subprocess.DEVNULL,
+        timeout=120,
+    )

@@ -52,7 +52,15 @@ from toolflow_bench.world import World
 
 ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
 """`traceback`: a plain agent, unchecked, that calls all again; `reflection`: by the paper's; `facts`: atc as it is."""
-_SETTINGS = ("docs", "max_tools", "max_repairs", "max_calls", "prompt_tokens", "sandbox", "decoding")
+_SETTINGS = (
+    "docs",
+    "max_tools",
+    "max_repairs",
+    "max_calls",
+    "prompt_tokens",
+    "sandbox",
+    "decoding",
+)
 _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 
 
@@ -77,18 +85,35 @@ class Bench:
     """Answers items by any arm, in one world; `programs` are the first programs by item's id."""
 
     def __init__(
-        self, world: WorldLike, *, ask: Ask, sandbox: Sandbox, config: Config, programs: dict[str, str]
+        self,
+        world: WorldLike,
+        *,
+        ask: Ask,
+        sandbox: Sandbox,
+        config: Config,
+        programs: dict[str, str],
     ) -> None:
         self._world, self._ask, self._sandbox, self._programs = world, ask, sandbox, programs
         self.config = replace(config, samples=1, strategy="chain", allow_writes=("all",))
 
-    def answer(self, arm: Way, item: Item, /, *, seed: int, repeat: int = 0, max_seconds: float | None) -> Answered:  # noqa: ARG002
+    def answer(
+        self,
+        arm: Way,
+        item: Item,
+        /,
+        *,
+        seed: int,
+        repeat: int = 0,
+        max_seconds: float | None,  # noqa: ARG002
+    ) -> Answered:
         """What becomes of an item in an arm. Raises AtcError: an outage, no verdict on the arm."""
         self._world.reset()
         toolbox, question = offered(self._world, item), item.question
         first: Any = FirstGiven(self._ask, self._programs[question.id])
         config = replace(self.config, max_seconds=max_seconds, repair=arm)
-        with Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=lambda _: True) as agent:
+        with Agent(
+            toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=lambda _: True
+        ) as agent:
             if arm == "facts":
                 solution = agent.run(question.question, seed=seed)
             else:
@@ -96,32 +121,50 @@ class Bench:
                 solution = self._solve_plainly(question.question, toolbox, first, config, seed)
         return answered(solution, self._world, toolbox)
 
-    def _solve_plainly(self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int) -> Solution:
+    def _solve_plainly(
+        self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int
+    ) -> Solution:
         """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
         messages, first.messages = list(first.messages), ()  # the prompt that all arms begin with
         meter = Meter(first, lambda _: None, config)
         attempts, limit, pins = list[Attempt](), None, Pins(seed=seed, clock=time.time())
         try:
-            while len(attempts) <= config.max_repairs and not (attempts and attempts[-1].fault is None):
+            while len(attempts) <= config.max_repairs and not (
+                attempts and attempts[-1].fault is None
+            ):
                 if attempts:
-                    case = Case(attempts[-1], toolbox, complete=meter.complete, messages=tuple(messages))
+                    case = Case(
+                        attempts[-1], toolbox, complete=meter.complete, messages=tuple(messages)
+                    )
                     messages += correction(case, config.repair)
-                program = program_in_reply(meter.complete(messages, purpose="write", temperature=0.0, seed=0).text)
+                program = program_in_reply(
+                    meter.complete(messages, purpose="write", temperature=0.0, seed=0).text
+                )
                 if program is None:
-                    attempts.append(Attempt(Program(""), (), None, _NO_PROGRAM, round=len(attempts)))
+                    attempts.append(
+                        Attempt(Program(""), (), None, _NO_PROGRAM, round=len(attempts))
+                    )
                     continue
                 limits, left = Limits(tool_calls=config.max_calls), meter.seconds_left
                 if left is not None:
                     limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
-                trace = self._sandbox.run(program.source, toolbox, limits=limits, journal=Journal(pins=pins))
+                trace = self._sandbox.run(
+                    program.source, toolbox, limits=limits, journal=Journal(pins=pins)
+                )
                 fault = attribute(program, (), trace, toolbox)
                 attempts.append(Attempt(program, (), trace, fault, round=len(attempts)))
         except BudgetSpent as spent:
             limit = spent.limit
         answer = attempts[-1].answer if attempts else None
-        ended: dict[str, Any] = {"status": "failed" if answer is None else "solved", "answer": answer, "limit": limit}
+        ended: dict[str, Any] = {
+            "status": "failed" if answer is None else "solved",
+            "answer": answer,
+            "limit": limit,
+        }
         took: dict[str, Any] = {"usage": meter.usage, "seconds": meter.seconds}
-        return Solution(task=question, attempts=tuple(attempts), tools=tuple(toolbox), **ended, **took)
+        return Solution(
+            task=question, attempts=tuple(attempts), tools=tuple(toolbox), **ended, **took
+        )
 
 
 def repeated(made: Sequence[JsonObject]) -> int:
@@ -135,7 +178,9 @@ def repeated(made: Sequence[JsonObject]) -> int:
     return sum(max(0, count - max(issued[key].values())) for key, count in sent.items())
 
 
-def faulty_programs(tasks: Sequence[Task], world: World, sandbox: Sandbox, *, seed: int = 0) -> Iterator[Mutant]:
+def faulty_programs(
+    tasks: Sequence[Task], world: World, sandbox: Sandbox, *, seed: int = 0
+) -> Iterator[Mutant]:
     """A mutant of each task, by seed, that fails when it runs: a wrong answer alone tells no model anything."""
     rng = random.Random(f"{seed} repair")
     for task in rng.sample(tasks, len(tasks)):
@@ -148,17 +193,30 @@ def faulty_programs(tasks: Sequence[Task], world: World, sandbox: Sandbox, *, se
             world.reset()
             trace = run_program(mutant.program, world.toolbox, sandbox)
             failure = trace.failure
-            if failure.kind == "exception" if failure else not trace.stdout.strip() and trace.value is None:
+            if (
+                failure.kind == "exception"
+                if failure
+                else not trace.stdout.strip() and trace.value is None
+            ):
                 yield mutant
                 break
 
 
 def run_arms(
-    items: Sequence[Item], bench: Bench, files: Mapping[Way, Path], header: Header, *, timeout_seconds: Any = None
+    items: Sequence[Item],
+    bench: Bench,
+    files: Mapping[Way, Path],
+    header: Header,
+    *,
+    timeout_seconds: Any = None,
 ) -> dict[str, Any]:
     """Ask every item in every arm, but what the files hold. Each item begins with another arm, so none always waits."""
     names = list(files)
-    turns = [(item, name) for n, item in enumerate(items) for name in [*names, *names][n % len(names) :][: len(names)]]
+    turns = [
+        (item, name)
+        for n, item in enumerate(items)
+        for name in [*names, *names][n % len(names) :][: len(names)]
+    ]
     with ExitStack() as stack:
         own = {name: replace(header, settings={**header.settings, "arm": name}) for name in names}
         opened = {name: stack.enter_context(RowFile(files[name], own[name])) for name in names}
@@ -166,10 +224,15 @@ def run_arms(
             known = opened[name].rows.get((item.question.id, 0))
             if known is None or not known.graded:
                 work = partial(bench.answer, name)
-                row = ask_item(item, work, seed=header.seed, repeat=0, timeout_seconds=timeout_seconds)
+                row = ask_item(
+                    item, work, seed=header.seed, repeat=0, timeout_seconds=timeout_seconds
+                )
                 opened[name].append(row)
         found = {name: [opened[name].rows[item.question.id, 0] for item in items] for name in names}
-    pairs = {f"{b} - {a}": compare(found[a], found[b], seed=header.seed) for a, b in combinations(names, 2)}
+    pairs = {
+        f"{b} - {a}": compare(found[a], found[b], seed=header.seed)
+        for a, b in combinations(names, 2)
+    }
     return {
         "arms": {name: figures(rows) for name, rows in found.items()},
         "differences": {name: asdict(pair)["differences"] for name, pair in pairs.items()},
@@ -181,18 +244,45 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
     """What an arm came to; `repeated` are calls that were sent again."""
     graded = [row for row in rows if row.graded]
     every = asdict(summarize(rows))
-    shown = ("solved", "graded", "interval", "path", "repairs", "model_calls", "input_tokens", "output_tokens")
-    counts = {"sent": sum(row.calls for row in graded), "repeated": sum(repeated(row.made) for row in graded)}
+    shown = (
+        "solved",
+        "graded",
+        "interval",
+        "path",
+        "repairs",
+        "model_calls",
+        "input_tokens",
+        "output_tokens",
+    )
+    counts = {
+        "sent": sum(row.calls for row in graded),
+        "repeated": sum(repeated(row.made) for row in graded),
+    }
     return {**{name: every[name] for name in shown}, **counts}
 
 
 @suite
-@click.option("--sample", "count", type=click.IntRange(1), default=15, show_default=True, help="Drawn by --seed.")
+@click.option(
+    "--sample",
+    "count",
+    type=click.IntRange(1),
+    default=15,
+    show_default=True,
+    help="Drawn by --seed.",
+)
 @click.option("--seed", default=0, show_default=True, help="What is drawn by.")
 @click.option("--model", help="As 'atc run' takes it.")
-@click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, help="Seconds a task and arm.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=600.0,
+    show_default=True,
+    help="Seconds a task and arm.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of rows, a file an arm.")
-def main(count: int, seed: int, model: str | None, timeout: float, out: Path | None) -> dict[str, Any]:
+def main(
+    count: int, seed: int, model: str | None, timeout: float, out: Path | None
+) -> dict[str, Any]:
     tasks, config = choose_tasks(), load_config({"model": model})
     folder = out or config.state_dir / "bench" / f"repair-mutants-{seed}"
     with ExitStack() as stack:
@@ -200,7 +290,9 @@ def main(count: int, seed: int, model: str | None, timeout: float, out: Path | N
         sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
         ask = choose_model(config)
         faulty = list(islice(faulty_programs(tasks, world, sandbox, seed=seed), count))
-        items = [replace(Item.of(one.task), question=replace(one.task, id=one.id)) for one in faulty]
+        items = [
+            replace(Item.of(one.task), question=replace(one.task, id=one.id)) for one in faulty
+        ]
         programs = {mutant.id: mutant.program for mutant in faulty}
         bench = Bench(world, ask=ask, sandbox=sandbox, config=config, programs=programs)
         every = public(bench.config)

@@ -43,7 +43,11 @@ MARK = "~"
 
 def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
     """`count` different documents, those of the data first."""
-    found = {document.name: document for path in ("toolflow", *paths) for document in load_data(path).documents}
+    found = {
+        document.name: document
+        for path in ("toolflow", *paths)
+        for document in load_data(path).documents
+    }
     real = list(found.values())
     random.Random(0).shuffle(real)
     for does, takes in product(real, real):
@@ -51,7 +55,9 @@ def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
             break
         name = f"{does.name} {takes.name}"
         parameters = dict(islice(takes.parameters.items(), MOST))
-        found[name] = replace(does, name=name, parameters=parameters, required=(), returns=takes.returns[:MOST])
+        found[name] = replace(
+            does, name=name, parameters=parameters, required=(), returns=takes.returns[:MOST]
+        )
     return list(found.values())[:count]
 
 
@@ -65,7 +71,9 @@ def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument
         description = original.description.split() or ["tool"]
         for _ in range(2):
             description[draw.randrange(len(description))] = draw.choice(words)
-        yield replace(original, name=f"{original.name}{MARK}{number}", description=" ".join(description))
+        yield replace(
+            original, name=f"{original.name}{MARK}{number}", description=" ".join(description)
+        )
 
 
 class Copies:
@@ -78,7 +86,9 @@ class Copies:
         parts = []
         for start in range(0, len(base), PART):
             part = base[start : start + PART]
-            digest = hashlib.sha256("".join([name, *(document.digest for document in part)]).encode()).hexdigest()
+            digest = hashlib.sha256(
+                "".join([name, *(document.digest for document in part)]).encode()
+            ).hexdigest()
             path = kept / f"{digest[:16]}.npy"  # so that a run which was stopped goes on
             if not path.exists():
                 np.save(path, self._real.embed([vector_text(document) for document in part]))
@@ -89,13 +99,17 @@ class Copies:
     def embed(self, texts: Sequence[str]) -> Any:
         found = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
-            name, _, number = json.loads(text)["name"].partition(MARK) if text.startswith("{") else ("", "", "")
+            name, _, number = (
+                json.loads(text)["name"].partition(MARK) if text.startswith("{") else ("", "", "")
+            )
             if name not in self._rows:
                 found[row] = self._real.embed([text])[0]
                 continue
             found[row] = self._vectors[self._rows[name]]
             if number:
-                noise = np.random.default_rng(int(number)).standard_normal(self.dimensions, dtype=np.float32)
+                noise = np.random.default_rng(int(number)).standard_normal(
+                    self.dimensions, dtype=np.float32
+                )
                 found[row] += NOISE * noise / np.linalg.norm(noise)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
@@ -103,17 +117,26 @@ class Copies:
 def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> dict[str, Any]:
     embedder, embedding = timed(lambda: Copies(base, folder / "originals", name))
     index = folder / "index"
-    _, building = timed(lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder))
+    _, building = timed(
+        lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder)
+    )
     figures: dict[str, Any] = {"tools": count, "really_embedded": len(base)}
-    figures |= {"embedding_originals_seconds": round(embedding, 1), "build_seconds": round(building, 1)}
+    figures |= {
+        "embedding_originals_seconds": round(embedding, 1),
+        "build_seconds": round(building, 1),
+    }
     size = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return figures | {"build_peak_mb": round(peak / 1024), "disk_mb": round(size / 1e6)}
 
 
-def search(base: Sequence[ToolDocument], count: int, folder: Path, name: str, asked: Sequence[str]) -> dict[str, Any]:
+def search(
+    base: Sequence[ToolDocument], count: int, folder: Path, name: str, asked: Sequence[str]
+) -> dict[str, Any]:
     embedder = Copies(base, folder / "originals", name)
-    texts = [*asked] or [" ".join(document.description.split()[:12]) for document in base if document.description]
+    texts = [*asked] or [
+        " ".join(document.description.split()[:12]) for document in base if document.description
+    ]
     random.Random(1).shuffle(texts)
     queries = (texts * QUERIES)[:QUERIES]
     embedder.embed(queries[:2])
@@ -128,18 +151,27 @@ def search(base: Sequence[ToolDocument], count: int, folder: Path, name: str, as
         "open_seconds": round(opened, 3),
         "embedding": latency(lambda number: embedder.embed([queries[number]])),
         "bm25": latency(lambda number: lexical.top([queries[number]], n=10)),
-        "dense_besides_embedding": latency(lambda number: dense.near(vectors[number : number + 1], n=10)),
+        "dense_besides_embedding": latency(
+            lambda number: dense.near(vectors[number : number + 1], n=10)
+        ),
         "hybrid_in_all": latency(lambda number: hybrid.top([queries[number]], n=10)),
         "dense_recall@10": recall(dense, vectors[:EXACT]),
     }
     held = {"before": before, "after_opening": after, "after_searching": resident(os.getpid())}
     figures |= {f"resident_mb_{when}": size >> 20 for when, size in held.items()}
-    added = ToolDocument(name="count_xylozebras", description="Counts the xylozebras of a zoo by their stripes.")
+    added = ToolDocument(
+        name="count_xylozebras", description="Counts the xylozebras of a zoo by their stripes."
+    )
     everything = [*documents(base, count), added]
-    index, took = timed(lambda: ToolIndex.build(everything, folder=folder / "index", embedder=embedder))
+    index, took = timed(
+        lambda: ToolIndex.build(everything, folder=folder / "index", embedder=embedder)
+    )
     [found] = index.lexical.top(["how many xylozebras has the zoo?"], n=1)
     by_next_search = index.names[int(found.positions[0])] == added.name
-    return figures | {"one_tool_more_seconds": round(took, 3), "found_by_next_search": by_next_search}
+    return figures | {
+        "one_tool_more_seconds": round(took, 3),
+        "found_by_next_search": by_next_search,
+    }
 
 
 def latency(ask: Callable[[int], Any]) -> dict[str, float]:
@@ -162,8 +194,12 @@ def recall(dense: Any, vectors: Any) -> float:
 @click.option("--real", default=20_000, show_default=True)
 @click.option("--data", multiple=True)
 @click.option("--embedder", default=DEFAULT, show_default=True)
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("retrieval-speed"), show_default=True)
-def main(tools: int, real: int, data: tuple[str, ...], embedder: str, folder: Path) -> dict[str, Any]:
+@click.option(
+    "--folder", type=click.Path(path_type=Path), default=Path("retrieval-speed"), show_default=True
+)
+def main(
+    tools: int, real: int, data: tuple[str, ...], embedder: str, folder: Path
+) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     given = (originals(data, min(real, tools)), tools, folder, embedder)
     asked = [query.text for path in data for query in load_data(path).queries]

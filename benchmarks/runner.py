@@ -53,7 +53,9 @@ def read_json(path: Path, expected: str) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise InvalidData(f"cannot read {str(path)!r} ({error}); give --data {expected}.") from error
+        raise InvalidData(
+            f"cannot read {str(path)!r} ({error}); give --data {expected}."
+        ) from error
 
 
 def sampled(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
@@ -103,7 +105,9 @@ class Rows(LineFile):
         todo = [one for one in things if self.lacks(key(one))]
         failed = 0
         with bar(label, total=len(things)) as watch:
-            for done, row in enumerate(as_done(measure, todo, most=jobs), start=len(things) - len(todo) + 1):
+            for done, row in enumerate(
+                as_done(measure, todo, most=jobs), start=len(things) - len(todo) + 1
+            ):
                 self.append(row)
                 watch(done)
                 failed = failed + 1 if row.get("outage") else 0
@@ -115,7 +119,9 @@ class Rows(LineFile):
 
     def _begin(self, header: dict[str, Any]) -> None:
         if self.content and not b'{"format"'.startswith(self.content[:9]):
-            raise InvalidRunFile(f"{str(self.path)!r} is no file of a benchmark's rows; give another --out.")
+            raise InvalidRunFile(
+                f"{str(self.path)!r} is no file of a benchmark's rows; give another --out."
+            )
         if not self.whole:
             self.keep(b"")
             self.write(header)
@@ -124,7 +130,9 @@ class Rows(LineFile):
             found, *rows = (json.loads(line) for line in self.whole.splitlines())
             self.rows = {tuple(row[name] for name in self._key): row for row in rows}
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise InvalidRunFile(f"{str(self.path)!r} cannot be continued ({error}); give another --out.") from error
+            raise InvalidRunFile(
+                f"{str(self.path)!r} cannot be continued ({error}); give another --out."
+            ) from error
         if differing := differences(found, header):
             told = f"{str(self.path)!r} holds work done otherwise ({'; '.join(differing)})"
             raise InvalidRunFile(f"{told}; give another --out, or remove it to begin anew.")
@@ -132,13 +140,25 @@ class Rows(LineFile):
 
 
 def scripted_agent(
-    tools: Toolbox, sandbox: Sandbox, *programs: str, ask_person: Any = None, store: Any = None, **settings: Any
+    tools: Toolbox,
+    sandbox: Sandbox,
+    *programs: str,
+    ask_person: Any = None,
+    store: Any = None,
+    **settings: Any,
 ) -> Agent:
     """An agent whose model writes these programs in turn, each when the one before has failed. It may write."""
     model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
-    usual = {"strategy": "chain", "samples": 1, "max_repairs": len(programs) - 1, "allow_writes": ("all",)}
+    usual = {
+        "strategy": "chain",
+        "samples": 1,
+        "max_repairs": len(programs) - 1,
+        "allow_writes": ("all",),
+    }
     config = Config(**{**usual, **settings})
-    return Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=ask_person, store=store)
+    return Agent(
+        tools, model=model, sandbox=sandbox, config=config, ask_person=ask_person, store=store
+    )
 
 
 def timed(work: Callable[[], _Any]) -> tuple[_Any, float]:
@@ -166,7 +186,11 @@ def interval(values: Sequence[float], seed: int = 0) -> dict[str, float] | None:
 def percentile(values: Iterable[float], percent: float) -> float:
     """The smallest value that so many percent do not exceed."""
     ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1)] if ordered else float("nan")
+    return (
+        ordered[max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1)]
+        if ordered
+        else float("nan")
+    )
 
 
 def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
@@ -187,10 +211,15 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
         if as_json:
             click.echo(json.dumps(report, ensure_ascii=False, default=repr))
         else:
-            click.echo(yaml.safe_dump(brief(report), sort_keys=False, allow_unicode=True, width=120), nl=False)
+            click.echo(
+                yaml.safe_dump(brief(report), sort_keys=False, allow_unicode=True, width=120),
+                nl=False,
+            )
         sys.exit(3 if report.get("left") else 1 if report.get("passed") is False else 0)
 
-    main.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON."))
+    main.params.append(
+        click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON.")
+    )
     return main
 
 

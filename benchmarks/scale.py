@@ -80,7 +80,18 @@ def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
 
 def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     """`atc bench run` of the gold programs in `folder`."""
-    words = ["bench", "run", "toolflow", "--data", folder / "tasks", "--strategy", "gold", "--out", out, *more]
+    words = [
+        "bench",
+        "run",
+        "toolflow",
+        "--data",
+        folder / "tasks",
+        "--strategy",
+        "gold",
+        "--out",
+        out,
+        *more,
+    ]
     pipes: dict[str, Any] = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
     return subprocess.Popen([sys.executable, *ATC, *map(str, words)], text=True, **pipes)
 
@@ -94,7 +105,10 @@ def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict
             first = time.monotonic()
     ended = time.monotonic()
     assert process.wait() == 0, f"{name} ended with {process.returncode}"
-    rows = sorted(({key: getattr(row, key) for key in _SAME} for row in read_rows(out)[1]), key=lambda row: row["id"])
+    rows = sorted(
+        ({key: getattr(row, key) for key in _SAME} for row in read_rows(out)[1]),
+        key=lambda row: row["id"],
+    )
     return rows, {"seconds": round(ended - begun, 1), "from_first_row": round(ended - first, 1)}
 
 
@@ -119,7 +133,9 @@ def service(delay: float) -> tuple[Served, list[float]]:
         arrived.append(time.monotonic())
         await asyncio.sleep(delay)
         every = [{"id": f"u{number}", "age": 30 + number} for number in range(5)]
-        return JSONResponse((request.path_params and {"id": request.path_params["id"], "age": 31}) or every)
+        return JSONResponse(
+            (request.path_params and {"id": request.path_params["id"], "age": 31}) or every
+        )
 
     return serve(Starlette(routes=[Route("/users", users), Route("/users/{id}", users)])), arrived
 
@@ -138,9 +154,13 @@ def gold(count: int | None) -> dict[str, Any]:
                 name = f"ray, {nodes} nodes"
                 rows, report[name] = ran(folder, f"ray{nodes}", "--workers", f"ray:{made.address}")
                 pairs = zip(rows, expected, strict=True)
-                wrong += [f"{name}: another row of {row['id']}" for row, other in pairs if row != other]
+                wrong += [
+                    f"{name}: another row of {row['id']}" for row, other in pairs if row != other
+                ]
                 with connected(f"ray:{made.address}"):
-                    report[name]["own_ms_an_item"] = round(median(nothing(500) for _ in range(5)), 2)
+                    report[name]["own_ms_an_item"] = round(
+                        median(nothing(500) for _ in range(5)), 2
+                    )
     return report | {"passed": not wrong, "wrong": wrong}
 
 
@@ -151,8 +171,12 @@ def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.R
     elif what == "node":
         made.remove_node(next(iter(made.worker_nodes)), allow_graceful=False)
     else:
-        titles = {path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")}
-        if workers := sorted(int(pid) for pid, title in titles.items() if title.startswith(b"ray::_work")):
+        titles = {
+            path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")
+        }
+        if workers := sorted(
+            int(pid) for pid, title in titles.items() if title.startswith(b"ray::_work")
+        ):
             os.kill(draw.choice(workers), signal.SIGKILL)
 
 
@@ -180,9 +204,13 @@ def kills(seed: int, times: int, count: int) -> dict[str, Any]:
                     killed["same command again"] += 1
                     command(folder, out_, *cluster_).communicate()
                 rows = [json.loads(line)["row"] for line in out_.read_text().splitlines()[1:]]
-                graded = Counter(row["id"] for row in rows if row["status"] not in ("outage", "crash"))
+                graded = Counter(
+                    row["id"] for row in rows if row["status"] not in ("outage", "crash")
+                )
                 if not len(rows) == len(graded) == graded.total() == count:
-                    wrong.append(f"{what} killed after {after} rows: {len(rows)} rows of {len(graded)} tasks")
+                    wrong.append(
+                        f"{what} killed after {after} rows: {len(rows)} rows of {len(graded)} tasks"
+                    )
             if what == "node":
                 made.add_node(num_cpus=CORES // 2)
             click.echo(f"{number + 1}/{times} {what} {wrong[-1:]}", err=True)
@@ -205,7 +233,12 @@ def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
 def index(count: int, embedder: str) -> dict[str, Any]:
     """The same index made here, and on two nodes."""
-    models, embed, made, seconds = choose(embedder), partial(embedding, embedder, None), list[Any](), []
+    models, embed, made, seconds = (
+        choose(embedder),
+        partial(embedding, embedder, None),
+        list[Any](),
+        [],
+    )
     queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
     with cluster(2) as nodes, connected(f"ray:{nodes.address}"):
         pool = RayPool()
@@ -219,7 +252,12 @@ def index(count: int, embedder: str) -> dict[str, Any]:
     here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)
     differing = sum(left != right for left, right in zip(here, there, strict=True))
     largest = float(np.abs(made[0].vectors - made[1].vectors).max())
-    report = {"tools": count, "embedder": embedder, "seconds_here": seconds[0], "seconds_on_two_nodes": seconds[1]}
+    report = {
+        "tools": count,
+        "embedder": embedder,
+        "seconds_here": seconds[0],
+        "seconds_on_two_nodes": seconds[1],
+    }
     report |= {"largest_difference": largest, "searches": len(queries), "differing": differing}
     return report | {"passed": not differing}
 
@@ -236,17 +274,35 @@ def probe(rate: int) -> dict[str, Any]:
             folder = Path(name) / f"source{number}"
             folder.mkdir()
             (folder / "tools.json").write_text(json.dumps({"all": users, "one": f"{users}/{{id}}"}))
-        words = ["probe", *map(str, Path(name).iterdir()), "-o", f"{name}/out", "--model", "none", "--json"]
+        words = [
+            "probe",
+            *map(str, Path(name).iterdir()),
+            "-o",
+            f"{name}/out",
+            "--model",
+            "none",
+            "--json",
+        ]
         words += ["--rate", str(rate), "--workers", f"ray:{nodes.address}"]
         begun = time.monotonic()
-        ended = subprocess.run([sys.executable, *ATC, *words], capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            [sys.executable, *ATC, *words], capture_output=True, text=True, check=False
+        )
         seconds = time.monotonic() - begun
-    found = {Path(one["source"]).name: one["totals"].get("answered") for one in json.loads(ended.stdout)}
-    in_a_second = [sum(since <= at < since + 1 for at in times) for _, times in services for since in times]
+    found = {
+        Path(one["source"]).name: one["totals"].get("answered") for one in json.loads(ended.stdout)
+    }
+    in_a_second = [
+        sum(since <= at < since + 1 for at in times) for _, times in services for since in times
+    ]
     documented = sum(answered == 2 for answered in found.values())
     report = {"seconds": seconds, "documented": documented, "rate": rate, "calls": len(in_a_second)}
     report |= {"most_in_a_second": max(in_a_second)}
-    wrong = [f"{name} is not documented" for name, answered in found.items() if answered != 2 and name != "source3"]
+    wrong = [
+        f"{name} is not documented"
+        for name, answered in found.items()
+        if answered != 2 and name != "source3"
+    ]
     if max(in_a_second) > rate + 1:  # one more for a request that was late on its way
         wrong.append("a host was called faster than its rate")
     return report | {"passed": not wrong, "wrong": wrong}

@@ -78,7 +78,10 @@ def calculated(scene: Scene) -> Figures:
     delay += sum(demand * (servers - 1) / servers for servers, demand in stations.values())
     waiting = dict.fromkeys(fast, tasks / len(fast))
     for _ in range(10_000):
-        stay = {name: seconds * (1 + waiting[name] * (tasks - 1) / tasks) for name, seconds in fast.items()}
+        stay = {
+            name: seconds * (1 + waiting[name] * (tasks - 1) / tasks)
+            for name, seconds in fast.items()
+        }
         rate = tasks / (delay + sum(stay.values()))
         before, waiting = waiting, {name: rate * stay[name] for name in fast}
         if max(abs(waiting[name] - before[name]) for name in fast) < 1e-9:
@@ -89,11 +92,17 @@ def calculated(scene: Scene) -> Figures:
 def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
     """So many tasks, after a tenth of them to warm up, drawn by `seed`."""
     world, draw = simpy.Environment(), random.Random(seed)
-    pools = {name: simpy.Resource(world, servers) for name, (servers, _) in scene.stations.items() if name != "index"}
+    pools = {
+        name: simpy.Resource(world, servers)
+        for name, (servers, _) in scene.stations.items()
+        if name != "index"
+    }
     shards = [simpy.Resource(world, scene.replicas) for _ in range(scene.shards)]
     used, took, ends = dict.fromkeys(scene.stations, 0.0), list[float](), list[float]()
 
-    def use(pool: simpy.Resource, name: str, mean: float, share: float = 1) -> Generator[Any, Any, None]:
+    def use(
+        pool: simpy.Resource, name: str, mean: float, share: float = 1
+    ) -> Generator[Any, Any, None]:
         with pool.request() as turn:
             yield turn
             seconds = drawn(draw, mean)
@@ -105,7 +114,10 @@ def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
             begun = world.now
             yield from use(pools["driver"], "driver", scene.driver_seconds)
             for _ in range(scene.searches):
-                asked = [world.process(use(shard, "index", scene.search_seconds, 1 / len(shards))) for shard in shards]
+                asked = [
+                    world.process(use(shard, "index", scene.search_seconds, 1 / len(shards)))
+                    for shard in shards
+                ]
                 yield world.all_of(asked)
             calls = 1
             while draw.random() < 1 - 1 / scene.model_calls:
@@ -115,7 +127,9 @@ def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
                 yield from use(pools["cores"], "cores", scene.work_seconds / scene.model_calls)
             for _ in range(scene.tool_calls):
                 yield world.timeout(drawn(draw, scene.tool_seconds))
-                yield from use(pools["store"], "store", scene.write_seconds * scene.writes / scene.tool_calls)
+                yield from use(
+                    pools["store"], "store", scene.write_seconds * scene.writes / scene.tool_calls
+                )
             took.append(world.now - begun)
             ends.append(world.now)
 
@@ -134,9 +148,19 @@ def drawn(draw: random.Random, mean: float) -> float:
 
 
 @suite
-@click.option("--workers", multiple=True, type=click.IntRange(1), default=(10, 30, 100, 300), show_default=True)
-@click.option("--set", "changes", multiple=True, metavar="NAME=NUMBER", help="Any other number of the scene.")
-@click.option("--tasks", type=click.IntRange(100), default=20_000, show_default=True, help="To simulate.")
+@click.option(
+    "--workers",
+    multiple=True,
+    type=click.IntRange(1),
+    default=(10, 30, 100, 300),
+    show_default=True,
+)
+@click.option(
+    "--set", "changes", multiple=True, metavar="NAME=NUMBER", help="Any other number of the scene."
+)
+@click.option(
+    "--tasks", type=click.IntRange(100), default=20_000, show_default=True, help="To simulate."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) -> dict[str, Any]:
     rows, given = {}, [change.partition("=") for change in changes]

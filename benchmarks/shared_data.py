@@ -7,7 +7,12 @@ from pathlib import Path
 from benchmarks.local import ROOT
 
 SHARED = ROOT.parent / "shared"
-FOLDERS = {"bfcl": "data/bfcl", "redteam": "redteam", "restbench": "data/restbench", "snippets": "snippets"}
+FOLDERS = {
+    "bfcl": "data/bfcl",
+    "redteam": "redteam",
+    "restbench": "data/restbench",
+    "snippets": "snippets",
+}
 """By the name of some data, its folder in `SHARED`."""
 
 

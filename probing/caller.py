@@ -36,7 +36,8 @@ _SLOWER = 0.5
 _FAILED = re.compile(r"(?:[\w.]+ ){0,2}\w*(?:[Ee]rror|ERROR|Exception): .{1,400}")
 """What a text is that only says an error: `Database error: no such table: notes`."""
 _HTML = re.compile(
-    r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 Held: TypeAlias = Callable[[Tool, JsonObject], bool]
 """Says of a call, by original name, whether only a person may let it through."""
@@ -101,14 +102,22 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
     if reads(protocol):
         return ""
     if settings.allows(protocol.name):
-        return "it ends what others rest on, such as a session" if kind_of(protocol)[0] == "end" else ""
+        return (
+            "it ends what others rest on, such as a session"
+            if kind_of(protocol)[0] == "end"
+            else ""
+        )
     return f"it may change something ({kind_of(protocol)[1]}); --allow-writes lets it be called"
 
 
 def host_of(protocol: ToolProtocol) -> str:
     """What is called: `api.example.org`, with its port; `MCP git`, `Python shop`."""
     binding = protocol.binding
-    return urlsplit(binding.url).netloc if isinstance(binding, HttpBinding) else spelled(binding).partition(":")[0]
+    return (
+        urlsplit(binding.url).netloc
+        if isinstance(binding, HttpBinding)
+        else spelled(binding).partition(":")[0]
+    )
 
 
 class NotCalled(AtcError):
@@ -161,9 +170,15 @@ class Host:
         asked = max(error.retry_after or 0.0, min(2.0 ** (self._waits - 1), 30.0))
         if self._waits <= MOST_WAITS and asked <= LONGEST_WAIT:
             self._pause(asked)
-            return f"{self.name} asks for fewer calls (HTTP {error.status})." if self._waits == 1 else ""
+            return (
+                f"{self.name} asks for fewer calls (HTTP {error.status})."
+                if self._waits == 1
+                else ""
+            )
         how_long = f", for {error.retry_after:,.0f} s" if error.retry_after else ""
-        return self._stop(f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later")
+        return self._stop(
+            f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later"
+        )
 
     def lost(self, tool: str, error: ToolError) -> str:
         """A call was not answered. Gives a sentence for the person where the host is given up."""
@@ -173,7 +188,11 @@ class Host:
         if (mine := self._lost.count(tool)) >= TOOL_LOSSES:
             self._stopped.setdefault(tool, f"{mine} {why}")
         enough = len(self._lost) >= HOST_LOSSES
-        return self._stop(f"{len(self._lost)} {why}; when it is well again, the same command goes on") if enough else ""
+        return (
+            self._stop(f"{len(self._lost)} {why}; when it is well again, the same command goes on")
+            if enough
+            else ""
+        )
 
     def answer(self, sample: Sample) -> tuple[str, list[Sample]]:
         """A call was answered. Where the host is given up: a sentence for the person, and what says nothing of tools.
@@ -189,16 +208,27 @@ class Host:
         else:
             self._waits = 0
             self._interval = max(self._least, 0.98 * self._interval)
-        if sample.status not in (401, 403) or sample.purpose in ("link", "refuse"):  # those may well be refused so
+        if sample.status not in (401, 403) or sample.purpose in (
+            "link",
+            "refuse",
+        ):  # those may well be refused so
             self._denied.clear()
             return "", []
         self._denied.append(sample)
         tools = {denied.tool for denied in self._denied}
-        strangers = {tool for tool in tools if not any(map(may_name_secrets, self.tools[tool].parameters))}
-        enough = len(tools & self.answered) > 1 if self.answered else len(strangers) >= min(DENIED, len(self.tools))
+        strangers = {
+            tool for tool in tools if not any(map(may_name_secrets, self.tools[tool].parameters))
+        }
+        enough = (
+            len(tools & self.answered) > 1
+            if self.answered
+            else len(strangers) >= min(DENIED, len(self.tools))
+        )
         if len(self._denied) < DENIED or not enough:
             return "", []
-        before = "tools that answered before are refused now" if self.answered else "it lets nobody in"
+        before = (
+            "tools that answered before are refused now" if self.answered else "it lets nobody in"
+        )
         page = docs_page("reference/configuration#credentials")
         why = f"{before} (HTTP {sample.status}); configure its credential ({page}), and the same command goes on"
         return self._stop(why), self._denied
@@ -235,17 +265,25 @@ class Caller:
     ) -> None:
         self._log, self._settings, self._watch, self._held = log, settings, watch, held
         self._tools = {tool.protocol.name: tool for tool in toolbox.values()}
-        self.stopped = {name: reason for name, t in self._tools.items() if (reason := why_not(t.protocol, settings))}
+        self.stopped = {
+            name: reason
+            for name, t in self._tools.items()
+            if (reason := why_not(t.protocol, settings))
+        }
         self.ledger = Ledger({name: tool.protocol for name, tool in self._tools.items()}, log)
         hosts: dict[str, Host] = {}
         for name, tool in self._tools.items():
             place = host_of(tool.protocol)
-            host = hosts.setdefault(place, Host(place, settings, self.stopped, sleep=sleep, now=now))
+            host = hosts.setdefault(
+                place, Host(place, settings, self.stopped, sleep=sleep, now=now)
+            )
             host.tools |= {} if name in self.stopped else {name: tool.protocol}
             host.answered |= {sample.tool for sample in log.of(name) if sample.done}
         self._hosts = {name: host for host in hosts.values() for name in host.tools}
 
-    def call(self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False) -> Sample:
+    def call(
+        self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False
+    ) -> Sample:
         """The answer of `tool`, by its own name, to `arguments`: from the log, else by calling it.
 
         `again` calls it although the log has an answer: a read after a write may answer otherwise.
@@ -293,12 +331,18 @@ class Caller:
         if budget is not None and self._log.sent >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
         if budget is not None and self.ledger.kinds[tool] != "remove":
-            kept = (self.ledger.removable() + adds) * (1 if purpose == "effect" and not adds else _TO_TAKE_AWAY)
+            kept = (self.ledger.removable() + adds) * (
+                1 if purpose == "effect" and not adds else _TO_TAKE_AWAY
+            )
             if kept and budget - self._log.sent <= kept:
-                raise NotCalled("the calls that are left are kept for taking away what was made.", scope="tool")
+                raise NotCalled(
+                    "the calls that are left are kept for taking away what was made.", scope="tool"
+                )
         left = sum(one.there and one.tool == tool for one in self.ledger.made())
         if adds and left >= max(self._settings.per_tool // 2, 1):
-            raise NotCalled("more of it would not be taken away again within its calls.", scope="tool")
+            raise NotCalled(
+                "more of it would not be taken away again within its calls.", scope="tool"
+            )
         if self._log.sent_to(tool) >= self._settings.per_tool:
             raise NotCalled(f"its {self._settings.per_tool} calls are spent.", scope="tool")
 
@@ -307,14 +351,24 @@ class Caller:
         tool, host = self._tools[sample.tool], self._hosts[sample.tool]
         response, error = self._sent(tool, plain)
         repeats = reads(tool.protocol)
-        if error is not None and repeats and (error.status == 429 or (error.status == 503 and error.retry_after)):
+        if (
+            error is not None
+            and repeats
+            and (error.status == 429 or (error.status == 503 and error.retry_after))
+        ):
             self._log.void(sample.number)
             return host.put_off(error)
-        if error is not None and error.outcome == "not_run" and not error.body.startswith(f"{sample.tool}:"):
+        if (
+            error is not None
+            and error.outcome == "not_run"
+            and not error.body.startswith(f"{sample.tool}:")
+        ):
             self._log.void(sample.number, sent=False)
             if isinstance(tool.protocol.binding, HttpBinding) and error.curl is not None:
                 return host.lost(sample.tool, error)
-            self.stopped[sample.tool] = error.body.rstrip(".")  # it cannot be sent: a credential is missing
+            self.stopped[sample.tool] = error.body.rstrip(
+                "."
+            )  # it cannot be sent: a credential is missing
             return ""
         lost = error is not None and _is_lost(tool.protocol, error)
         if lost and repeats:
@@ -323,7 +377,13 @@ class Caller:
             sample = replace(sample, response=response)
             if error is not None:
                 said = error.body
-                sample = replace(sample, outcome=error.outcome, status=error.status, error=said, answer=error.answer)
+                sample = replace(
+                    sample,
+                    outcome=error.outcome,
+                    status=error.status,
+                    error=said,
+                    answer=error.answer,
+                )
             self._log.add(sample)
             self._watch(sample)
         if error is not None and lost:
@@ -340,18 +400,26 @@ class Caller:
         except ToolError as error:
             return None, error
         except Exception as error:  # noqa: BLE001 - whatever one tool does, the others are probed
-            return None, ToolError(None, f"{tool.protocol.name}: {type(error).__name__}: {error}", outcome="unknown")
+            return None, ToolError(
+                None, f"{tool.protocol.name}: {type(error).__name__}: {error}", outcome="unknown"
+            )
         if problem := unusable(tool.protocol, response):
             # Of a page its text tells what it wants; what is too deep or too large is not kept.
             text = response if isinstance(response, str) and len(response) < 65_536 else None
-            outcome: Literal["refused", "unknown"] = "refused" if reads(tool.protocol) else "unknown"
+            outcome: Literal["refused", "unknown"] = (
+                "refused" if reads(tool.protocol) else "unknown"
+            )
             return None, ToolError(200, problem, outcome=outcome, answer=text)
         return response, None
 
 
 def _is_lost(protocol: ToolProtocol, error: ToolError) -> bool:
     """Whether nobody answered: not the tool (what Python raised is its answer), nor what stands before it."""
-    silent = error.status is None and error.answer is None and not isinstance(protocol.binding, PythonBinding)
+    silent = (
+        error.status is None
+        and error.answer is None
+        and not isinstance(protocol.binding, PythonBinding)
+    )
     return error.outcome == "unknown" and (silent or error.status in GATEWAY)
 
 
@@ -361,7 +429,9 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
         schema = protocol.output_schema or {}
         told = f"{protocol.name} {protocol.title} {protocol.description} {spelled(protocol.binding)}".lower()
         gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
-        return "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
+        return (
+            "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
+        )
     return response if isinstance(response, str) and _FAILED.fullmatch(response) else ""
 
 

@@ -28,7 +28,9 @@ class Fits:
         root = tool.protocol.input_schema
         self._wanted = set(types(resolve(argument.declared, root)) or argument.types)
         told = limits_of(replace(argument, declared={}))
-        self._listed = {text_of(v) for v in told.pop("enum", ()) if isinstance(v, str | int | float)}
+        self._listed = {
+            text_of(v) for v in told.pop("enum", ()) if isinstance(v, str | int | float)
+        }
         texts = ("minLength", "maxLength", "pattern", "format")
         of_text: dict[str, Any] = {key: told.pop(key) for key in texts if key in told}
         beside = {key: root[key] for key in ("$defs", "definitions", "properties") if key in root}
@@ -42,14 +44,22 @@ class Fits:
 
     def key(self, value: Json) -> str:
         """The same for values that are the same when they are sent."""
-        return text_of(value) if self._as_text and isinstance(value, str | int | float) else repr(value)
+        return (
+            text_of(value)
+            if self._as_text and isinstance(value, str | int | float)
+            else repr(value)
+        )
 
     def adapted(self, value: Value) -> Value | None:
         """The value as the argument can take it (`5` for `"5"`, `["x"]` for `"x"`), or None where it is excluded."""
         forms = [value.value]
         if isinstance(value.value, str) and {"integer", "number"} & self._wanted:
             forms += [number] if (number := number_of(value.value)) is not None else []
-        elif "string" in self._wanted and isinstance(value.value, int | float) and not isinstance(value.value, bool):
+        elif (
+            "string" in self._wanted
+            and isinstance(value.value, int | float)
+            and not isinstance(value.value, bool)
+        ):
             forms.append(text_of(value.value))
         if "array" in self._wanted and not isinstance(value.value, list):
             forms += [[form] for form in forms]
@@ -63,10 +73,14 @@ class Fits:
         if self._argument.place == "path" and value in ("", ".", ".."):
             return False
         parts = value if isinstance(value, list) and "array" in self._wanted else [value]
-        if self._listed and any(isinstance(p, list | dict) or text_of(p) not in self._listed for p in parts):
+        if self._listed and any(
+            isinstance(p, list | dict) or text_of(p) not in self._listed for p in parts
+        ):
             return False
         sent = text_of(value) if self._as_text and isinstance(value, str | int | float) else value
-        return all(check.is_valid(value) for check in self._plain) and (self._text is None or self._text.is_valid(sent))
+        return all(check.is_valid(value) for check in self._plain) and (
+            self._text is None or self._text.is_valid(sent)
+        )
 
 
 def _check(schema: JsonObject) -> Any:
@@ -78,9 +92,17 @@ def _check(schema: JsonObject) -> Any:
 
 def _to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
     """Whether a value leads nowhere by itself: alone, or beside others that are good elsewhere."""
-    good = {(one.name, repr(value.value)) for one in tool.arguments.values() for value in one.accepted}
-    where = [s for s in tool.samples if not s.done and name in s.arguments and s.arguments[name].value == held.value]
-    beside = [[(n, repr(v.value)) for n, v in sample.arguments.items() if n != name] for sample in where]
+    good = {
+        (one.name, repr(value.value)) for one in tool.arguments.values() for value in one.accepted
+    }
+    where = [
+        s
+        for s in tool.samples
+        if not s.done and name in s.arguments and s.arguments[name].value == held.value
+    ]
+    beside = [
+        [(n, repr(v.value)) for n, v in sample.arguments.items() if n != name] for sample in where
+    ]
     return not where or any(all(one in good for one in others) for others in beside)
 
 
@@ -99,10 +121,18 @@ def candidates(
         (0.0, "given", _described(tool, argument)), (0.4, "enum", listed if isinstance(listed, list) else []),
         (1.4, "error", told), (2.6, "model", suggested),
     ]  # fmt: skip
-    found = [(start + 0.6 * n, Value(v, Origin(kind=kind))) for start, kind, all_ in plain for n, v in enumerate(all_)]
-    found += [(4.6 + 0.6 * n, v) for n, v in enumerate(made_up(argument, tool.protocol.input_schema))]
+    found = [
+        (start + 0.6 * n, Value(v, Origin(kind=kind)))
+        for start, kind, all_ in plain
+        for n, v in enumerate(all_)
+    ]
+    found += [
+        (4.6 + 0.6 * n, v) for n, v in enumerate(made_up(argument, tool.protocol.input_schema))
+    ]
     if pools:
-        found += [(0.9 + 0.6 * n, value) for n, value in enumerate(pools.above(tool.protocol, argument))]
+        found += [
+            (0.9 + 0.6 * n, value) for n, value in enumerate(pools.above(tool.protocol, argument))
+        ]
         found += [(1.0 + far, value) for far, value in pools.ranked(tool.protocol, argument)]
     found.sort(key=lambda pair: pair[0])
     once: dict[str, Value] = {}
@@ -116,10 +146,14 @@ def _described(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
     declared = argument.declared
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
     yield from (declared[key] for key in ("example", "const", "default") if key in declared)
-    yield from (e.arguments[argument.name] for e in tool.protocol.examples if argument.name in e.arguments)
+    yield from (
+        e.arguments[argument.name] for e in tool.protocol.examples if argument.name in e.arguments
+    )
 
 
-def combinations(offered: Mapping[str, Sequence[Value]], records: Sequence[Record]) -> Iterator[dict[str, Value]]:
+def combinations(
+    offered: Mapping[str, Sequence[Value]], records: Sequence[Record]
+) -> Iterator[dict[str, Value]]:
     """Values for all arguments at once, best first, none twice.
 
     First those that a record holds together, then each argument's best value, then each one's candidates in turn.
@@ -136,11 +170,15 @@ def combinations(offered: Mapping[str, Sequence[Value]], records: Sequence[Recor
             yield {name: chosen[name] for name in offered}
 
 
-def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record]) -> Iterator[dict[str, Value]]:
+def _together(
+    offered: Mapping[str, Sequence[Value]], records: Sequence[Record]
+) -> Iterator[dict[str, Value]]:
     """Values that one record holds, of the records that hold most and take the better candidates."""
     ranks = {}
     for name, values in offered.items():
-        places = dict.fromkeys((v.origin.tool, v.origin.path) for v in values if v.origin.kind == "response")
+        places = dict.fromkeys(
+            (v.origin.tool, v.origin.path) for v in values if v.origin.kind == "response"
+        )
         ranks[name] = {place: rank for rank, place in enumerate(places)}
     allowed = {name: {repr(value.value) for value in values} for name, values in offered.items()}
     scored: dict[float, dict[int, list[dict[str, Value]]]] = {}
@@ -150,7 +188,11 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
             fits = [
                 (rank, place)
                 for place, value in record.values.items()
-                if (rank := 0.5 if place[1].rpartition(".")[2].strip("[]()") == name else ranks[name].get(place))
+                if (
+                    rank := 0.5
+                    if place[1].rpartition(".")[2].strip("[]()") == name
+                    else ranks[name].get(place)
+                )
                 is not None
                 and place not in chosen
                 and (repr(value.value) in allowed[name] or len(offered[name]) >= MOST_CANDIDATES)
@@ -166,7 +208,16 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
             yield from (one for one in row if one is not None)
 
 
-def _in_turn(offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+def _in_turn(
+    offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value]
+) -> Iterator[dict[str, Value]]:
     for depth in range(1, max(map(len, offered.values()), default=0)):
-        yield {**first, **{name: values[min(depth, len(values) - 1)] for name, values in offered.items()}}
-        yield from ({**first, name: values[depth]} for name, values in offered.items() if depth < len(values))
+        yield {
+            **first,
+            **{name: values[min(depth, len(values) - 1)] for name, values in offered.items()},
+        }
+        yield from (
+            {**first, name: values[depth]}
+            for name, values in offered.items()
+            if depth < len(values)
+        )

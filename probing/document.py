@@ -65,8 +65,14 @@ def document(
     if facts.done:
         replies = [sample.response for sample in facts.done]
         output = infer(replies, protocol.output_schema, words=words_of(protocol))
-        evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(output, replies))
-    declared = {(link.argument, link.tool, link.path): link for link in protocol.links if link.support == "declared"}
+        evidence = Evidence(
+            level="observed", observations=len(replies), fields=count_fields(output, replies)
+        )
+    declared = {
+        (link.argument, link.tool, link.path): link
+        for link in protocol.links
+        if link.support == "declared"
+    }
     shown = {(link.argument, link.tool, link.path): link for link in links}
     return replace(
         protocol,
@@ -84,8 +90,14 @@ def document(
 def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
     """The shortest call that answered, and the one with most arguments, as far as their values may be shown."""
     # A wrong value that was sent on purpose and taken all the same is no example to follow.
-    good = [sample for sample in facts.fruitful or facts.done if sample.purpose != "refuse"] or list(facts.done)
-    good = [sample for sample in good if all(disclosure.may_show(*pair) for pair in sample.arguments.items())]
+    good = [
+        sample for sample in facts.fruitful or facts.done if sample.purpose != "refuse"
+    ] or list(facts.done)
+    good = [
+        sample
+        for sample in good
+        if all(disclosure.may_show(*pair) for pair in sample.arguments.items())
+    ]
     good.sort(key=lambda sample: (len(sample.arguments), sample.number))
     for sample in {sample.number: sample for sample in (*good[:1], *good[-1:])}.values():
         yield Example(arguments=sample.plain, result=disclosure.result(sample.response))
@@ -112,9 +124,19 @@ def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, .
     found = {outcome.status: outcome for outcome in facts.protocol.errors}
     for status, samples in sorted(seen.items()):
         known = found.get(status, ErrorOutcome(status=status))
-        words = (disclosure.words(sample.error, sample.arguments) for sample in samples if sample.error)
-        said = list(dict.fromkeys(one_line(text, limit=_LONGEST_WORDS).rstrip(".") for text in words))[:MOST_SENTENCES]
-        verb = "It raises" if status == "default" else "The reply says" if len(said) == 1 else "Replies say"
+        words = (
+            disclosure.words(sample.error, sample.arguments) for sample in samples if sample.error
+        )
+        said = list(
+            dict.fromkeys(one_line(text, limit=_LONGEST_WORDS).rstrip(".") for text in words)
+        )[:MOST_SENTENCES]
+        verb = (
+            "It raises"
+            if status == "default"
+            else "The reply says"
+            if len(said) == 1
+            else "Replies say"
+        )
         told = f"{verb} {'; '.join(f'“{text}”' for text in said)}." if said else ""
         found[status] = replace(known, description=known.description or told)
     return tuple(found.values())
@@ -131,9 +153,12 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     declared = {name: dict(argument.declared) for name, argument in known.items()}
     bare = {key: part for key, part in facts.protocol.input_schema.items() if key != "required"}
     schema = relaxed({**bare, "type": "object", "properties": declared}, calls)
-    schema = {"type": "object", "properties": {name: {} for name in known}} if schema is None else schema
+    schema = (
+        {"type": "object", "properties": {name: {} for name in known}} if schema is None else schema
+    )
     schema["properties"] = {
-        name: _property(facts, argument, schema, keep_values=keep_values) for name, argument in known.items()
+        name: _property(facts, argument, schema, keep_values=keep_values)
+        for name, argument in known.items()
     }
     required = [n for n, a in known.items() if a.required and all(n in call for call in calls)]
     if required:
@@ -141,7 +166,9 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     return relaxed(schema, calls) or {"type": "object", "properties": {name: {} for name in known}}
 
 
-def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, keep_values: bool) -> dict[str, Any]:
+def _property(
+    facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, keep_values: bool
+) -> dict[str, Any]:
     accepted = [held.value for held in argument.accepted]
     schema = dict(root["properties"].get(argument.name, {}))
     top = resolve(schema, root)
@@ -176,9 +203,15 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
     if argument.place not in TEXT_PLACES:
         return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []
     if made and set(made) <= {"integer", "number"}:
-        return made if any(number_of(text_of(held.value)) is None for held in argument.refused) else []
+        return (
+            made if any(number_of(text_of(held.value)) is None for held in argument.refused) else []
+        )
     # A number sent as text may be any text; a word in letters was none.
-    return ["string"] if kinds == {"string"} and all(number_of(value) is None for value in real) else []
+    return (
+        ["string"]
+        if kinds == {"string"} and all(number_of(value) is None for value in real)
+        else []
+    )
 
 
 def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
@@ -190,7 +223,9 @@ def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: Argument
         elif argument.place in TEXT_PLACES and not isinstance(value, list | dict):
             text = text_of(value)
             forms += [text, {"true": True, "false": False}.get(text.lower(), number_of(text))]
-        if value is not None and not any(form is not None and conforms(clause, form) for form in forms):
+        if value is not None and not any(
+            form is not None and conforms(clause, form) for form in forms
+        ):
             return False
     return True
 
@@ -198,10 +233,18 @@ def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: Argument
 def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Json]:
     """Values of calls that were made to be done, first those whose response said something."""
     fruitful = {sample.number for sample in facts.fruitful}
-    meant = [sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments]
+    meant = [
+        sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments
+    ]
     meant.sort(key=lambda sample: (sample.number not in fruitful, sample.number))
-    values = {repr(held.value): held for held in (sample.arguments[name] for sample in meant)}.values()
-    return [held.value for held in list(values)[:_EXAMPLES] if keep_values or held.origin.kind in NOBODYS]
+    values = {
+        repr(held.value): held for held in (sample.arguments[name] for sample in meant)
+    }.values()
+    return [
+        held.value
+        for held in list(values)[:_EXAMPLES]
+        if keep_values or held.origin.kind in NOBODYS
+    ]
 
 
 class Disclosure:
@@ -256,7 +299,9 @@ class Disclosure:
             name = path.rpartition(".")[2].rstrip("[]*")
             for key in ("enum", "examples"):
                 listed = node.get(key)
-                if isinstance(listed, list) and any(self._secret(v) or is_secret(name, v) for v in listed):
+                if isinstance(listed, list) and any(
+                    self._secret(v) or is_secret(name, v) for v in listed
+                ):
                     del node[key]
         return changed
 
@@ -271,7 +316,11 @@ class Disclosure:
 
 def _named(text: str, name: str, value: Json) -> str:
     """A text with `{name}` where it repeats the value. A short one is also a word or a bound: only where quoted."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, str | int | float)
+        or not str(value).strip()
+    ):
         return text
     spelled = re.escape(str(value))
     pattern = rf"(?<!\w)(){spelled}(?!\w)" if len(str(value)) > _SHORT else rf"(['\"`]){spelled}\1"

@@ -70,7 +70,9 @@ class Checked:
 def compare(old: ToolProtocol, facts: ToolFacts) -> list[Change]:
     """What changed, the worst first. `facts` are of new calls alone, each with arguments that worked before."""
     changes = [*_refusals(old, facts), *_departures(old, facts)]
-    return sorted(changes, key=lambda change: (_WORST.index(change.severity), change.path, change.kind))
+    return sorted(
+        changes, key=lambda change: (_WORST.index(change.severity), change.path, change.kind)
+    )
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
@@ -84,7 +86,13 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
         try:
             departs = not judge.valid(reply)
         except TooMuch as problem:
-            yield Change(old.name, "", "departs", "risky", f"an answer is not compared with its schema: {problem}")
+            yield Change(
+                old.name,
+                "",
+                "departs",
+                "risky",
+                f"an answer is not compared with its schema: {problem}",
+            )
             continue
         for error in checks.iter_errors(reply) if departs else ():
             keyword, path = error.kind.name, _path_of(error.instance_path, known)
@@ -101,13 +109,22 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             severity: Severity = "breaking" if gone and times >= _ENOUGH else "risky"
             yield Change(old.name, path, "removed" if gone else "optional", severity, text)
         elif keyword == "type":
-            kinds, wanted = {type_name(error.instance) for error in errors}, errors[0].kind.as_dict()["types"]
+            kinds, wanted = (
+                {type_name(error.instance) for error in errors},
+                errors[0].kind.as_dict()["types"],
+            )
             slight = kinds == {"null"} or (kinds <= {"null", "number"} and "integer" in wanted)
             text = f"{shown} is {' or '.join(sorted(kinds))} in {times} places, and was {' or '.join(wanted)}"
             yield Change(old.name, path, keyword, "risky" if slight else "breaking", text)
         else:
             text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
-            yield Change(old.name, path, keyword, "breaking" if keyword in ("anyOf", "oneOf") else "risky", text)
+            yield Change(
+                old.name,
+                path,
+                keyword,
+                "breaking" if keyword in ("anyOf", "oneOf") else "risky",
+                text,
+            )
     records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
     for path in dict.fromkeys(now.keys() - known):
         if path.rpartition(".")[0] in records and not path.endswith(("*", "[]")):
@@ -120,7 +137,13 @@ def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
     for step in place:
         named = f"{path}.{step}".lstrip(".")
         any_key = f"{path}.*".lstrip(".")
-        path = f"{path}[]" if isinstance(step, int) else any_key if any_key in known and named not in known else named
+        path = (
+            f"{path}[]"
+            if isinstance(step, int)
+            else any_key
+            if any_key in known and named not in known
+            else named
+        )
     return path
 
 
@@ -130,9 +153,18 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     if not refused:
         return
     whole = f"{len(refused)} of {len(facts.samples)} calls that were answered before"
-    statuses, said = {sample.status for sample in refused}, f"“{one_line(refused[0].error, limit=120)}”"
+    statuses, said = (
+        {sample.status for sample in refused},
+        f"“{one_line(refused[0].error, limit=120)}”",
+    )
     if statuses <= _DENIED:
-        yield Change(old.name, "", "denied", "risky", f"{whole} are not let in: {said}; look at the credential")
+        yield Change(
+            old.name,
+            "",
+            "denied",
+            "risky",
+            f"{whole} are not let in: {said}; look at the credential",
+        )
     elif not statuses <= _NO_TOOL:
         yield Change(old.name, "", "refused", "breaking", f"{whole} are refused: {said}")
     elif facts.done or (statuses == {404} and len(refused) == 1 and refused[0].arguments):
@@ -169,15 +201,30 @@ def recheck(
     probed with what others answer now. Nothing is raised for what a tool does.
     """
     settings = settings or ProbeSettings()
-    session = Session(toolbox, log, Caller(toolbox, log, settings, watch=watch, held=held), settings, watch=watch)
+    session = Session(
+        toolbox, log, Caller(toolbox, log, settings, watch=watch, held=held), settings, watch=watch
+    )
     session.round = 1  # a chain round: with values of other tools
     old = session.protocols
-    unchecked = {name: "it may change something, so it is not called" for name in old if name not in session.reads}
+    unchecked = {
+        name: "it may change something, so it is not called"
+        for name in old
+        if name not in session.reads
+    }
     removers = {name for name, protocol in old.items() if kind_of(protocol)[0] == "remove"}
-    gone = {repr(value) for s in earlier if s.done and s.tool in removers for value in s.plain.values()}
-    kept = [s for s in earlier if s.done and not any(repr(value) in gone for value in s.plain.values())]
-    known = {name: list(_known(old[name], [s for s in kept if s.tool == name])) for name in session.reads}
-    for name in [*sorted(session.reads, key=lambda name: not known[name]), *(n for n in known if not known[n])]:
+    gone = {
+        repr(value) for s in earlier if s.done and s.tool in removers for value in s.plain.values()
+    }
+    kept = [
+        s for s in earlier if s.done and not any(repr(value) in gone for value in s.plain.values())
+    ]
+    known = {
+        name: list(_known(old[name], [s for s in kept if s.tool == name])) for name in session.reads
+    }
+    for name in [
+        *sorted(session.reads, key=lambda name: not known[name]),
+        *(n for n in known if not known[n]),
+    ]:
         try:
             for arguments in known[name][:CALLS]:
                 session.call(name, arguments, purpose="check")
@@ -187,21 +234,35 @@ def recheck(
             if not any(log.of(name)):
                 unchecked[name] = str(refusal)
     # A call with guessed arguments that is refused says nothing.
-    facts = {n: learn(p, [s for s in log.of(n) if s.done or s.purpose == "check"]) for n, p in old.items()}
+    facts = {
+        n: learn(p, [s for s in log.of(n) if s.done or s.purpose == "check"])
+        for n, p in old.items()
+    }
     changes = {name: compare(protocol, facts[name]) for name, protocol in old.items()}
     for name in session.reads:
         if not facts[name].done and not changes[name]:
             last = next((s.error for s in facts[name].samples), "")
             unchecked.setdefault(name, f"no answer came: {last}" if last else _NO_ARGUMENTS)
-    worst = sorted((c for found in changes.values() for c in found), key=lambda change: _WORST.index(change.severity))
-    return Checked(tools=len(old), changes=tuple(worst), unchecked=unchecked, calls=len(log.samples))
+    worst = sorted(
+        (c for found in changes.values() for c in found),
+        key=lambda change: _WORST.index(change.severity),
+    )
+    return Checked(
+        tools=len(old), changes=tuple(worst), unchecked=unchecked, calls=len(log.samples)
+    )
 
 
 def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:
     """Arguments with which a tool answered before: the fewest, then the most; then those of examples."""
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
     chosen = [s.arguments for s in (*done[:1], *sorted(done[1:], key=lambda s: -len(s.arguments)))]
-    shown = (example.arguments for example in protocol.examples if protocol.required <= example.arguments.keys())
-    chosen += [{name: Value(value, Origin(kind="given")) for name, value in one.items()} for one in shown]
+    shown = (
+        example.arguments
+        for example in protocol.examples
+        if protocol.required <= example.arguments.keys()
+    )
+    chosen += [
+        {name: Value(value, Origin(kind="given")) for name, value in one.items()} for one in shown
+    ]
     chosen += [] if protocol.required or protocol.evidence.level == "guessed" else [{}]
     yield from {repr({n: v.value for n, v in one.items()}): one for one in chosen}.values()

@@ -56,9 +56,12 @@ _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
 _NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
 _ERRORS, _BESIDE, _OF_RECORDS, _PLACES, _NOT_FIELDS, _SELDOM_FIELDS = (
-    frozenset(REPLIES[name]) for name in ("errors", "beside", "of_records", "places", "no_arguments", "seldom")
+    frozenset(REPLIES[name])
+    for name in ("errors", "beside", "of_records", "places", "no_arguments", "seldom")
 )
-_TEXTS, _PLACE_KEYS, _WORDS, _CODES = (REPLIES[name] for name in ("texts", "place_keys", "complaints", "codes"))
+_TEXTS, _PLACE_KEYS, _WORDS, _CODES = (
+    REPLIES[name] for name in ("texts", "place_keys", "complaints", "codes")
+)
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
 """Names of arguments that are words of most sentences: taken for names only where quoted, or first."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
@@ -111,13 +114,19 @@ def reply_of(sample: Sample) -> str:
     status = sample.status
     if sample.done or (status is not None and (status >= 500 or status in _SILENT)):
         return ""
-    return (sample.error if (sample.answer or "").strip()[:1] in ("", "<") else sample.answer or "")[:_LONGEST]
+    return (
+        sample.error if (sample.answer or "").strip()[:1] in ("", "<") else sample.answer or ""
+    )[:_LONGEST]
 
 
 def template_of(sample: Sample) -> str:
     """A refusal's words without the values that were sent and without numbers: equal for replies of one kind."""
     text = one_line(sample.error or sample.answer or "", limit=600)
-    sent = (part for _, part in parts_of("", sample.plain) if part is not None and not isinstance(part, bool))
+    sent = (
+        part
+        for _, part in parts_of("", sample.plain)
+        if part is not None and not isinstance(part, bool)
+    )
     for given in sorted(map(text_of, sent), key=len, reverse=True):
         if given:
             text = re.sub(rf"(?<!\w){re.escape(given[:200])}(?!\w)", "…", text)
@@ -131,24 +140,39 @@ def hints(sample: Sample, names: Mapping[str, str]) -> tuple[Hint, ...]:
     returned where the reply certainly names one: in *missing*.
     """
     text = reply_of(sample)
-    return _hints(text, sample.status, json.dumps(sample.plain, default=str), tuple(names.items())) if text else ()
+    return (
+        _hints(text, sample.status, json.dumps(sample.plain, default=str), tuple(names.items()))
+        if text
+        else ()
+    )
 
 
 @lru_cache(maxsize=2048)
-def _hints(text: str, status: int | None, sent: str, names: tuple[tuple[str, str], ...]) -> tuple[Hint, ...]:
+def _hints(
+    text: str, status: int | None, sent: str, names: tuple[tuple[str, str], ...]
+) -> tuple[Hint, ...]:
     reader = _Reader(dict(names), json.loads(sent))
     found = list(reader.read(text))
     if status in (404, 410):  # what is named in such an answer is well formed, and not there
-        found = [replace(hint, kind="not_found") if hint.kind == "refused" else hint for hint in found]
+        found = [
+            replace(hint, kind="not_found") if hint.kind == "refused" else hint for hint in found
+        ]
         given = [name for name, value in reader.sent.items() if value is not None]
-        nowhere = re.search(r"cannot get|no route|route not found|requested url|page not found|endpoint", text.lower())
-        if len(given) == 1 and not nowhere:  # of an answer that says no more: the one value that was sent
+        nowhere = re.search(
+            r"cannot get|no route|route not found|requested url|page not found|endpoint",
+            text.lower(),
+        )
+        if (
+            len(given) == 1 and not nowhere
+        ):  # of an answer that says no more: the one value that was sent
             found.append(Hint(kind="not_found", argument=given[0], text=text))
     kept: dict[Hint, Hint] = {}
     for hint in found:
         kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(hint.text, limit=200)))
     told = {hint.argument for hint in kept.values() if hint.kind != "refused"}
-    return tuple(hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told)
+    return tuple(
+        hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told
+    )
 
 
 class _Reader:
@@ -186,7 +210,11 @@ class _Reader:
                 queue += node[:_MOST]
             elif isinstance(node, Mapping) and (path := self._placed(node)):
                 inner = [part for part in node.values() if isinstance(part, Mapping)]
-                yield path, _words_of(node), {**node, **{k: v for part in inner for k, v in part.items()}}
+                yield (
+                    path,
+                    _words_of(node),
+                    {**node, **{k: v for part in inner for k, v in part.items()}},
+                )
             elif isinstance(node, Mapping):
                 yield from self._field_map(node, top=node is document)
                 queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
@@ -197,49 +225,85 @@ class _Reader:
         source = node.get("source")
         if isinstance(source, Mapping):  # JSON:API
             node = {**node, "pointer": source.get("pointer"), "parameter": source.get("parameter")}
-        if "timestamp" in node or not any(isinstance(node.get(key), str) for key in (*_WORDS, *_CODES)):
+        if "timestamp" in node or not any(
+            isinstance(node.get(key), str) for key in (*_WORDS, *_CODES)
+        ):
             return ()
         for key in _PLACE_KEYS:
             value = node.get(key)
             path = tuple(map(str, value)) if isinstance(value, list) else _steps(value)
-            sure = key in _PLACE_KEYS[:11] or isinstance(value, list) or "location" in node or "in" in node
-            if path and len(path) <= 20 and (sure or self.known(_argument_in(path))) and " " not in path[-1]:
+            sure = (
+                key in _PLACE_KEYS[:11]
+                or isinstance(value, list)
+                or "location" in node
+                or "in" in node
+            )
+            if (
+                path
+                and len(path) <= 20
+                and (sure or self.known(_argument_in(path)))
+                and " " not in path[-1]
+            ):
                 return path
         return ()
 
     def _field_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
         """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
-        plain = all(isinstance(value, list | Mapping) for value in node.values())  # then all in it are messages
+        plain = all(
+            isinstance(value, list | Mapping) for value in node.values()
+        )  # then all in it are messages
         for key, value in list(node.items())[:_MOST]:
             known, folded = self.known(key), key.lower()
             if not known and (folded in _NOT_FIELDS or (folded in _SELDOM_FIELDS and not plain)):
                 continue
             if isinstance(value, Mapping) and folded not in _PLACES and not self._placed(value):
                 value = _words_of(value)
-            about = known or not (top or self._named(str(value)))  # else about the argument that it names
-            if isinstance(value, str) and about and " " in value.strip() and value != self.sent.get(key):
+            about = known or not (
+                top or self._named(str(value))
+            )  # else about the argument that it names
+            if (
+                isinstance(value, str)
+                and about
+                and " " in value.strip()
+                and value != self.sent.get(key)
+            ):
                 value = [value]
             if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
                 path = (key,) if known else _steps(key)
                 yield from ((path, words, {}) for words in value[:20])
 
-    def _complaint(self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
+    def _complaint(
+        self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]
+    ) -> Iterator[Hint]:
         spelled = _argument_in(path)
         extra = inside.get("missingProperty") or inside.get("additionalProperty")
         if isinstance(extra, str):  # JSON Schema's path is that of the object around
             spelled, path = extra, (extra,)
         name, facts = self.known(spelled), wanted(words)
-        listed = next((found for key in ("allowedValues", "allowed", "options") if (found := inside.get(key))), None)
+        listed = next(
+            (
+                found
+                for key in ("allowedValues", "allowed", "options")
+                if (found := inside.get(key))
+            ),
+            None,
+        )
         facts += [Hint(kind="enum", values=tuple(listed))] if isinstance(listed, list) else []
         pattern = inside.get("pattern")
         if isinstance(pattern, str):  # in JavaScript between slashes
             facts.append(Hint(kind="pattern", pattern=re.sub(r"^/(.*)/$", r"\1", pattern)))
         if name is None:
-            told = {fact.kind for fact in facts}  # what was not sent, and is complained of, is an argument
-            missed = "missing" in told or (inside and "unknown" not in told and spelled.lower() not in _PLACES)
+            told = {
+                fact.kind for fact in facts
+            }  # what was not sent, and is complained of, is an argument
+            missed = "missing" in told or (
+                inside and "unknown" not in told and spelled.lower() not in _PLACES
+            )
             if missed and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
                 yield Hint(kind="missing", argument=spelled, text=words)
-        elif len([step for step in path if step.lower() not in _PLACES]) > 1:  # of a part of the argument
+        elif (
+            len([step for step in path if step.lower() not in _PLACES]) > 1
+        ):  # of a part of the argument
             yield Hint(kind="refused", argument=name, text=words)
         else:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
@@ -248,10 +312,14 @@ class _Reader:
 
     def _sentences(self, text: str) -> Iterator[Hint]:
         """What sentences say that name an argument, or quote its value."""
-        for match in re.finditer(r"missing \d+ required [\w-]+ arguments?: ([^\n]{1,500})", text):  # Python's own words
+        for match in re.finditer(
+            r"missing \d+ required [\w-]+ arguments?: ([^\n]{1,500})", text
+        ):  # Python's own words
             for name in re.findall(r"'(\w+)'", match[1]):
                 yield Hint(kind="missing", argument=self.known(name) or name, text=match[0])
-        before: list[Hint] = []  # what a sentence says that names nothing: of what the next one names
+        before: list[
+            Hint
+        ] = []  # what a sentence says that names nothing: of what the next one names
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
             said = re.sub(
                 r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
@@ -260,9 +328,13 @@ class _Reader:
             stated = SAID["stated"].search(said.strip())
             new = next(filter(None, stated.groups()), "") if stated else ""
             if not self.known(new) and re.fullmatch(r"[A-Za-z_]\w{0,60}", new):
-                certain = [fact for fact in facts if fact.kind == "missing" or (stated and stated[3])]
+                certain = [
+                    fact for fact in facts if fact.kind == "missing" or (stated and stated[3])
+                ]
                 yield from (replace(fact, argument=new, text=sentence) for fact in certain)
-            for name in names[:1] if facts else names:  # the first is the subject; the others may be its values
+            for name in (
+                names[:1] if facts else names
+            ):  # the first is the subject; the others may be its values
                 told = facts or before or [Hint(kind="refused")]
                 yield from (replace(fact, argument=name, text=sentence) for fact in told)
             before = [fact for fact in facts if not names and fact.kind != "unknown"]
@@ -270,11 +342,15 @@ class _Reader:
     def _named(self, sentence: str) -> list[str]:
         """The arguments that a sentence names, in its order, else the one whose value it quotes."""
         found: dict[str, None] = {}
-        for match in re.finditer(rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence):
+        for match in re.finditer(
+            rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence
+        ):
             name, word = self.known(match[1] or match[2]), match[2] or ""
             if sentence[match.end() :][:1] == "/" and word.lower() in _PLACES:
                 continue  # `body/limit must be …`
-            if name is not None and (match[1] or match.start() == 0 or (len(word) > 2 and word not in _PLAIN)):
+            if name is not None and (
+                match[1] or match.start() == 0 or (len(word) > 2 and word not in _PLAIN)
+            ):
                 found.setdefault(name)
         for quoted in re.finditer(_QUOTED, sentence) if not found else ():
             holding = [name for name, value in self.sent.items() if text_of(value) == quoted[1]]
@@ -295,7 +371,9 @@ _MASK = re.compile(rf"(?<![\w%]){_PART}(?:[-/.:, T]{{1,2}}{_PART})+")
 
 def wanted(words: str) -> list[Hint]:
     """What a clause says that a value must be, whichever argument it is about."""
-    words = re.sub(r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000])
+    words = re.sub(
+        r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000]
+    )
     low = words[:600].lower()
     if SAID["unknown"].search(low):
         return [Hint(kind="unknown")]
@@ -322,7 +400,9 @@ def wanted(words: str) -> list[Hint]:
         found.append(Hint(kind="type", types=(TYPE_WORDS[typed[1]],)))
     elif "true or false" in low:
         found.append(Hint(kind="type", types=("boolean",)))
-    elif not found and re.search(r"valid|format|must be|should be|expected|parse|convert|is not", low):
+    elif not found and re.search(
+        r"valid|format|must be|should be|expected|parse|convert|is not", low
+    ):
         form = next((form for pattern, form in TOLD_FORMATS.items() if re.search(pattern, low)), "")
         found += [Hint(kind="format", format=form)] if form else []
     return found or ([Hint(kind="not_found")] if SAID["lost"].search(low) else [])
@@ -353,7 +433,11 @@ def _measured(low: str) -> list[Hint]:
     elif "positive integer" in low:
         ends = "1", ends[1]
     minimum, maximum = (_number(end) if end else None for end in ends)
-    return [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)] if any(ends) else []
+    return (
+        [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)]
+        if any(ends)
+        else []
+    )
 
 
 def _argument_in(path: tuple[str, ...]) -> str:
@@ -370,7 +454,9 @@ def _steps(text: Json) -> tuple[str, ...]:
 def _words_of(node: Mapping[str, Json]) -> str:
     """The words of a complaint, its code among them."""
     words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
-    words += [snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)]
+    words += [
+        snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)
+    ]
     return ". ".join(words)
 
 
@@ -384,7 +470,11 @@ def _document(text: str) -> Json:
 
 
 def _unfolded(node: dict[str, Json]) -> dict[str, Json]:
-    held = {key: _document(part) for key, part in node.items() if isinstance(part, str) and _ISSUES.match(part)}
+    held = {
+        key: _document(part)
+        for key, part in node.items()
+        if isinstance(part, str) and _ISSUES.match(part)
+    }
     return node | {key: part for key, part in held.items() if part is not None}
 
 

@@ -39,8 +39,14 @@ def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
         arguments = next_arguments(session, before, alone=session.round == 0, beside={})
         if arguments is None:
             break
-        private = {name for name, argument in before.arguments.items() if argument.refused or argument.not_found}
-        if vain and all(value.origin == MADE_UP for name, value in arguments.items() if name in private):
+        private = {
+            name
+            for name, argument in before.arguments.items()
+            if argument.refused or argument.not_found
+        }
+        if vain and all(
+            value.origin == MADE_UP for name, value in arguments.items() if name in private
+        ):
             break  # a second made-up id teaches no more than the first did
         session.call(tool, arguments, purpose="discover")
         vain += 1
@@ -53,14 +59,19 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     """
     questions: tuple[Callable[..., Asked], ...] = (_without, _wrong, _optional, _other, _nowhere)
     if tool not in session.reads:
-        harmless = not set(snake(tool).split("_")[:2]) & (SENDS | PAYS | TELLS)  # not where each tells or pays somebody
+        harmless = not set(snake(tool).split("_")[:2]) & (
+            SENDS | PAYS | TELLS
+        )  # not where each tells or pays somebody
         questions = (_without, _wrong, _optional) if harmless else (_wrong,)
     for question in questions:
         while session.caller.left(tool) > reserve:
             facts = session.facts(tool)
             if facts.base is None:
                 return
-            asked = next((q for q in question(session, facts, facts.base) if not session.called(tool, q[1])), None)
+            asked = next(
+                (q for q in question(session, facts, facts.base) if not session.called(tool, q[1])),
+                None,
+            )
             if asked is None:
                 break
             session.call(tool, asked[1], purpose=asked[0])
@@ -83,8 +94,16 @@ def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
 
     Many tools name all that is wrong; of one that names the first alone, the rest is asked again.
     """
-    wrong = {name: value for name, argument in facts.arguments.items() if (value := bogus(argument)) is not None}
-    refused = [s for s in facts.samples if s.purpose == "refuse" and not s.done and not facts.said.get(s.number)]
+    wrong = {
+        name: value
+        for name, argument in facts.arguments.items()
+        if (value := bogus(argument)) is not None
+    }
+    refused = [
+        s
+        for s in facts.samples
+        if s.purpose == "refuse" and not s.done and not facts.said.get(s.number)
+    ]
     silent = {name for sample in refused for name in sample.arguments}
     together = {name: value for name, value in wrong.items() if name not in silent}
     if together:
@@ -94,17 +113,32 @@ def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
 
 def _optional(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Is each argument accepted? Give those never accepted a good value: all at once, then each where that failed."""
-    left = [facts.arguments[name] for name in facts.usable]  # one that is refused whatever it is leaves others a turn
-    alone = [argument.name for argument in left if not argument.accepted and len(argument.refused) < _VARIED]
-    together = any(s.purpose == "vary" and len(s.arguments) > len(start.arguments) + 1 for s in facts.samples)
-    for wanted in (*([alone] if len(alone) > 1 and not together else []), *([name] for name in alone)):
+    left = [
+        facts.arguments[name] for name in facts.usable
+    ]  # one that is refused whatever it is leaves others a turn
+    alone = [
+        argument.name
+        for argument in left
+        if not argument.accepted and len(argument.refused) < _VARIED
+    ]
+    together = any(
+        s.purpose == "vary" and len(s.arguments) > len(start.arguments) + 1 for s in facts.samples
+    )
+    for wanted in (
+        *([alone] if len(alone) > 1 and not together else []),
+        *([name] for name in alone),
+    ):
         for chosen in islice(session.choices(facts.name, wanted, alone=False), 2):
             yield "vary", {**start.arguments, **chosen}
 
 
 def _other(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Other values of the arguments that are needed: what a record may lack, and what it may hold instead."""
-    done = [s for s in facts.done if s.purpose in ("vary", "discover") and s.arguments.keys() == start.arguments.keys()]
+    done = [
+        s
+        for s in facts.done
+        if s.purpose in ("vary", "discover") and s.arguments.keys() == start.arguments.keys()
+    ]
     failed = sum(sample.purpose == "vary" and not sample.done for sample in facts.samples)
     if not start.arguments or len(done) > _VARIED or failed >= _VARIED:
         return
@@ -119,9 +153,17 @@ def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     if lost or any(argument.not_found for argument in facts.arguments.values()):
         return
     for name, given in start.arguments.items():
-        if name in facts.arguments and facts.arguments[name].place == "path" and not isinstance(given.value, bool):
+        if (
+            name in facts.arguments
+            and facts.arguments[name].place == "path"
+            and not isinstance(given.value, bool)
+        ):
             text = text_of(given.value)
-            astray = "9" * len(text) if text.isdigit() else text[:-3] + ("ZZZ" if text.isupper() else "zzz")
+            astray = (
+                "9" * len(text)
+                if text.isdigit()
+                else text[:-3] + ("ZZZ" if text.isupper() else "zzz")
+            )
             value = given.value + 999_983 if isinstance(given.value, int) else astray
             yield "refuse", {**start.arguments, name: Value(value, MADE_UP)}
             return

@@ -38,7 +38,12 @@ def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
     numbers = argument.types[:1] in (("integer",), ("number",))
     listed = list(dict.fromkeys(value for hint in argument.told("enum") for value in hint.values))
     if listed:
-        yield {"enum": [number_of(value) if numbers and number_of(value) is not None else value for value in listed]}
+        yield {
+            "enum": [
+                number_of(value) if numbers and number_of(value) is not None else value
+                for value in listed
+            ]
+        }
     for hint in argument.hints:
         ends = {"min": finite(hint.minimum), "max": finite(hint.maximum)}
         given = {end: value for end, value in ends.items() if value is not None}
@@ -70,7 +75,16 @@ def bogus(argument: ArgumentFacts) -> Value | None:
 
     None where a word was made up for it before, or where it is known what the argument must be.
     """
-    told = limits_of(argument).keys() & {"type", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf"}
+    told = limits_of(argument).keys() & {
+        "type",
+        "enum",
+        "const",
+        "pattern",
+        "format",
+        "$ref",
+        "anyOf",
+        "oneOf",
+    }
     sent = (*argument.accepted, *argument.refused, *argument.not_found)
     word = any(v.made_up and isinstance(v.value, str) and not v.value.isdigit() for v in sent)
     if told or word or argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
@@ -107,7 +121,17 @@ def named(name: str) -> tuple[Json, ...]:
         return ()
     if words[-1] in ("datetime", "timestamp") or (words[-1] == "at" and len(words) > 1):
         return tuple(f"{day}T00:00:00Z" for day in _DATES)
-    if set(words) & {"date", "birthday", "dob", "arrival", "checkin", "checkout", "departure", "since", "until"}:
+    if set(words) & {
+        "date",
+        "birthday",
+        "dob",
+        "arrival",
+        "checkin",
+        "checkout",
+        "departure",
+        "since",
+        "until",
+    }:
         return _DATES
     if words[0] in ("max", "min", "maximum", "minimum") and words[-1] not in ("date", "year"):
         return VALUES[words[0]]
@@ -147,12 +171,18 @@ def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
         elif kind == "object" and depth:
             inner = schema.get("properties", {})
             for names in ([n for n in schema.get("required", ()) if n in inner], list(inner)[:10]):
-                yield {n: next(_values(n, _flat(inner[n], root), root, depth - 1), 1) for n in names}
+                yield {
+                    n: next(_values(n, _flat(inner[n], root), root, depth - 1), 1) for n in names
+                }
             yield from [] if inner else [{"name": "test"}]
 
 
 def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
-    usual = [guess for guess in named(name) if isinstance(guess, int | float) and not isinstance(guess, bool)]
+    usual = [
+        guess
+        for guess in named(name)
+        if isinstance(guess, int | float) and not isinstance(guess, bool)
+    ]
     edges = [edge for keyword in _EDGES if (edge := finite(schema.get(keyword))) is not None]
     step = finite(schema.get("multipleOf"))
     near = [edge + more for edge in edges for more in (0, 1, -1)]
@@ -165,7 +195,12 @@ def _strings(name: str, schema: JsonObject) -> Iterator[str]:
     guesses = [text_of(guess) for guess in named(name)]
     shortest, longest = int(schema.get("minLength") or 0), finite(schema.get("maxLength"))
     if "pattern" in schema:  # one of them may happen to conform
-        yield from (*guesses, *(text for texts in FORMATS.values() for text in texts), *_DATES, *_TEXTS)
+        yield from (
+            *guesses,
+            *(text for texts in FORMATS.values() for text in texts),
+            *_DATES,
+            *_TEXTS,
+        )
     elif form in ("date", "date-time"):
         yield from (day if form == "date" else f"{day}T00:00:00Z" for day in _DATES)
     elif form in FORMATS:

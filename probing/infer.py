@@ -118,7 +118,9 @@ def conforms(schema: JsonObject, value: Json, *, otherwise: bool = False) -> boo
 
 def one_or_all(kinds: Sequence[str]) -> str | list[str]:
     """One type, or several without repetition, in a fixed order; an integer is a number."""
-    found = [kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)]
+    found = [
+        kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)
+    ]
     return found[0] if len(found) == 1 else found
 
 
@@ -147,7 +149,9 @@ def _refined(schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys) -
         schema["items"] = _refined(schema["items"], lists, data_of)
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
-        schema |= _fields(schema.pop("properties", {}), set(schema.pop("required", ())), objects, data_of)
+        schema |= _fields(
+            schema.pop("properties", {}), set(schema.pop("required", ())), objects, data_of
+        )
     return schema
 
 
@@ -160,7 +164,10 @@ def _format_of(texts: Collection[str]) -> str | None:
 
 
 def _fields(
-    properties: Mapping[str, Any], required: set[str], objects: Sequence[JsonObject], data_of: DataKeys
+    properties: Mapping[str, Any],
+    required: set[str],
+    objects: Sequence[JsonObject],
+    data_of: DataKeys,
 ) -> dict[str, Any]:
     """A record, or a map whose keys are data."""
     data = data_of(objects)
@@ -168,17 +175,28 @@ def _fields(
     for one in objects:
         for key, part in one.items():
             below[key].append(part)
-    fields = {key: _refined(part, below[key], data_of) for key, part in properties.items() if key not in data}
+    fields = {
+        key: _refined(part, below[key], data_of)
+        for key, part in properties.items()
+        if key not in data
+    }
     schema: dict[str, Any] = {"properties": fields} if fields else {}
     if required - data:
         schema["required"] = sorted(required - data)
     if data:
-        schema["additionalProperties"] = _schema_of([part for key in sorted(data) for part in below[key]], data_of)
+        schema["additionalProperties"] = _schema_of(
+            [part for key in sorted(data) for part in below[key]], data_of
+        )
     return schema
 
 
 def _merged(
-    known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int, data_of: DataKeys
+    known: JsonObject,
+    found: JsonObject,
+    root: JsonObject,
+    values: list[Json],
+    depth: int,
+    data_of: DataKeys,
 ) -> dict[str, Any]:
     """A known schema, which all values conform to, with what was found where it is silent."""
     here = dict(resolve(known, root))
@@ -188,13 +206,17 @@ def _merged(
         return {**found, **here} if here != {"examples": [None]} else dict(found)
     objects = [value for value in values if isinstance(value, dict)]
     named, extra = dict(here.get("properties", {})), here.get("additionalProperties")
-    rest = found.get("additionalProperties", {})  # what was found may be a map, where a record was known
+    rest = found.get(
+        "additionalProperties", {}
+    )  # what was found may be a map, where a record was known
     for key in dict.fromkeys((*found.get("properties", {}), *named)) if objects else ():
         part = found.get("properties", {}).get(key, rest)
         if isinstance(named.get(key), Mapping):
             inner = [value[key] for value in objects if key in value]
             named[key] = _merged(named[key], part, root, inner, depth - 1, data_of)
-        elif key not in named and not (isinstance(extra, Mapping) and extra):  # `{}` tells of no map
+        elif key not in named and not (
+            isinstance(extra, Mapping) and extra
+        ):  # `{}` tells of no map
             named[key] = part
     if named:
         here["properties"] = named
@@ -204,7 +226,9 @@ def _merged(
         here["additionalProperties"] = _merged(extra, rest, root, inner, depth - 1, data_of)
     lists = [element for value in values if isinstance(value, list) for element in value]
     if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
-        here["items"] = _merged(here.get("items") or {}, found.get("items", {}), root, lists, depth - 1, data_of)
+        here["items"] = _merged(
+            here.get("items") or {}, found.get("items", {}), root, lists, depth - 1, data_of
+        )
     return here
 
 
@@ -226,7 +250,12 @@ def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
 
 
 def nodes(
-    schema: Any, path: str = "", *, root: Any = None, above: tuple[str, ...] = (), values: list[Json] | None = None
+    schema: Any,
+    path: str = "",
+    *,
+    root: Any = None,
+    above: tuple[str, ...] = (),
+    values: list[Json] | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The parts of a schema that may be written to, with their paths (`airports[].code`, `rates.*`).
 
@@ -239,7 +268,9 @@ def nodes(
     ref = schema.get("$ref")
     if isinstance(ref, str):
         if ref not in above:
-            yield from nodes(pointer(root, ref), path, root=root, above=(*above, ref), values=values)
+            yield from nodes(
+                pointer(root, ref), path, root=root, above=(*above, ref), values=values
+            )
         return
     yield path, schema
     named = schema.get("properties") or {}
@@ -250,6 +281,10 @@ def nodes(
              for name, part in named.items()]  # fmt: skip
     below += [(f"{path}[]", schema.get("items"), elements)]
     below += [(f"{path}.*".lstrip("."), schema.get("additionalProperties"), rest)]
-    below += [(path, part, values or []) for keyword in _BRANCHES for part in schema.get(keyword) or ()]
+    below += [
+        (path, part, values or []) for keyword in _BRANCHES for part in schema.get(keyword) or ()
+    ]
     for where, part, inside in below:
-        yield from nodes(part, where, root=root, above=above, values=None if values is None else inside)
+        yield from nodes(
+            part, where, root=root, above=above, values=None if values is None else inside
+        )

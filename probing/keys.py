@@ -61,22 +61,26 @@ def words_of(protocol: ToolProtocol) -> frozenset[str]:
     texts = [protocol.name, protocol.title, protocol.description]
     for name, schema in protocol.parameters.items():
         texts += [name, str(schema.get("description", "")) if isinstance(schema, dict) else ""]
-    return frozenset(singular(word) for text in texts for word in snake(text[:10_000]).split("_")) | frozenset(
-        property_names(protocol.output_schema)
-    )
+    return frozenset(
+        singular(word) for text in texts for word in snake(text[:10_000]).split("_")
+    ) | frozenset(property_names(protocol.output_schema))
 
 
 def property_names(schema: Any, depth: int = 0) -> Iterable[str]:
     """Yield the names of the properties that a schema declares."""
     if depth > 32:
         return
-    for part in schema if isinstance(schema, list) else schema.values() if isinstance(schema, dict) else ():
+    for part in (
+        schema if isinstance(schema, list) else schema.values() if isinstance(schema, dict) else ()
+    ):
         yield from property_names(part, depth + 1)
     properties = schema.get("properties") if isinstance(schema, dict) else None
     yield from properties if isinstance(properties, dict) else ()
 
 
-def own_data_keys(objects: Sequence[JsonObject], words: Collection[str] = frozenset()) -> frozenset[str]:
+def own_data_keys(
+    objects: Sequence[JsonObject], words: Collection[str] = frozenset()
+) -> frozenset[str]:
     """Return the keys of objects at one place that evidently are data, for shapes that their owner alone is shown.
 
     `words` are those of the tool's document, and its keys.
@@ -101,7 +105,9 @@ def own_data_keys(objects: Sequence[JsonObject], words: Collection[str] = frozen
     return data
 
 
-def shared_data_keys(objects: Sequence[JsonObject], words: Collection[str] = frozenset()) -> frozenset[str]:
+def shared_data_keys(
+    objects: Sequence[JsonObject], words: Collection[str] = frozenset()
+) -> frozenset[str]:
     """Return the keys of objects at one place that may be data, for shapes that others are shown.
 
     `words` are those of the tool's document, and its keys.
@@ -110,11 +116,18 @@ def shared_data_keys(objects: Sequence[JsonObject], words: Collection[str] = fro
     kinds = _kinds(objects)
     if _are_too_many(keys, kinds):
         return keys
-    if kinds == {"object"} and len(keys) > 1 and not keys <= frozenset(words) and _are_alike(objects):
+    if (
+        kinds == {"object"}
+        and len(keys) > 1
+        and not keys <= frozenset(words)
+        and _are_alike(objects)
+    ):
         return keys - frozenset(words)  # names may be words: records of one shape stand in a map
     counted = _counted(keys)
     data = frozenset(key for key in keys if _DATA.fullmatch(key))
-    odd = frozenset(key for key in keys - data if key not in words and not _is_spoken(key, words, counted))
+    odd = frozenset(
+        key for key in keys - data if key not in words and not _is_spoken(key, words, counted)
+    )
     odd -= _shared(objects, odd, known=len(keys - data - odd))
     if len(kinds) == 1 and 3 * len(odd | data) >= len(keys) > 1 and odd:
         return keys  # values of one kind under keys that nobody would give fields: a map, all of it
@@ -127,12 +140,17 @@ def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
         return [shareable(part, words) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    changed = {keyword: part if keyword == "properties" else shareable(part, words) for keyword, part in schema.items()}
+    changed = {
+        keyword: part if keyword == "properties" else shareable(part, words)
+        for keyword, part in schema.items()
+    }
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return changed
     data = shared_data_keys([{key: _sample(part) for key, part in properties.items()}], words)
-    changed["properties"] = {key: shareable(part, words) for key, part in properties.items() if key not in data}
+    changed["properties"] = {
+        key: shareable(part, words) for key, part in properties.items() if key not in data
+    }
     if isinstance(required := schema.get("required"), list):
         changed["required"] = [key for key in required if key not in data]
     if data and schema.get("additionalProperties") is False:
@@ -147,22 +165,34 @@ def _sample(schema: Any) -> Json:
     if isinstance(properties := schema.get("properties"), dict):
         return dict.fromkeys(properties)
     kinds = [kind for kind in types(schema) if kind != "null"]
-    return {"string": "", "array": [], "object": {}, "boolean": True}.get(kinds[0], 0) if len(kinds) == 1 else None
+    return (
+        {"string": "", "array": [], "object": {}, "boolean": True}.get(kinds[0], 0)
+        if len(kinds) == 1
+        else None
+    )
 
 
 def _kinds(objects: Sequence[JsonObject]) -> frozenset[str]:
     """Return the JSON types of all values, but for null."""
-    found = {type_name(part).replace("integer", "number") for one in objects for part in one.values()}
+    found = {
+        type_name(part).replace("integer", "number") for one in objects for part in one.values()
+    }
     return frozenset(found - {"null"})
 
 
 def _are_too_many(keys: Collection[str], kinds: Collection[str]) -> bool:
-    return len(kinds) == 1 and len(keys) >= max(_MOST_FIELDS.get(kind, _MOST_SCALARS) for kind in kinds)
+    return len(kinds) == 1 and len(keys) >= max(
+        _MOST_FIELDS.get(kind, _MOST_SCALARS) for kind in kinds
+    )
 
 
 def _are_alike(objects: Sequence[JsonObject]) -> bool:
     """True if all values are of one shape: objects of the same keys, or none of them an object."""
-    shapes = {frozenset(part) if isinstance(part, dict) else None for one in objects for part in one.values()}
+    shapes = {
+        frozenset(part) if isinstance(part, dict) else None
+        for one in objects
+        for part in one.values()
+    }
     return len(shapes - {None}) <= 1 and shapes != {frozenset()}
 
 
@@ -173,7 +203,9 @@ def _is_written(key: str, words: Collection[str]) -> bool:
     if _OWN_IDENTIFIER.fullmatch(key):
         return True
     spoken = [_is_known(word) or singular(word) in words for word in snake(key).split("_")]
-    return len(spoken) <= _MOST_HEADING and 2 * sum(spoken) >= len(spoken)  # `Ship Date`, and not `Alice Miller`
+    return len(spoken) <= _MOST_HEADING and 2 * sum(spoken) >= len(
+        spoken
+    )  # `Ship Date`, and not `Alice Miller`
 
 
 def _counted(keys: Collection[str]) -> frozenset[str]:
@@ -193,7 +225,8 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
     if _CAPITALS.fullmatch(key) and key not in _SPELLED_IN_CAPITALS:
         return singular(key.lower()) in words
     return all(
-        singular(word) in words or (_is_known(word) and (counted is None or word in counted or _is_plain(word)))
+        singular(word) in words
+        or (_is_known(word) and (counted is None or word in counted or _is_plain(word)))
         for word in snake(key).split("_")
     )
 

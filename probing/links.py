@@ -62,7 +62,9 @@ class Source:
     @cached_property
     def ids(self) -> set[str]:
         """Those of its values that are ids or codes by their look, whatever their names."""
-        listed = all(place.path.endswith("[]") for place in self.places)  # of a list of words each names something
+        listed = all(
+            place.path.endswith("[]") for place in self.places
+        )  # of a list of words each names something
         return {text for text in self.texts if is_id(text) or (listed and distinctive(text))}
 
 
@@ -86,8 +88,12 @@ class Taker:
     def linkable(self) -> bool:
         """Whether its values may come from other responses: it is no page, bound, search text, switch or choice."""
         own = self.name.own
-        looked_up = self.argument.place == "path"  # a list that a reply quotes is what another tool lists
-        chosen = self.argument.declared.get("enum") or (self.argument.told("enum") and not looked_up)
+        looked_up = (
+            self.argument.place == "path"
+        )  # a list that a reply quotes is what another tool lists
+        chosen = self.argument.declared.get("enum") or (
+            self.argument.told("enum") and not looked_up
+        )
         if re.match(r"(max|min)(imum)?(_|$)", own) or self.name.searches or own in PAGING or chosen:
             return False
         return not any(isinstance(held.value, bool) for held in self.took.values())
@@ -96,7 +102,9 @@ class Taker:
     def named(self) -> bool:
         """Whether its name says of what it is the value: `airport_code`, `tail_number`; not `to` or `value`."""
         key = self.name.key
-        return self.name.secret or (key not in NOT_LINKED | VAGUE and (self.name.identifies or len(key) >= 4))
+        return self.name.secret or (
+            key not in NOT_LINKED | VAGUE and (self.name.identifies or len(key) >= 4)
+        )
 
     def hidden(self, source: Source) -> bool:
         """Whether a source holds secrets and the argument is none."""
@@ -125,7 +133,9 @@ class Flows:
                 for place in source.places:
                     held = sum(text in place.values for text in taker.took)
                     if place.tool != taker.tool.name:
-                        ranked.setdefault((place.tool, place.path), (not named, -held, "[]" not in place.path))
+                        ranked.setdefault(
+                            (place.tool, place.path), (not named, -held, "[]" not in place.path)
+                        )
             for tool, path in sorted(ranked, key=lambda place: (ranked[place], place)):
                 link = Link(argument=taker.argument.name, tool=tool, path=path, support="observed")
                 found.setdefault(taker.tool.name, []).append(link)
@@ -137,13 +147,21 @@ class Flows:
         for taker in self._takers:
             if (base := _base(taker)) is not None:
                 tried = enumerate(self._trials(taker, base))
-                planned += [(n, taker.tool.name, {**base, taker.argument.name: value}) for n, value in tried]
-        return [(tool, arguments) for _, tool, arguments in sorted(planned, key=lambda entry: entry[0])]
+                planned += [
+                    (n, taker.tool.name, {**base, taker.argument.name: value}) for n, value in tried
+                ]
+        return [
+            (tool, arguments) for _, tool, arguments in sorted(planned, key=lambda entry: entry[0])
+        ]
 
     def _feeding(self, taker: Taker) -> list[tuple[Source, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
         named = [source for source in self._sources if self._confirmed(taker, source)]
-        others = [source for source in self._sources if source not in named and self._by_values(taker, source)]
+        others = [
+            source
+            for source in self._sources
+            if source not in named and self._by_values(taker, source)
+        ]
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def _confirmed(self, taker: Taker, source: Source) -> bool:
@@ -161,30 +179,51 @@ class Flows:
 
     def _by_values(self, taker: Taker, source: Source) -> bool:
         accepted = taker.took.keys() & source.ids
-        if len(accepted) < 2 or taker.hidden(source) or source.texts & taker.refused or self._takes_anything(taker):
+        if (
+            len(accepted) < 2
+            or taker.hidden(source)
+            or source.texts & taker.refused
+            or self._takes_anything(taker)
+        ):
             return False
         return len(taker.missed & source.texts) <= len(accepted)
 
     def _takes_anything(self, taker: Taker) -> bool:
         """Whether an argument accepted a made-up value that no other tool's response holds."""
         made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
-        return any(all(place.tool == taker.tool.name for place in self._pools.where(value)) for value in made)
+        return any(
+            all(place.tool == taker.tool.name for place in self._pools.where(value))
+            for value in made
+        )
 
     def _trials(self, taker: Taker, base: Arguments) -> Iterator[Value]:
         """Values to try on one argument: of sources that may feed it by their names, nearest first, then of lists."""
         sure = any(distinctive(held.value) for held in taker.took.values())
-        fits, known = Fits(taker.tool, taker.argument), [source for source, _ in self._feeding(taker)]
+        fits, known = (
+            Fits(taker.tool, taker.argument),
+            [source for source, _ in self._feeding(taker)],
+        )
         beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
         open_: list[tuple[float, str, Source]] = []
         for source in self._sources:
             apart = taker.apart(source)
-            listed = taker.argument.place == "path" and all(place.path.endswith("[]") for place in source.places)
-            if (listed or (apart is not None and not sure)) and source not in known and not taker.hidden(source):
+            listed = taker.argument.place == "path" and all(
+                place.path.endswith("[]") for place in source.places
+            )
+            if (
+                (listed or (apart is not None and not sure))
+                and source not in known
+                and not taker.hidden(source)
+            ):
                 open_.append((10.0 if apart is None else apart, source.name.key, source))
         for *_, source in sorted(open_, key=lambda entry: entry[:2]):
             places = [place for place in source.places if place.tool != taker.tool.name]
             held = [value for place in places for value in islice(place.values.values(), 60)]
-            new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
+            new = (
+                v
+                for v in held
+                if (text := text_of(v.value)) not in taker.sent and text not in beside
+            )
             value = next((value for value in map(fits.adapted, new) if value is not None), None)
             if value is not None and len(taker.sent & source.texts) < _ENOUGH:
                 yield value
@@ -197,13 +236,20 @@ def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
             taker = Taker(tool, argument, argument_name(tool.protocol, name))
             for sample in tool.samples:
                 full = sample.done and (tool.protocol.writes or says_something(sample.response))
-                for value in scalars(sample.arguments[name].value) if name in sample.arguments else ():
+                for value in (
+                    scalars(sample.arguments[name].value) if name in sample.arguments else ()
+                ):
                     held = Value(value, sample.arguments[name].origin)
                     taker.sent.add(text_of(value))
                     if full:
                         taker.took.setdefault(text_of(value), held)
-            for fate, values in ((taker.refused, argument.refused), (taker.missed, argument.not_found)):
-                fate |= {text_of(part) for value in values for part in scalars(value.value)} - taker.took.keys()
+            for fate, values in (
+                (taker.refused, argument.refused),
+                (taker.missed, argument.not_found),
+            ):
+                fate |= {
+                    text_of(part) for value in values for part in scalars(value.value)
+                } - taker.took.keys()
             yield taker
 
 
@@ -225,7 +271,14 @@ def _sources(pools: Pools) -> Iterator[Source]:
 def _base(taker: Taker) -> Arguments | None:
     """The arguments of the call that is done with fewest; None where none is, and one argument is not enough."""
     name, tool = taker.argument.name, taker.tool
-    done = sorted(tool.fruitful or tool.done, key=lambda s: (name not in s.arguments, len(s.arguments), s.number))
+    done = sorted(
+        tool.fruitful or tool.done,
+        key=lambda s: (name not in s.arguments, len(s.arguments), s.number),
+    )
     if done:
         return done[0].arguments
-    return None if {other for other, argument in tool.arguments.items() if argument.required} - {name} else {}
+    return (
+        None
+        if {other for other, argument in tool.arguments.items() if argument.required} - {name}
+        else {}
+    )

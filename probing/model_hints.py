@@ -76,18 +76,32 @@ class Teacher:
 
     def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:
         """At most five values of an argument that were not tried yet, each allowed by what is known of it."""
-        if {"enum", "const"} & argument.declared.keys() or set(argument.types) & {"boolean", "object"}:
+        if {"enum", "const"} & argument.declared.keys() or set(argument.types) & {
+            "boolean",
+            "object",
+        }:
             return []  # other sources have all of its values, or better ones
-        kinds = [kind for kind in argument.types if kind not in ("null", "array")] or ["string", "integer"]
+        kinds = [kind for kind in argument.types if kind not in ("null", "array")] or [
+            "string",
+            "integer",
+        ]
         item: JsonObject = {"type": kinds[0] if len(kinds) == 1 else kinds}
-        schema = _record({"values": {"type": "array", "items": item, "minItems": 1, "maxItems": _MOST_VALUES}})
+        schema = _record(
+            {"values": {"type": "array", "items": item, "minItems": 1, "maxItems": _MOST_VALUES}}
+        )
         asked = f"{_shown(tool)}\nArgument: {_inert(argument.name)}"
         note = f"values of {argument.name} of {tool.name}"
         given = self._answer(note, _SUGGEST, asked, schema, max_tokens=160).get("values")
-        found = [v for v in (given if isinstance(given, list) else []) if _sensible(v, argument.name)]
-        tried = {repr(v.value) for v in (*argument.accepted, *argument.refused, *argument.not_found)}
+        found = [
+            v for v in (given if isinstance(given, list) else []) if _sensible(v, argument.name)
+        ]
+        tried = {
+            repr(v.value) for v in (*argument.accepted, *argument.refused, *argument.not_found)
+        }
         fits = Fits(tool, argument)
-        return [value for value in found if repr(value) not in tried and fits.allows(value)][:_MOST_VALUES]
+        return [value for value in found if repr(value) not in tried and fits.allows(value)][
+            :_MOST_VALUES
+        ]
 
     def read(self, tool: ToolFacts, sample: Sample) -> Sequence[Hint]:
         """What a refusal says of arguments that no rule reads: asked once per template, and kept in the log."""
@@ -109,12 +123,16 @@ class Teacher:
         said = self._answer(f"words of {tool.name}", _DESCRIBE, _shown(tool), schema, max_tokens=60)
         return _text(said.get("description"), tool.name)
 
-    def _answer(self, note: str, told: str, asked: str, schema: JsonObject, *, max_tokens: int) -> JsonObject:
+    def _answer(
+        self, note: str, told: str, asked: str, schema: JsonObject, *, max_tokens: int
+    ) -> JsonObject:
         """The model's answer, from the log where it stands there; empty where there is none, or it is no JSON."""
         if note not in self._log.notes and not self.failed:
             messages = [Message("system", told), Message("user", asked)]
             try:
-                completion = self._ask(messages, schema=schema, temperature=0.0, seed=0, max_tokens=max_tokens)
+                completion = self._ask(
+                    messages, schema=schema, temperature=0.0, seed=0, max_tokens=max_tokens
+                )
             except ModelUnavailable as error:
                 self.failed = str(error)
                 return {}
@@ -129,29 +147,48 @@ class Teacher:
 
 def hints_in(log: Log) -> dict[str, Sequence[Hint]]:
     """What a model read in refusals, by their template, as the log keeps it."""
-    kept = {key.removeprefix(_READ_NOTE): note for key, note in log.notes.items() if key.startswith(_READ_NOTE)}
+    kept = {
+        key.removeprefix(_READ_NOTE): note
+        for key, note in log.notes.items()
+        if key.startswith(_READ_NOTE)
+    }
     return {template: _hints(answer) for template, answer in kept.items()}
 
 
 def _hints(answer: Json) -> list[Hint]:
     """The hints of a model's answer, as far as they are of the shape asked for."""
     listed = answer.get("hints") if isinstance(answer, dict) else None
-    notes = [note for note in (listed if isinstance(listed, list) else [])[:6] if conforms(_HINT, note)]
-    given: list[dict[str, Any]] = [{k: tuple(v) if isinstance(v, list) else v for k, v in n.items()} for n in notes]
+    notes = [
+        note for note in (listed if isinstance(listed, list) else [])[:6] if conforms(_HINT, note)
+    ]
+    given: list[dict[str, Any]] = [
+        {k: tuple(v) if isinstance(v, list) else v for k, v in n.items()} for n in notes
+    ]
     return [Hint(**one) for one in given]
 
 
 def _shown(facts: ToolFacts) -> str:
     """A tool as a prompt shows it: its name, what it takes, a response and its last refusals, quoted as data."""
     protocol = facts.protocol
-    lines = [f"Function: {_inert(protocol.name)}", f"Said of it: {_inert(protocol.description)[:300] or 'nothing'}"]
+    lines = [
+        f"Function: {_inert(protocol.name)}",
+        f"Said of it: {_inert(protocol.description)[:300] or 'nothing'}",
+    ]
     lines.append(f"Its arguments: {', '.join(map(_inert, facts.arguments)) or 'none'}")
     refused = [sample for sample in facts.samples if not sample.done][-3:]
     for sample in [*facts.fruitful[:2], *refused]:
         plain = covered(sample.plain, protocol.input_schema, lambda _: _HIDDEN)
-        secrets = [str(v) for v, shown in zip(sample.plain.values(), plain.values(), strict=True) if shown == _HIDDEN]
+        secrets = [
+            str(v)
+            for v, shown in zip(sample.plain.values(), plain.values(), strict=True)
+            if shown == _HIDDEN
+        ]
         response = covered(sample.response, protocol.output_schema, lambda _: _HIDDEN)
-        came = f"gave {sampled(response, most=260)}" if sample.done else f"failed: {sample.error[:260]}"
+        came = (
+            f"gave {sampled(response, most=260)}"
+            if sample.done
+            else f"failed: {sample.error[:260]}"
+        )
         for secret in secrets:
             came = came.replace(secret, _HIDDEN)
         lines.append(f"- {_inert(sampled(plain, most=120))} {_inert(came)}")
@@ -164,7 +201,18 @@ def _inert(text: str) -> str:
 
 
 def _sensible(value: Json, name: str) -> bool:
-    empty = {"", "example", "none", "null", "placeholder", "string", "text", "unknown", "value", name.lower()}
+    empty = {
+        "",
+        "example",
+        "none",
+        "null",
+        "placeholder",
+        "string",
+        "text",
+        "unknown",
+        "value",
+        name.lower(),
+    }
     if isinstance(value, str):
         return len(value) <= 200 and value.isprintable() and value.strip().lower() not in empty
     return isinstance(value, int | float)

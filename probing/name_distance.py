@@ -16,19 +16,29 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import Json, types
 from protocols.secrets.names import kind_of
 
-_READ: dict[str, dict[str, Any]] = tomllib.loads(files("probing").joinpath("words.toml").read_text(encoding="utf-8"))
+_READ: dict[str, dict[str, Any]] = tomllib.loads(
+    files("probing").joinpath("words.toml").read_text(encoding="utf-8")
+)
 VALUES: dict[str, tuple[Json, ...]] = {
     name: tuple(values) for names, values in _READ["values"].items() for name in names.split()
 }
 """An argument's name → good guesses, best first."""
-FORMATS: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in _READ["formats"].items()}
+FORMATS: dict[str, tuple[str, ...]] = {
+    name: tuple(values) for name, values in _READ["formats"].items()
+}
 """A format of JSON Schema → texts that have it."""
-REPLIES: dict[str, tuple[str, ...]] = {name: tuple(words.split()) for name, words in _READ["replies"].items()}
+REPLIES: dict[str, tuple[str, ...]] = {
+    name: tuple(words.split()) for name, words in _READ["replies"].items()
+}
 """Fields of error replies, by what they hold."""
-NAMES: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["names"].items()}
+NAMES: dict[str, frozenset[str]] = {
+    kind: frozenset(words.split()) for kind, words in _READ["names"].items()
+}
 """Words of names of arguments and fields, by what they say."""
 SAID = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
-TYPE_WORDS: dict[str, str] = {word: kind for kind, words in _READ["types"].items() for word in words.split()}
+TYPE_WORDS: dict[str, str] = {
+    word: kind for kind, words in _READ["types"].items() for word in words.split()
+}
 TOLD_FORMATS: dict[str, str] = _READ["told_formats"]
 _SAME: dict[str, str] = _READ["same"]
 
@@ -61,7 +71,11 @@ class Name:
     def searches(self) -> bool:
         """Whether it is what one looks for, in words."""
         words = set(self.own.split("_"))
-        return bool(words & (SEARCHES | {"s", "phrase"})) and not words & {"id", "ids", "code"} and not self.identifies
+        return (
+            bool(words & (SEARCHES | {"s", "phrase"}))
+            and not words & {"id", "ids", "code"}
+            and not self.identifies
+        )
 
     @cached_property
     def secret(self) -> bool:
@@ -72,7 +86,9 @@ class Name:
 @lru_cache(maxsize=8192)
 def words_of(name: str) -> str:
     """A name in small letters with `_` between words, short forms written out: `homeTz` → `home_time_zone`."""
-    return "_".join(_SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_"))
+    return "_".join(
+        _SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_")
+    )
 
 
 def argument_name(protocol: ToolProtocol, argument: str) -> Name:
@@ -118,7 +134,9 @@ def _ends(longer: str, shorter: str) -> bool:
 @lru_cache(maxsize=8192)
 def words_in(texts: tuple[str, ...]) -> frozenset[str]:
     """The words of texts, in the singular."""
-    return frozenset(singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower()))
+    return frozenset(
+        singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower())
+    )
 
 
 def text_of(value: Json) -> str:
@@ -152,13 +170,23 @@ def distinctive(value: Json) -> bool:
         return False
     text = text_of(value).strip()
     if re.fullmatch(r"[-+]?\d+", text):
-        return abs(int(text[:_LONGEST])) >= 10_000  # below are counts, years and positions in lists as often as ids
-    if len(text) < 2 or len(text) > _LONGEST or text.lower() in _COMMON or re.fullmatch(r"[-+]?[\d.]+", text):
+        return (
+            abs(int(text[:_LONGEST])) >= 10_000
+        )  # below are counts, years and positions in lists as often as ids
+    if (
+        len(text) < 2
+        or len(text) > _LONGEST
+        or text.lower() in _COMMON
+        or re.fullmatch(r"[-+]?[\d.]+", text)
+    ):
         return False
     return len(text.split()) <= 2 and not re.match(r"\d{4}-\d\d-\d\d", text)
 
 
 def is_id(value: Json) -> bool:
     """Whether a value is an id or a code by its look, whatever its name: distinctive, and no word."""
-    plain = isinstance(value, str) and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None
+    plain = (
+        isinstance(value, str)
+        and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None
+    )
     return distinctive(value) and not plain

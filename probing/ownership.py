@@ -60,7 +60,11 @@ class Mark:
     def on(self, value: Json) -> bool:
         """Whether a text or a number carries the mark."""
         if isinstance(value, str):
-            return self.token in value.lower() or value.lower() == self._uuid or value == str(self._number)
+            return (
+                self.token in value.lower()
+                or value.lower() == self._uuid
+                or value == str(self._number)
+            )
         return value == self._number and not isinstance(value, bool)
 
     def put(self, value: Json, schema: Json, root: JsonObject, *, key: bool = False) -> Json:
@@ -71,10 +75,17 @@ class Mark:
                 return [self.put(part, clauses.get("items", {}), root, key=key) for part in value]
             case Mapping():
                 inner = clauses.get("properties", {})
-                return {name: self.put(part, inner.get(name, {}), root) for name, part in value.items()}
+                return {
+                    name: self.put(part, inner.get(name, {}), root) for name, part in value.items()
+                }
             case str():
-                return next((text for text in self._texts(value, clauses) if _valid(clauses, root, text)), value)
-            case int() if key and not isinstance(value, bool) and _valid(clauses, root, self._number):
+                return next(
+                    (text for text in self._texts(value, clauses) if _valid(clauses, root, text)),
+                    value,
+                )
+            case int() if (
+                key and not isinstance(value, bool) and _valid(clauses, root, self._number)
+            ):
                 return self._number
             case _:
                 return value
@@ -82,7 +93,13 @@ class Mark:
     def _texts(self, value: str, clauses: Mapping[str, Any]) -> list[str]:
         """What may stand for a text, best first; nothing where it is one of few, or a time."""
         form = str(clauses.get("format", ""))
-        if self.on(value) or "enum" in clauses or "const" in clauses or form in _FIXED or is_measure(value):
+        if (
+            self.on(value)
+            or "enum" in clauses
+            or "const" in clauses
+            or form in _FIXED
+            or is_measure(value)
+        ):
             return []
         if form == "uuid":
             return [self._uuid]
@@ -139,10 +156,16 @@ class Ledger:
         self._protocols, self._log = protocols, log
         told = {name: kind_of(protocol) for name, protocol in protocols.items()}
         # What nothing is told of may make something, and is given nothing by which it would change what is there.
-        self.kinds: dict[str, Kind] = {n: "create" if why == UNTOLD else kind for n, (kind, why) in told.items()}
-        self.writes = {n for n, p in protocols.items() if not reads(p) and self.kinds[n] != "read"}  # sent marks only
+        self.kinds: dict[str, Kind] = {
+            n: "create" if why == UNTOLD else kind for n, (kind, why) in told.items()
+        }
+        self.writes = {
+            n for n, p in protocols.items() if not reads(p) and self.kinds[n] != "read"
+        }  # sent marks only
         self._nouns = {name: noun_made(protocol) for name, protocol in protocols.items()}
-        self._words = {name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()}
+        self._words = {
+            name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()
+        }
         self._made: list[Made] = []
         self._met: dict[Id, int] = {}
         self._held: dict[str, set[str]] = {}
@@ -165,7 +188,9 @@ class Ledger:
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
         """The texts among arguments that carry the mark."""
-        return {part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.on(part)}
+        return {
+            part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.on(part)
+        }
 
     def adds(self, tool: str) -> bool:
         """Whether each call of a tool may make one more record."""
@@ -174,24 +199,40 @@ class Ledger:
     def removable(self) -> int:
         """How many records are there still that a tool takes away."""
         removers = [tool for tool in self.writes if self.kinds[tool] == "remove"]
-        return sum(one.there and any(self.takes(tool, one) for tool in removers) for one in self.made())
+        return sum(
+            one.there and any(self.takes(tool, one) for tool in removers) for one in self.made()
+        )
 
     def takes(self, tool: str, made: Made) -> bool:
         """Whether a tool may take away or change what was made: it is about the same, by its name or an argument."""
-        nouns = {self.noun_of(tool, name) for name in self._protocols[tool].parameters if self.names_it(tool, name)}
+        nouns = {
+            self.noun_of(tool, name)
+            for name in self._protocols[tool].parameters
+            if self.names_it(tool, name)
+        }
         return any(alike(made.noun, noun) for noun in (*nouns, *self._words[tool]))
 
-    def owned(self, tool: str, argument: str, *, of: Made | None = None, born: bool = False) -> list[str | int]:
+    def owned(
+        self, tool: str, argument: str, *, of: Made | None = None, born: bool = False
+    ) -> list[str | int]:
         """Ids of this probing's own records that an argument may take, the latest first; `of`: of this one.
 
         `born`: also those that no read has shown yet.
         """
-        noun, wanted = self.noun_of(tool, argument), [one for one in reversed(self.made()) if of in (None, one)]
+        noun, wanted = (
+            self.noun_of(tool, argument),
+            [one for one in reversed(self.made()) if of in (None, one)],
+        )
         pairs = [pair for one in wanted for pair in sorted(one.ids | one.given)
                  if born or pair in one.ids or self.mark.on(pair[1])]  # fmt: skip
         by_id = snake(argument).rpartition("_")[2] in ID_WORDS
-        found = sorted((text for n, text in pairs if alike(n, noun)), key=lambda text: self.mark.on(text) == by_id)
-        return [self._values.get(text, text) for text in dict.fromkeys(found)]  # sorting is stable: the latest first
+        found = sorted(
+            (text for n, text in pairs if alike(n, noun)),
+            key=lambda text: self.mark.on(text) == by_id,
+        )
+        return [
+            self._values.get(text, text) for text in dict.fromkeys(found)
+        ]  # sorting is stable: the latest first
 
     def refuses(self, tool: str, arguments: JsonObject) -> str:
         """Why a call is not made, as it might change what is not this probing's own; empty where it may be."""
@@ -212,12 +253,16 @@ class Ledger:
             return True
         if not (last in _NAMES or last in ID_WORDS or word in VAGUE):
             return False
-        return self.kinds[tool] == "remove" or not before or alike(singular(before), self._nouns[tool])
+        return (
+            self.kinds[tool] == "remove" or not before or alike(singular(before), self._nouns[tool])
+        )
 
     def refers(self, tool: str, argument: str) -> bool:
         """Whether an argument's values are ids: it ends as ids do, or is called as what other tools are about."""
         word, mine = snake(argument), self._nouns[tool]
-        return word.rpartition("_")[2] in ID_WORDS or any(word == noun != mine for noun in self._nouns.values())
+        return word.rpartition("_")[2] in ID_WORDS or any(
+            word == noun != mine for noun in self._nouns.values()
+        )
 
     def named_by(self, tool: str) -> list[str]:
         """The arguments without which a record would get a name that others may have."""
@@ -241,12 +286,20 @@ class Ledger:
                     known = True
                     if part not in self._listed(tool, name) and self.holds(tool, key, part):
                         return f"a read shows {key!r} of this value already"
-        answers = any(one.given for one in self._made if one.tool == tool)  # with an id, by which it is known as well
+        answers = any(
+            one.given for one in self._made if one.tool == tool
+        )  # with an id, by which it is known as well
         if not known and not answers and self._protocols[tool].parameters.keys() - arguments.keys():
             return "nothing in it would carry this probing's mark"
         # Of a record that nothing tells from others, any value may be the one by which it is found and written over.
-        if not known and (held := next((key for key, part in _parts(arguments) if self.holds(tool, key, part)), "")):
-            return f"nothing in it carries the mark, and a read shows {held!r} of this value already"
+        if not known and (
+            held := next(
+                (key for key, part in _parts(arguments) if self.holds(tool, key, part)), ""
+            )
+        ):
+            return (
+                f"nothing in it carries the mark, and a read shows {held!r} of this value already"
+            )
         return ""
 
     def _refuses_to_change(self, tool: str, arguments: JsonObject) -> str:
@@ -254,12 +307,26 @@ class Ledger:
         for name, value in arguments.items():
             for key, part in parts_of(name, value):
                 names_it = self.names_it(tool, name) or (key != name and self.names_it(tool, key))
-                text = self.kinds[tool] == "remove" and isinstance(part, str) and part not in self._listed(tool, name)
+                text = (
+                    self.kinds[tool] == "remove"
+                    and isinstance(part, str)
+                    and part not in self._listed(tool, name)
+                )
                 if (names_it or text) and not self.is_own(tool, key, part):
                     return f"{key!r} is of nothing that was shown to carry this probing's mark"
-                new = self._is_fixed(tool) and not self._is_made(tool, key, part)  # `PUT /profile` renames somebody
-                mine += not self.filters(tool, name) and not new and (names_it or (text and isinstance(value, list)))
-        return "" if mine else "it is not told which record is meant, so it might be one that was there before"
+                new = self._is_fixed(tool) and not self._is_made(
+                    tool, key, part
+                )  # `PUT /profile` renames somebody
+                mine += (
+                    not self.filters(tool, name)
+                    and not new
+                    and (names_it or (text and isinstance(value, list)))
+                )
+        return (
+            ""
+            if mine
+            else "it is not told which record is meant, so it might be one that was there before"
+        )
 
     def _is_fixed(self, tool: str) -> bool:
         return "{" not in getattr(self._protocols[tool].binding, "url", "{")
@@ -267,7 +334,10 @@ class Ledger:
     def filters(self, tool: str, argument: str) -> bool:
         """Whether an argument only narrows what a call is about: a service that knows no such filter takes all."""
         protocol = self._protocols[tool]
-        return place_of(protocol, argument) in ("query", "header", "cookie") and argument not in protocol.required
+        return (
+            place_of(protocol, argument) in ("query", "header", "cookie")
+            and argument not in protocol.required
+        )
 
     def is_own(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be.
@@ -275,7 +345,9 @@ class Ledger:
         A flag and null are nobody's, but where a record is named: `int(True)` is the record 1.
         """
         if isinstance(value, Mapping | list):
-            return all(self.is_own(tool, key, part, born=born) for key, part in parts_of(argument, value))
+            return all(
+                self.is_own(tool, key, part, born=born) for key, part in parts_of(argument, value)
+            )
         plain = (isinstance(value, bool) or value is None) and not self.names_it(tool, argument)
         return plain or self.mark.on(value) or self._is_made(tool, argument, value, born=born)
 
@@ -311,7 +383,11 @@ class Ledger:
 
     def _same_address(self, one: str, other: str) -> bool:
         mine, its = self._protocols[one].binding, self._protocols[other].binding
-        return isinstance(mine, HttpBinding) and isinstance(its, HttpBinding) and address(mine) == address(its)
+        return (
+            isinstance(mine, HttpBinding)
+            and isinstance(its, HttpBinding)
+            and address(mine) == address(its)
+        )
 
     def _listed(self, tool: str, argument: str) -> list[Json]:
         """The values that an argument's schema lists."""
@@ -337,26 +413,46 @@ class Ledger:
                 self._take_answer(sample)
 
     def _take_write(self, sample: Sample) -> None:
-        tool, noun, updates = sample.tool, self._nouns[sample.tool], self.kinds[sample.tool] == "update"
+        tool, noun, updates = (
+            sample.tool,
+            self._nouns[sample.tool],
+            self.kinds[sample.tool] == "update",
+        )
         named = [(key, part) for key, part in _parts(sample.plain) if self.names_it(tool, key)]
         own = self._answered(sample)
         known = {text for one in self._made if one.there for n, text in one.ids if alike(n, noun)}
-        of_known = named and {text_of(part) for _, part in named} <= known and not {text for _, text in own} - known
-        foreign = any(not self.mark.on(part) and alike(self.noun_of(tool, key), noun) for key, part in named)
+        of_known = (
+            named
+            and {text_of(part) for _, part in named} <= known
+            and not {text for _, text in own} - known
+        )
+        foreign = any(
+            not self.mark.on(part) and alike(self.noun_of(tool, key), noun) for key, part in named
+        )
         if not self._acted(sample) or (updates and (of_known or foreign)):
             return  # it did nothing, or changed a record that is known already
         given = {one for one in own if self._met.get(one, sample.number) >= sample.number}
         key = self._key(sample)
         for one in self._made:
-            same = one.given & own or (not given and not one.given and key and key == self._key(one.calls[0]))
+            same = one.given & own or (
+                not given and not one.given and key and key == self._key(one.calls[0])
+            )
             if one.there and one.noun == noun and same:
                 one.calls.append(sample)
                 return
-        made = Made(tool=tool, noun=noun, calls=[sample], marks=frozenset(self.marks_in(sample.plain)), given=given)
+        made = Made(
+            tool=tool,
+            noun=noun,
+            calls=[sample],
+            marks=frozenset(self.marks_in(sample.plain)),
+            given=given,
+        )
         for word, part in named:
             taken = updates and text_of(part) in known
             if part is not None and not taken and self.is_own(tool, word, part):
-                made.ids.add((noun if self.mark.on(part) else self.noun_of(tool, word), text_of(part)))
+                made.ids.add(
+                    (noun if self.mark.on(part) else self.noun_of(tool, word), text_of(part))
+                )
         self._made.append(made)
 
     def _acted(self, sample: Sample) -> bool:
@@ -373,7 +469,9 @@ class Ledger:
         noun = self._nouns[sample.tool]
         sent = {text_of(part) for _, part in _parts(sample.plain)}
         found = records(sample.response if sample.done else None, top=True)
-        ids = {one for record, around in found for one in self._own_ids(record, {noun, around}, noun)}
+        ids = {
+            one for record, around in found for one in self._own_ids(record, {noun, around}, noun)
+        }
         return {one for one in ids if one[1] not in sent}
 
     def _key(self, sample: Sample) -> frozenset[str]:
@@ -383,14 +481,30 @@ class Ledger:
 
     def _take_away(self, sample: Sample) -> None:
         # Of `DELETE /buckets/{bucket_id}/records/{id}` the record is gone, and the bucket that it stood in is not.
-        parts = [(k, p) for n, v in sample.plain.items() if not self._around(sample.tool, n) for k, p in parts_of(n, v)]
+        parts = [
+            (k, p)
+            for n, v in sample.plain.items()
+            if not self._around(sample.tool, n)
+            for k, p in parts_of(n, v)
+        ]
         texts = {(self.noun_of(sample.tool, key), text_of(part)) for key, part in parts}
         for one in self._made:
-            sent = [pair for call in one.calls for pair in _parts(call.plain) if self._around(one.tool, pair[0])]
-            within = {(self.noun_of(one.tool, key), text_of(part)) for key, part in sent}  # with which it is gone, too
+            sent = [
+                pair
+                for call in one.calls
+                for pair in _parts(call.plain)
+                if self._around(one.tool, pair[0])
+            ]
+            within = {
+                (self.noun_of(one.tool, key), text_of(part)) for key, part in sent
+            }  # with which it is gone, too
             known = one.ids | one.given | within
             hit = any(text == here and alike(n, noun) for n, here in known for noun, text in texts)
-            named = not one.ids and one.marks & {text for _, text in texts} and self.takes(sample.tool, one)
+            named = (
+                not one.ids
+                and one.marks & {text for _, text in texts}
+                and self.takes(sample.tool, one)
+            )
             if one.there and (hit or named):
                 one.gone, one.gone_by = sample.number, sample.tool
 
@@ -398,8 +512,14 @@ class Ledger:
         """Whether an argument says in what a thing stands: its place in the path is not the last."""
         protocol = self._protocols[tool]
         last = address(protocol.binding)[-1:] if isinstance(protocol.binding, HttpBinding) else []
-        wire = protocol.binding.wire_names.get(argument, argument) if isinstance(protocol.binding, HttpBinding) else ""
-        return place_of(protocol, argument) == "path" and not any(f"{{{wire}}}" in part for part in last)
+        wire = (
+            protocol.binding.wire_names.get(argument, argument)
+            if isinstance(protocol.binding, HttpBinding)
+            else ""
+        )
+        return place_of(protocol, argument) == "path" and not any(
+            f"{{{wire}}}" in part for part in last
+        )
 
     def _take_answer(self, sample: Sample) -> None:
         tool, shows = sample.tool, sample.tool not in self.writes
@@ -417,15 +537,22 @@ class Ledger:
             for name, value in record.items() if shows else ():
                 for part in value if isinstance(value, list) else [value]:
                     if isinstance(part, str | int):
-                        held.add(part if isinstance(part, str) else f"{snake(name)}={text_of(part)}")
+                        held.add(
+                            part if isinstance(part, str) else f"{snake(name)}={text_of(part)}"
+                        )
 
     def _recognise(self, record: JsonObject, around: str, sample: Sample) -> None:
         """Note which of our records a read shows, and under which id."""
         before = sorted(
-            (one for one in self._made if one.calls[0].number < sample.number), key=lambda one: one.gone > 0
+            (one for one in self._made if one.calls[0].number < sample.number),
+            key=lambda one: one.gone > 0,
         )
         nouns = {self._nouns[sample.tool], around}
-        known = [one for one in before if (one.ids | one.given).intersection(self._own_ids(record, nouns, one.noun))]
+        known = [
+            one
+            for one in before
+            if (one.ids | one.given).intersection(self._own_ids(record, nouns, one.noun))
+        ]
         for made in known[:1] or before:
             found, is_it = self._of(made, record, nouns)
             if known or (is_it and not made.given):
@@ -457,7 +584,11 @@ class Ledger:
     def _own_ids(self, record: JsonObject, nouns: Collection[str], noun: str) -> Iterator[Id]:
         """The ids of a record itself, under the noun of what was made; not those by which it points to others."""
         fields = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(record)]
-        its = [(before, value) for before, value in fields if not before or any(alike(before, n) for n in nouns)]
+        its = [
+            (before, value)
+            for before, value in fields
+            if not before or any(alike(before, n) for n in nouns)
+        ]
         for before, value in its or fields:
             if alike(before, noun) if before else any(alike(n, noun) for n in nouns):
                 self._values[text_of(value)] = value
@@ -490,7 +621,9 @@ def nouns_of(protocol: ToolProtocol) -> list[str]:
 
 def alike(one: str, other: str) -> bool:
     """Whether two nouns mean the same: `alert` and `storm_alert`."""
-    return bool(one and other) and (one == other or one.endswith(f"_{other}") or other.endswith(f"_{one}"))
+    return bool(one and other) and (
+        one == other or one.endswith(f"_{other}") or other.endswith(f"_{one}")
+    )
 
 
 def records(node: Json, around: str = "", *, top: bool = False) -> Iterator[tuple[JsonObject, str]]:
@@ -502,7 +635,11 @@ def records(node: Json, around: str = "", *, top: bool = False) -> Iterator[tupl
         for part in node if not top or len(node) == 1 else ():
             yield from records(part, around, top=top)
     elif isinstance(node, Mapping):
-        inner = [node[k] for k in ("attributes", "data", "fields", "properties") if isinstance(node.get(k), Mapping)]
+        inner = [
+            node[k]
+            for k in ("attributes", "data", "fields", "properties")
+            if isinstance(node.get(k), Mapping)
+        ]
         yield {k: v for part in [*inner, node] for k, v in part.items()}, around
         for name, part in node.items():
             if isinstance(part, Mapping | list):
@@ -514,13 +651,19 @@ def id_fields(record: JsonObject) -> Iterator[tuple[str, str | int]]:
     """The fields of a record that hold ids."""
     for name, value in record.items():
         word = snake(str(name))
-        if isinstance(value, str | int) and not isinstance(value, bool) and word.rpartition("_")[2] in ID_WORDS:
+        if (
+            isinstance(value, str | int)
+            and not isinstance(value, bool)
+            and word.rpartition("_")[2] in ID_WORDS
+        ):
             yield word, value
 
 
 def has_list(node: Json) -> bool:
     """Whether there is a list in a value."""
-    return isinstance(node, list) or (isinstance(node, Mapping) and any(map(has_list, node.values())))
+    return isinstance(node, list) or (
+        isinstance(node, Mapping) and any(map(has_list, node.values()))
+    )
 
 
 def address(http: HttpBinding) -> list[str]:

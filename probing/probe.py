@@ -85,7 +85,9 @@ def probe(
     try:
         probing.run()
     except KeyboardInterrupt:
-        with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
+        with suppress(
+            KeyboardInterrupt
+        ):  # a second one leaves what was made, and the report names it
             if session.ledger.removable():
                 probing.take_away()
         return replace(probing.result(), interrupted=True)
@@ -118,7 +120,12 @@ def by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
 
 
 def probe_in_turn(
-    sources: Sequence[OneOfMany], *, invoker: Invoker, settings: ProbeSettings, ask: Ask | None, held: Held
+    sources: Sequence[OneOfMany],
+    *,
+    invoker: Invoker,
+    settings: ProbeSettings,
+    ask: Ask | None,
+    held: Held,
 ) -> list[OneOfMany]:
     """Probe sources of one host one after another, so that its rate holds. What one fails at, others do not feel.
 
@@ -131,9 +138,15 @@ def probe_in_turn(
         try:
             with Log(one.folder) as log:
                 if SOURCE not in log.notes:
-                    raise CannotWrite(f"{one.folder} is another folder on {gethostname()}: give one that is shared.")
+                    raise CannotWrite(
+                        f"{one.folder} is another folder on {gethostname()}: give one that is shared."
+                    )
                 tools = Toolbox(
-                    Tool(protocol, invoker.bind(protocol), place=invoker.servers.place(protocol.binding))
+                    Tool(
+                        protocol,
+                        invoker.bind(protocol),
+                        place=invoker.servers.place(protocol.binding),
+                    )
                     for protocol in one.protocols
                 )
                 probed = probe(tools, log, settings=settings, ask=ask, held=held)
@@ -166,13 +179,17 @@ class _Probing:
                 self._each(makers, self._writes.make)
                 self._each(self._answering(makers), self._sharpen)
                 self._each(self._waiting(self._reads), self._look_again)
-            if not self._waiting([*self._reads, *makers]) or (number and session.log.sent == before):
+            if not self._waiting([*self._reads, *makers]) or (
+                number and session.log.sent == before
+            ):
                 break
         self._each(self._waiting(self._reads), self._persevere)
         self._test_links()
         self.take_away()
         if self._teacher is not None:
-            told = {name: self._teacher.description(session.facts(name)) for name in session.protocols}
+            told = {
+                name: self._teacher.description(session.facts(name)) for name in session.protocols
+            }
             self._words = {name: words for name, words in told.items() if words}
             if self._teacher.failed:
                 session.watch(self._teacher.failed)
@@ -187,7 +204,11 @@ class _Probing:
         facts = session.world
         cut_off = "a call was cut off by a kill, and is not made again"
         answered = {sample.tool for sample in session.log.samples}
-        cut = {t: cut_off for intent in session.log.intents.values() if (t := str(intent["tool"])) not in answered}
+        cut = {
+            t: cut_off
+            for intent in session.log.intents.values()
+            if (t := str(intent["tool"])) not in answered
+        }
         return Probed(
             facts=facts,
             links=Flows(facts, session.pools).links(),
@@ -228,7 +249,12 @@ class _Probing:
             sent: set[str] = set()
             for tool, arguments in Flows(session.world, session.pools).tests():
                 used = sum(sample.purpose == "link" for sample in session.log.of(tool))
-                free = tool in session.reads and tool not in sent and used < LINK_CALLS and session.caller.left(tool)
+                free = (
+                    tool in session.reads
+                    and tool not in sent
+                    and used < LINK_CALLS
+                    and session.caller.left(tool)
+                )
                 if free and not session.called(tool, arguments):
                     sent.add(tool)
                     with suppress(NotCalled):
@@ -263,9 +289,18 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
     for intent in session.log.intents.values():
         if (tool := str(intent["tool"])) in ledger.writes:
             why = "the call was cut off, so nobody knows whether it made anything"
-            marks = sorted(one_line(text, limit=_LONGEST) for text in ledger.marks_in(intent["arguments"]))
+            marks = sorted(
+                one_line(text, limit=_LONGEST) for text in ledger.marks_in(intent["arguments"])
+            )
             calls = [intent["number"]]
-            yield {"tool": tool, "calls": calls, "marks": marks, "ids": [], "removed": False, "why": why}
+            yield {
+                "tool": tool,
+                "calls": calls,
+                "marks": marks,
+                "ids": [],
+                "removed": False,
+                "why": why,
+            }
 
 
 def _why_left(session: Session, one: Made) -> str:
@@ -273,7 +308,13 @@ def _why_left(session: Session, one: Made) -> str:
     ledger = session.ledger
     if kind_of(session.protocols[one.tool])[1] == UNTOLD and not (one.shown or one.given):
         return "nothing tells whether it made anything"
-    removers = [name for name in session.protocols if ledger.kinds[name] == "remove" and ledger.takes(name, one)]
-    if called := one.gone_by or next((name for name in removers if session.facts(name).samples), ""):
+    removers = [
+        name
+        for name in session.protocols
+        if ledger.kinds[name] == "remove" and ledger.takes(name, one)
+    ]
+    if called := one.gone_by or next(
+        (name for name in removers if session.facts(name).samples), ""
+    ):
         return f"{called} did not take it away"
     return f"{removers[0]} was not called" if removers else "no tool is known that takes it away"

@@ -43,7 +43,9 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     protocols = protocols_of(probed, keep_values=keep_values)
     report = coverage(probed, protocols)
     plain = [name.encode("ascii", "replace").decode()[:_LONGEST_NAME] for name in protocols]
-    aliases = tool_aliases([(name, "") for name in ("coverage", *plain)])[1:]  # the first is the report's
+    aliases = tool_aliases([(name, "") for name in ("coverage", *plain)])[
+        1:
+    ]  # the first is the report's
     names = {name: f"{alias}.json" for name, alias in zip(protocols, aliases, strict=True)}
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
     # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
@@ -86,7 +88,10 @@ def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str,
     sums: dict[str, Callable[[Any], int]] = {
         "answered": int, "calls": int, "arguments": len, "fields": int, "links": len}  # fmt: skip
     return {
-        "totals": {"tools": len(tools), **{k: sum(of(tool[k]) for tool in tools.values()) for k, of in sums.items()}},
+        "totals": {
+            "tools": len(tools),
+            **{k: sum(of(tool[k]) for tool in tools.values()) for k, of in sums.items()},
+        },
         "made": [dict(one) for one in probed.made],
         "coverage": tools,
     }
@@ -122,15 +127,26 @@ def _missing(facts: ToolFacts, stopped: str) -> Iterator[str]:
         return
     for name, argument in facts.arguments.items():
         tried = len({repr(s.arguments[name].value) for s in facts.samples if name in s.arguments})
-        if not (argument.unknown or argument.accepted or (not facts.done and argument.required is False)):
-            yield f"{name!r} was never accepted: {tried} tried." if tried else f"{name!r} was never given."
+        if not (
+            argument.unknown or argument.accepted or (not facts.done and argument.required is False)
+        ):
+            yield (
+                f"{name!r} was never accepted: {tried} tried."
+                if tried
+                else f"{name!r} was never given."
+            )
     if facts.done and not facts.fruitful:
         yield "only empty responses came, so nothing is known of what they may hold."
     if not facts.done:
-        last = next((sample for sample in reversed(facts.samples) if sample.error), facts.samples[-1])
+        last = next(
+            (sample for sample in reversed(facts.samples) if sample.error), facts.samples[-1]
+        )
         words = Disclosure(facts, keep_values=False).words(last.error, last.arguments)
         said = f"; the last said “{one_line(words, limit=_LONGEST)}”" if words else ""
-        how = ", ".join(f"{name} × {count}" for name, count in Counter(map(_outcome, facts.samples)).most_common())
+        how = ", ".join(
+            f"{name} × {count}"
+            for name, count in Counter(map(_outcome, facts.samples)).most_common()
+        )
         yield f"none of its {len(facts.samples)} calls gave a response ({how}){said}."
 
 
@@ -148,8 +164,16 @@ def readable(report: Mapping[str, Any]) -> str:
     ]
     for name, tool in tools.items():
         outcomes = ", ".join(f"{outcome} × {count}" for outcome, count in tool["outcomes"].items())
-        arguments = ", ".join(f"{one}{_SIGNS[told['required']]}" for one, told in tool["arguments"].items())
-        shown = (_cell(name), tool["calls"], outcomes or "–", _cell(arguments) or "–", tool["fields"])
+        arguments = ", ".join(
+            f"{one}{_SIGNS[told['required']]}" for one, told in tool["arguments"].items()
+        )
+        shown = (
+            _cell(name),
+            tool["calls"],
+            outcomes or "–",
+            _cell(arguments) or "–",
+            tool["fields"],
+        )
         lines.append(f"| {' | '.join(map(str, shown))} | {len(tool['links'])} |")
     lines += ["", "`*` required, `?` not known whether; all other arguments may be left out.", ""]
     gaps = {name: tool["missing"] for name, tool in tools.items() if tool["missing"]}
@@ -160,7 +184,12 @@ def readable(report: Mapping[str, Any]) -> str:
         lines.append("")
     for title, removed in (("made and left", False), ("made and removed", True)):
         if made := [one for one in report["made"] if one["removed"] is removed]:
-            lines += [f"## What this probing {title}", "", *(f"- {_cell(made_line(one))}" for one in made), ""]
+            lines += [
+                f"## What this probing {title}",
+                "",
+                *(f"- {_cell(made_line(one))}" for one in made),
+                "",
+            ]
     return "\n".join(lines)
 
 

@@ -53,7 +53,9 @@ class ProbeSettings:
 
     def allows(self, tool: str) -> bool:
         """Whether a tool that may change something may be called."""
-        return self.allow_writes if isinstance(self.allow_writes, bool) else tool in self.allow_writes
+        return (
+            self.allow_writes if isinstance(self.allow_writes, bool) else tool in self.allow_writes
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +136,9 @@ def from_line(line: str) -> Sample:
     """Read one line. Raises what reading JSON of another shape raises."""
     record = json.loads(line)
     given = record.pop("arguments")
-    arguments = {name: Value(held["value"], Origin(**held["origin"])) for name, held in given.items()}
+    arguments = {
+        name: Value(held["value"], Origin(**held["origin"])) for name, held in given.items()
+    }
     return Sample(arguments=arguments, **record)
 
 
@@ -202,7 +206,9 @@ class Log(AbstractContextManager["Log"]):
 
     def intended(self, tool: str, arguments: JsonObject) -> bool:
         """Whether this call was about to be sent when an earlier probing was killed."""
-        return call_key(tool, arguments) in {call_key(one["tool"], one["arguments"]) for one in self.intents.values()}
+        return call_key(tool, arguments) in {
+            call_key(one["tool"], one["arguments"]) for one in self.intents.values()
+        }
 
     def of(self, tool: str) -> Iterator[Sample]:
         """The samples of one tool."""

@@ -10,7 +10,17 @@ from probing.candidates import Fits, candidates, combinations
 from probing.error_replies import refusal_in, reply_of, template_of
 from probing.model_hints import Teacher, hints_in
 from probing.ownership import records
-from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch
+from probing.samples import (
+    MADE_UP,
+    Arguments,
+    Log,
+    Origin,
+    ProbeSettings,
+    Purpose,
+    Sample,
+    Value,
+    Watch,
+)
 from probing.tool_facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.value_pool import Pools
 from protocols.effects import is_safe, reads
@@ -19,7 +29,9 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 
-_OF_THE_SERVICE = frozenset({"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"})
+_OF_THE_SERVICE = frozenset(
+    {"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"}
+)
 """Fields of a record that a service gives by itself."""
 
 
@@ -37,14 +49,17 @@ class Session:
         teacher: Teacher | None = None,
     ) -> None:
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
-        self.protocols: Mapping[str, ToolProtocol] = {t.protocol.name: t.protocol for t in toolbox.values()}
+        self.protocols: Mapping[str, ToolProtocol] = {
+            t.protocol.name: t.protocol for t in toolbox.values()
+        }
         self.ledger = caller.ledger
         self.kinds = caller.ledger.kinds
         # A GET that nothing speaks for, once a person allowed it, is asked as reads are.
         self.reads = {
             name: protocol
             for name, protocol in self.protocols.items()
-            if reads(protocol) or (is_safe(protocol) and self.kinds[name] == "read" and settings.allows(name))
+            if reads(protocol)
+            or (is_safe(protocol) and self.kinds[name] == "read" and settings.allows(name))
         }
         # Reads, and what is named like one.
         self.looks = [name for name in self.protocols if name not in self.ledger.writes]
@@ -68,7 +83,9 @@ class Session:
         """What is known of all tools now."""
         return {name: self.facts(name) for name in self.protocols}
 
-    def call(self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False) -> Sample:
+    def call(
+        self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False
+    ) -> Sample:
         """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
         known, arguments = len(self.log.samples), self.marked(tool, arguments)
         try:
@@ -87,9 +104,13 @@ class Session:
         """The arguments with this probing's mark in each text that is made up, or names what a write makes."""
         if tool not in self.ledger.writes:
             return arguments
-        return {name: self._marked(self.facts(tool), name, value) for name, value in arguments.items()}
+        return {
+            name: self._marked(self.facts(tool), name, value) for name, value in arguments.items()
+        }
 
-    def choices(self, tool: str, wanted: Sequence[str], *, alone: bool) -> Iterator[dict[str, Value]]:
+    def choices(
+        self, tool: str, wanted: Sequence[str], *, alone: bool
+    ) -> Iterator[dict[str, Value]]:
         """Values for the arguments in `wanted`, best first; `alone`: without those that other tools gave."""
         facts = self.facts(tool)
         found = {name: self._candidates(facts, name, alone=alone) for name in wanted}
@@ -110,24 +131,41 @@ class Session:
         best, origin = dict[str, Json](), MADE_UP
         for name in self.reads:
             for sample in self.facts(name).fruitful[:3] if self.ledger.is_about(name, tool) else ():
-                record = max((one for one, _ in islice(records(sample.response), 20)), key=len, default={})
+                record = max(
+                    (one for one, _ in islice(records(sample.response), 20)), key=len, default={}
+                )
                 if len(record) > len(best):
-                    best, origin = dict(record), Origin(kind="response", tool=name, sample=sample.number)
+                    best, origin = (
+                        dict(record),
+                        Origin(kind="response", tool=name, sample=sample.number),
+                    )
         given, facts = dict[str, Value](), self.facts(tool)
-        unknown = {hint.argument for said in facts.said.values() for hint in said if hint.kind == "unknown"}
+        unknown = {
+            hint.argument for said in facts.said.values() for hint in said if hint.kind == "unknown"
+        }
         for name, value in best.items():
             word, argument = snake(name), facts.arguments.get(name, ArgumentFacts(name=name))
-            whole = argument.required and isinstance(value, list | Mapping)  # of parts that nobody has named
+            whole = argument.required and isinstance(
+                value, list | Mapping
+            )  # of parts that nobody has named
             known = name not in unknown and word not in _OF_THE_SERVICE and name[:1] not in "_$@"
             if known and (whole or isinstance(value, str | int | float)):
                 by_id, fits = word.rpartition("_")[2] in ID_WORDS, Fits(facts, argument)
-                forms = [value] if by_id else [self.ledger.mark.put(value, {}, {}), value]  # what is no free text stays
-                given |= dict([(name, Value(form, origin)) for form in forms if fits.allows(form)][:1])
+                forms = (
+                    [value] if by_id else [self.ledger.mark.put(value, {}, {}), value]
+                )  # what is no free text stays
+                given |= dict(
+                    [(name, Value(form, origin)) for form in forms if fits.allows(form)][:1]
+                )
         return given
 
     def _marked(self, facts: ToolFacts, name: str, value: Value) -> Value:
         key = self.ledger.names_it(facts.name, name)
-        found = value.origin.kind not in ("generated", "given", "model")  # else it may as well be another
+        found = value.origin.kind not in (
+            "generated",
+            "given",
+            "model",
+        )  # else it may as well be another
         if (found and not key) or self.ledger.is_own(facts.name, name, value.value, born=True):
             return value
         declared, root = facts.protocol.parameters.get(name, {}), facts.protocol.input_schema
@@ -139,7 +177,9 @@ class Session:
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
         writes = facts.name in self.ledger.writes
         suggested = self._suggested.get((facts.name, name), ())
-        listed = candidates(facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested)
+        listed = candidates(
+            facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested
+        )
         return self._of_ours(facts, name, listed) if writes else listed
 
     def _of_ours(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
@@ -147,7 +187,9 @@ class Session:
         tool, ledger = facts.name, self.ledger
         pairs = [(value, self._marked(facts, name, value)) for value in values]
         by_id = ledger.refers(tool, name)
-        if ledger.names_it(tool, name):  # a record is called by what was shown, a new one by the mark
+        if ledger.names_it(
+            tool, name
+        ):  # a record is called by what was shown, a new one by the mark
             fits = Fits(facts, facts.arguments[name])
             owned = (Value(value, Origin(kind="response")) for value in ledger.owned(tool, name))
             ours = [value for value in map(fits.adapted, owned) if value is not None]
@@ -158,7 +200,11 @@ class Session:
             same = [value for value, made in pairs if made is value]
             if free:
                 same = [value for value in same if not isinstance(value.value, str) or by_id]
-            same.sort(key=lambda v: v.origin.kind in ("given", "response") and ledger.holds(tool, name, v.value))
+            same.sort(
+                key=lambda v: (
+                    v.origin.kind in ("given", "response") and ledger.holds(tool, name, v.value)
+                )
+            )
             chosen = [*same, *free] if by_id else [*free, *same]
         return list({repr(value.value): value for value in reversed(chosen)}.values())[::-1]
 
@@ -166,24 +212,34 @@ class Session:
         self._facts.pop(sample.tool, None)
         if sample.done and not refusal_in(sample.response):
             self.pools.add(sample)
-        elif self._teacher is not None and reply_of(sample) and (key := template_of(sample)) not in self._read:
+        elif (
+            self._teacher is not None
+            and reply_of(sample)
+            and (key := template_of(sample)) not in self._read
+        ):
             facts = self.facts(sample.tool)
             if not facts.said.get(sample.number):
                 self._read[key] = self._teacher.read(facts, sample)
                 self._facts.pop(sample.tool, None)
 
 
-def next_arguments(session: Session, facts: ToolFacts, *, alone: bool, beside: Arguments) -> dict[str, Value] | None:
+def next_arguments(
+    session: Session, facts: ToolFacts, *, alone: bool, beside: Arguments
+) -> dict[str, Value] | None:
     """The arguments of the next call that may be answered: those that are needed, with values not tried together yet,
     and those `beside` them.
 
     None where there are none: an argument without any value, or all combinations were tried.
     """
     for wanted in _sets(session, facts):
-        whole = {name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)}
+        whole = {
+            name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)
+        }
         left = [name for name in wanted if name not in whole]
         choices = ({**beside, **one} for one in session.choices(facts.name, left, alone=alone))
-        if (found := next((c for c in choices if not session.called(facts.name, c)), None)) is not None:
+        if (
+            found := next((c for c in choices if not session.called(facts.name, c)), None)
+        ) is not None:
             return found
     return None
 
@@ -194,12 +250,18 @@ def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
     Then the set that was tried least goes first: no reply tells which argument is to blame.
     """
     first, usables = facts.needed, facts.usable
-    if session.ledger.adds(facts.name):  # what a new record is called is said, lest it is called as another
+    if session.ledger.adds(
+        facts.name
+    ):  # what a new record is called is said, lest it is called as another
         body = [name for name in usables if facts.arguments[name].place not in ("header", "cookie")]
         named = session.ledger.named_by(facts.name) if first else body
         first = [*first, *(name for name in named if name not in first and name in usables)]
-    rest = [name for name in usables if name not in first and facts.arguments[name].required is None]
-    dumb = [sample for sample in facts.samples if not sample.done and not facts.said.get(sample.number)]
+    rest = [
+        name for name in usables if name not in first and facts.arguments[name].required is None
+    ]
+    dumb = [
+        sample for sample in facts.samples if not sample.done and not facts.said.get(sample.number)
+    ]
     if len(dumb) <= (5 if facts.protocol.required else 0) or not rest or facts.done:
         return [first]
     sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]

@@ -41,7 +41,11 @@ class ArgumentFacts:
     @property
     def unknown(self) -> bool:
         """Whether the tool said that it does not know the argument, and never took it."""
-        return self.place != "path" and not self.accepted and any(hint.kind == "unknown" for hint in self.hints)
+        return (
+            self.place != "path"
+            and not self.accepted
+            and any(hint.kind == "unknown" for hint in self.hints)
+        )
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -87,7 +91,9 @@ class ToolFacts:
     @property
     def needed(self) -> list[str]:
         """The arguments that a call must give, and those of which it must give one, as the reply put it."""
-        return [n for n in self.usable if self.arguments[n].required or self.arguments[n].told("any_of")]
+        return [
+            n for n in self.usable if self.arguments[n].required or self.arguments[n].told("any_of")
+        ]
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:
@@ -96,13 +102,21 @@ class ToolFacts:
         Of a write any field will do: what it has just made may well have empty lists.
         """
         if self.protocol.writes:
-            return tuple(s for s in self.done if s.response not in (None, [], {}) and not refusal_in(s.response))
-        return tuple(s for s in self.done if says_something(s.response) and not refusal_in(s.response))
+            return tuple(
+                s
+                for s in self.done
+                if s.response not in (None, [], {}) and not refusal_in(s.response)
+            )
+        return tuple(
+            s for s in self.done if says_something(s.response) and not refusal_in(s.response)
+        )
 
     @property
     def base(self) -> Sample | None:
         """The call that others are varied from: of those whose response says something, one with fewest arguments."""
-        return min(self.fruitful or self.done, key=lambda s: (len(s.arguments), s.number), default=None)
+        return min(
+            self.fruitful or self.done, key=lambda s: (len(s.arguments), s.number), default=None
+        )
 
 
 def says_something(response: object) -> bool:
@@ -128,13 +142,26 @@ def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None =
         names |= {wire: name for name, wire in protocol.binding.wire_names.items()}
     told: list[tuple[Sample, tuple[Hint, ...]]] = []
     for sample in map(as_refused, mine):
-        said = hints(sample, {name: name for name in sample.arguments} | names) if not sample.done else ()
+        said = (
+            hints(sample, {name: name for name in sample.arguments} | names)
+            if not sample.done
+            else ()
+        )
         if read and not said and not sample.done:
             kept = read.get(template_of(sample), ())
             said = tuple(hint for hint in kept if hint.argument in names or hint.kind == "missing")
         told.append((sample, said))
-        names.update({h.argument: h.argument for h in said if h.argument not in names and h.kind != "unknown"})
-    arguments = {n: _argument(protocol, n, told) for n in dict.fromkeys([*protocol.parameters, *names.values()])}
+        names.update(
+            {
+                h.argument: h.argument
+                for h in said
+                if h.argument not in names and h.kind != "unknown"
+            }
+        )
+    arguments = {
+        n: _argument(protocol, n, told)
+        for n in dict.fromkeys([*protocol.parameters, *names.values()])
+    }
     refusals = {sample.number: found for sample, found in told if not sample.done}
     return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, said=refusals)
 
@@ -153,7 +180,9 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
     return http.locations.get(argument) or ("query" if safe else "body")
 
 
-def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]) -> ArgumentFacts:
+def _argument(
+    protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]
+) -> ArgumentFacts:
     declared, place = protocol.parameters.get(name, {}), place_of(protocol, name)
     mine: dict[Hint, None] = {}
     accepted, refused, lost = dict[str, Value](), dict[str, Value](), dict[str, Value]()
@@ -167,7 +196,11 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
             required = place == "path"
         elif given is None:
             # "must be one of A, B" of an argument that was not given says that it was missed.
-            required = True if required is None and kinds & (_SAYS_WRONG - {"refused"} | {"missing"}) else required
+            required = (
+                True
+                if required is None and kinds & (_SAYS_WRONG - {"refused"} | {"missing"})
+                else required
+            )
         elif sample.done:
             accepted.setdefault(repr(given.value), given)
         elif kinds & (_SAYS_WRONG | {"unknown"}):

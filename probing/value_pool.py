@@ -58,7 +58,9 @@ class Place:
     echoes: bool = True
     secret: bool = False
 
-    def keep(self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()) -> None:
+    def keep(
+        self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()
+    ) -> None:
         """Take in one value and its text; `sent` are the texts of the call's arguments, in small letters."""
         self.secret = self.secret or secret
         self.echoes = self.echoes and text.lower() in sent
@@ -90,7 +92,9 @@ class Pools:
     """All values of the responses so far, each with the place that it came from."""
 
     def __init__(self, protocols: Iterable[ToolProtocol]) -> None:
-        self.protocols: Mapping[str, ToolProtocol] = {protocol.name: protocol for protocol in protocols}
+        self.protocols: Mapping[str, ToolProtocol] = {
+            protocol.name: protocol for protocol in protocols
+        }
         self._places: dict[tuple[str, str], Place] = {}
         self._where: dict[str, dict[Place, None]] = {}
         self._by_name: dict[Name, list[Place]] = {}
@@ -107,29 +111,62 @@ class Pools:
         protocol = self.protocols.get(sample.tool)
         if not sample.done or protocol is None:
             return
-        given = [(value, part) for value in sample.arguments.values() for part in scalars(value.value)]
+        given = [
+            (value, part) for value in sample.arguments.values() for part in scalars(value.value)
+        ]
         sent = {text_of(part).lower() for _, part in given}
         invented = {text_of(part) for value, part in given if value.made_up}
-        read = protocol.binding if isinstance(protocol.binding, HttpBinding) and not protocol.writes else None
+        read = (
+            protocol.binding
+            if isinstance(protocol.binding, HttpBinding) and not protocol.writes
+            else None
+        )
         below = self._below.setdefault(read.url.rstrip("/"), {}) if read else {}
         for path, value, secret in harvest(sample.response, protocol.output_schema):
-            if not (isinstance(value, str) and value in invented):  # what was made up is nobody's where it comes back
-                place, text, held = self._place(protocol, path), text_of(value), Value(value, _origin(sample, path))
+            if not (
+                isinstance(value, str) and value in invented
+            ):  # what was made up is nobody's where it comes back
+                place, text, held = (
+                    self._place(protocol, path),
+                    text_of(value),
+                    Value(value, _origin(sample, path)),
+                )
                 place.keep(held, text, secret=secret, sent=sent)
                 self._where.setdefault(text, {})[place] = None
-                if path.count("[]") == 1 and (path.endswith("[]") or place.name.own in VAGUE) and not secret:
+                if (
+                    path.count("[]") == 1
+                    and (path.endswith("[]") or place.name.own in VAGUE)
+                    and not secret
+                ):
                     below.setdefault(text, held)
-        around, found = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}, list[Record]()
-        if read and isinstance(sample.response, Mapping) and all(held.origin.path == "{}" for held in below.values()):
-            keys = {key: Value(key, _origin(sample, "{}")) for key in islice(map(str, sample.response), 100)}
+        around, found = (
+            {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()},
+            list[Record](),
+        )
+        if (
+            read
+            and isinstance(sample.response, Mapping)
+            and all(held.origin.path == "{}" for held in below.values())
+        ):
+            keys = {
+                key: Value(key, _origin(sample, "{}"))
+                for key in islice(map(str, sample.response), 100)
+            }
             below |= keys
-            found = [Record(sample.number, {**around, (sample.tool, "{}"): key}) for key in islice(keys.values(), 20)]
+            found = [
+                Record(sample.number, {**around, (sample.tool, "{}"): key})
+                for key in islice(keys.values(), 20)
+            ]
         # What a tool made may be asked for by what it was given, although it answered nothing.
         told = says_something(sample.response) or kind_of(protocol)[0] == "create"
-        for name, argument in sample.arguments.items() if told and sample.purpose != "refuse" else ():
+        for name, argument in (
+            sample.arguments.items() if told and sample.purpose != "refuse" else ()
+        ):
             for part in scalars(argument.value):
                 path = f"({name})"
-                self._place(protocol, path, argument=name).keep(Value(part, _origin(sample, path)), text_of(part))
+                self._place(protocol, path, argument=name).keep(
+                    Value(part, _origin(sample, path)), text_of(part)
+                )
         _collect(sample.response, "", around, sample, found)
         self.records += found
 
@@ -140,7 +177,9 @@ class Pools:
             ordered = [heapq.nlargest(MOST_CANDIDATES, place.values.values(), key=self.popularity)
                        for place in sorted(group, key=lambda place: not place.argument)]  # fmt: skip
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
-            once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
+            once = {
+                text_of(held.value): held for held in reversed(row)
+            }  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
         return sorted(found, key=lambda pair: pair[0])
 
@@ -160,7 +199,9 @@ class Pools:
         """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
         return sum(not place.echoes for place in self.where(held.value))
 
-    def _groups(self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name) -> list[tuple[float, list[Place]]]:
+    def _groups(
+        self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name
+    ) -> list[tuple[float, list[Place]]]:
         """Places of one name together, with their distance from the argument, the nearest first.
 
         A place whose name says nothing counts where it holds a value known to be good; while none is known, also lists
@@ -170,11 +211,21 @@ class Pools:
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = {text_of(part) for part in good if distinctive(part)}
         tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
-        lost = not good and tried < _STRANGERS_TRIED and (wanted.identifies or not named(argument.name))
+        lost = (
+            not good
+            and tried < _STRANGERS_TRIED
+            and (wanted.identifies or not named(argument.name))
+        )
         groups: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
         for name, places in self._by_name.items():
             apart = distance(wanted, name, said)
-            closed = wanted.searches or wanted.secret or paging or name.own in PAGING or not (lost or telling)
+            closed = (
+                wanted.searches
+                or wanted.secret
+                or paging
+                or name.own in PAGING
+                or not (lost or telling)
+            )
             for place in places if apart is not None else () if closed else places[:2]:
                 far = apart
                 if far is None and not place.argument:
@@ -186,8 +237,15 @@ class Pools:
                         far = _ANY if wanted.identifies or in_path else _LAST
                 own = place.argument and place.tool == protocol.name
                 hidden = (name.secret or place.secret) and not wanted.secret
-                if far is not None and not own and not hidden and (not paging or (far == EQUAL and place.argument)):
-                    groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[1].append(place)
+                if (
+                    far is not None
+                    and not own
+                    and not hidden
+                    and (not paging or (far == EQUAL and place.argument))
+                ):
+                    groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[
+                        1
+                    ].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> Place:
@@ -217,7 +275,11 @@ def good_values(argument: ArgumentFacts) -> Iterator[Json]:
     yield from (value for h in argument.hints if h.kind == "enum" for value in h.values)
     for key in ("examples", "enum"):
         yield from values if isinstance(values := argument.declared.get(key), list) else ()
-    yield from (argument.declared[key] for key in ("example", "default", "const") if key in argument.declared)
+    yield from (
+        argument.declared[key]
+        for key in ("example", "default", "const")
+        if key in argument.declared
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +291,11 @@ class Record:
 
 
 def _collect(
-    node: Json, path: str, around: Mapping[tuple[str, str], Value], sample: Sample, found: list[Record]
+    node: Json,
+    path: str,
+    around: Mapping[tuple[str, str], Value],
+    sample: Sample,
+    found: list[Record],
 ) -> None:
     """Add the records in a response, outer before inner."""
     inner: list[tuple[str, Json]] = []
@@ -239,7 +305,9 @@ def _collect(
         inner = [(f"{path}.{key}".lstrip("."), value) for key, value in islice(node.items(), 100)]
     own = {(sample.tool, here): Value(value, _origin(sample, here)) for here, value in inner
            if isinstance(value, str | int | float)}  # fmt: skip
-    records = [own] if isinstance(node, Mapping) and own else [{key: value} for key, value in own.items()]
+    records = (
+        [own] if isinstance(node, Mapping) and own else [{key: value} for key, value in own.items()]
+    )
     inside = {**around, **own} if isinstance(node, Mapping) else around
     for record in records:
         if len(found) <= 300:

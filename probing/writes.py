@@ -54,14 +54,23 @@ class Writes:
         ledger = self._session.ledger
 
         def since(name: str) -> int:
-            return min((made.calls[0].number for made in ledger.made() if ledger.takes(name, made)), default=0)
+            return min(
+                (made.calls[0].number for made in ledger.made() if ledger.takes(name, made)),
+                default=0,
+            )
 
-        return sorted((n for n in self._in_order()[::-1] if ledger.kinds[n] == "remove"), key=since, reverse=True)
+        return sorted(
+            (n for n in self._in_order()[::-1] if ledger.kinds[n] == "remove"),
+            key=since,
+            reverse=True,
+        )
 
     def reserved(self, tool: str) -> int:
         """Calls of a read that are to be kept for showing what writes made."""
         session = self._session
-        writes = (n for n in session.protocols if n not in session.reads and session.settings.allows(n))
+        writes = (
+            n for n in session.protocols if n not in session.reads and session.settings.allows(n)
+        )
         shown = sum(session.ledger.is_about(tool, name) for name in writes)
         return min(_SHOWING * shown, session.settings.per_tool // 2)
 
@@ -71,7 +80,9 @@ class Writes:
         updates = session.kinds[tool] == "update"
         if updates:
             self._show()  # it is given only what was shown to be this probing's own
-        named = [n for n, a in session.facts(tool).arguments.items() if updates or a.place == "path"]
+        named = [
+            n for n, a in session.facts(tool).arguments.items() if updates or a.place == "path"
+        ]
         vain = any(ledger.names_it(tool, name) and not ledger.owned(tool, name) for name in named)
         for _ in range(ATTEMPTS):
             if made_here(before := session.facts(tool)):
@@ -80,7 +91,10 @@ class Writes:
             free = {
                 n: v for n, v in fields.items() if snake(n).rpartition("_")[2] not in ID_WORDS
             }  # that id may be taken
-            tried = (next_arguments(session, before, alone=False, beside=more) for more in (fields, free, {}))
+            tried = (
+                next_arguments(session, before, alone=False, beside=more)
+                for more in (fields, free, {})
+            )
             if (chosen := next((one for one in tried if one is not None), None)) is None:
                 break
             answer = session.call(tool, chosen, purpose="effect")
@@ -96,8 +110,14 @@ class Writes:
             NotCalled: there is nothing that may be taken away, or it may not be called any more.
         """
         session, ledger = self._session, self._session.ledger
-        told = {n: s for n, s in session.protocols[tool].parameters.items() if not ledger.filters(tool, n)}
-        if not any(ledger.names_it(tool, name) or _is_list(schema) for name, schema in told.items()):
+        told = {
+            n: s
+            for n, s in session.protocols[tool].parameters.items()
+            if not ledger.filters(tool, n)
+        }
+        if not any(
+            ledger.names_it(tool, name) or _is_list(schema) for name, schema in told.items()
+        ):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
         self._show()
         if not made_here(session.facts(tool)) and self._own(session.facts(tool)) is None:
@@ -112,7 +132,9 @@ class Writes:
         ledger, session = self._session.ledger, self._session
         for tool in session.looks:
             facts = session.facts(tool)
-            since = max((made.gone for made in ledger.made() if ledger.is_about(tool, made.tool)), default=0)
+            since = max(
+                (made.gone for made in ledger.made() if ledger.is_about(tool, made.tool)), default=0
+            )
             if (facts.samples[-1].number if facts.samples else since) < since and not facts.needed:
                 with suppress(NotCalled):
                     session.call(tool, {}, purpose="effect", again=True)
@@ -128,9 +150,14 @@ class Writes:
                 given: list[dict[str, Value]] = [{}] if ledger.is_about(tool, one.tool) else []
                 if wanted:
                     ids = ledger.owned(tool, wanted[0], of=one, born=True)
-                    given = [{wanted[0]: Value(text, Origin(kind="response", tool=one.tool))} for text in ids[:1]]
+                    given = [
+                        {wanted[0]: Value(text, Origin(kind="response", tool=one.tool))}
+                        for text in ids[:1]
+                    ]
                 for arguments in given:
-                    known = session.log.find(tool, {name: value.value for name, value in arguments.items()})
+                    known = session.log.find(
+                        tool, {name: value.value for name, value in arguments.items()}
+                    )
                     if known is None or known.number < one.calls[-1].number:
                         with suppress(NotCalled):
                             session.call(tool, arguments, purpose="effect", again=True)
@@ -138,21 +165,33 @@ class Writes:
     def _own(self, facts: ToolFacts) -> dict[str, Value] | None:
         """Arguments that name a thing that this probing made, with which the tool was not called yet."""
         ledger, tool, session = self._session.ledger, facts.name, self._session
-        for one in reversed([made for made in ledger.made() if made.there and ledger.takes(tool, made)]):
+        for one in reversed(
+            [made for made in ledger.made() if made.there and ledger.takes(tool, made)]
+        ):
             wanted = facts.needed
             if not any(ledger.names_it(tool, name) for name in wanted):
                 parameters = facts.protocol.parameters.items()
-                wanted += [n for n, s in parameters if n not in wanted and (_is_list(s) or ledger.names_it(tool, n))]
+                wanted += [
+                    n
+                    for n, s in parameters
+                    if n not in wanted and (_is_list(s) or ledger.names_it(tool, n))
+                ]
             named = [name for name in wanted if ledger.names_it(tool, name)]
             ids = {name: list(self._ids(facts, name, one)) for name in named}
             rest = [name for name in wanted if name not in named]
             for place in range(max(map(len, ids.values()), default=1)) if all(ids.values()) else ():
                 chosen = {name: found[min(place, len(found) - 1)] for name, found in ids.items()}
-                for more in islice(session.choices(tool, rest, alone=False), _TRIES) if rest else [{}]:
+                for more in (
+                    islice(session.choices(tool, rest, alone=False), _TRIES) if rest else [{}]
+                ):
                     arguments = {**more, **chosen}
-                    plain = {name: value.value for name, value in session.marked(tool, arguments).items()}
+                    plain = {
+                        name: value.value for name, value in session.marked(tool, arguments).items()
+                    }
                     last = session.log.find(tool, plain)
-                    if (last is None or last.number < one.calls[-1].number) and not ledger.refuses(tool, plain):
+                    if (last is None or last.number < one.calls[-1].number) and not ledger.refuses(
+                        tool, plain
+                    ):
                         return arguments
         return None
 
@@ -161,7 +200,9 @@ class Writes:
         origin = Origin(kind="response", tool=made.tool, sample=made.calls[0].number)
         fits = Fits(facts, facts.arguments[name])
         for of in (made, None):
-            values = (Value(held, origin) for held in self._session.ledger.owned(facts.name, name, of=of))
+            values = (
+                Value(held, origin) for held in self._session.ledger.owned(facts.name, name, of=of)
+            )
             if found := [value for value in map(fits.adapted, values) if value is not None]:
                 return found
         return []
@@ -169,7 +210,9 @@ class Writes:
     def _in_order(self) -> list[str]:
         """All tools that are not known to be reads; what stands in a thing after what may make the thing."""
         kinds, protocols = self._session.kinds, self._session.protocols
-        steps = {name: getattr(one.binding, "url", "").count("/") for name, one in protocols.items()}
+        steps = {
+            name: getattr(one.binding, "url", "").count("/") for name, one in protocols.items()
+        }
         names = [name for name in protocols if name not in self._session.reads]
         return sorted(names, key=lambda name: (kinds[name] != "read", steps[name], kinds[name]))
 

@@ -45,7 +45,9 @@ class Invoker:
         self.servers = Servers(self._keyring)
         """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
 
-    def bind(self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None) -> Call:
+    def bind(
+        self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None
+    ) -> Call:
         """A function of the arguments, by original name, that calls the tool and gives its full response.
 
         It raises `ToolError` for every failure of the call. `functions` are those of modules that the user named, by
@@ -62,16 +64,24 @@ class Invoker:
                 return HttpCall(protocol, binding, self._keyring, reads=reads)
             case PythonBinding() as binding:
                 known = functions or {}
-                function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
+                function = known.get(f"{binding.module}:{binding.function}") or known.get(
+                    protocol.name
+                )
                 if function is None:
                     named = f"{binding.function!r} of the Python module {binding.module!r}"
                     advice = "name the module itself as a tool source if you trust it."
-                    return partial(_refuse, f"{protocol.name} runs {named}, which you did not name; {advice}")
-                return _python_call(protocol.name, function, reads=bool(declared), mask=self._keyring.mask)
+                    return partial(
+                        _refuse, f"{protocol.name} runs {named}, which you did not name; {advice}"
+                    )
+                return _python_call(
+                    protocol.name, function, reads=bool(declared), mask=self._keyring.mask
+                )
             case McpBinding() as binding:
                 return self.servers.bind(protocol, binding, reads=bool(declared))
             case ProgramBinding():  # a source of tools must not bring code along
-                problem = "it is a saved program: put its file into the folder of saved tools instead."
+                problem = (
+                    "it is a saved program: put its file into the folder of saved tools instead."
+                )
                 raise InvalidProtocol(protocol.name, problem, path="binding.program")
             case None:
                 shown = docs_page("reference/protocols#bindings")
@@ -97,8 +107,15 @@ def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
 class HttpCall:
     """The `Call` of a tool with an HTTP binding."""
 
-    def __init__(self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool) -> None:
-        self._protocol, self._binding, self._keyring, self._reads = protocol, binding, keyring, reads
+    def __init__(
+        self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool
+    ) -> None:
+        self._protocol, self._binding, self._keyring, self._reads = (
+            protocol,
+            binding,
+            keyring,
+            reads,
+        )
         self._plan = Plan(protocol, binding)
         if not keyring.settings.near_hosts and claims_near(self._plan.origin.host):
             raise InvalidProtocol(
@@ -108,15 +125,26 @@ class HttpCall:
                 hint="Give its source yourself with --tools. near_hosts is off, as it is for tools that an untrusted"
                 " atc.toml names ('atc config trust').",
             )
-        fixed, known = keyring.settings.headers.get(self._plan.origin.netloc, {}), keyring.settings.credentials
-        self._fixed = [Carried(place="header", name=name, value=value) for name, value in fixed.items()]
-        own = [carried(n, known[n], binding.schemes.get(n, {})) for n in binding.credential_names if n in known]
+        fixed, known = (
+            keyring.settings.headers.get(self._plan.origin.netloc, {}),
+            keyring.settings.credentials,
+        )
+        self._fixed = [
+            Carried(place="header", name=name, value=value) for name, value in fixed.items()
+        ]
+        own = [
+            carried(n, known[n], binding.schemes.get(n, {}))
+            for n in binding.credential_names
+            if n in known
+        ]
         self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
 
     def __call__(self, arguments: JsonObject) -> Json:
         """See `Invoker.bind`."""
         request, schemes, mask = self._build(arguments), self._binding.schemes, self._keyring.mask
-        secrets = self._keyring.secrets(self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name)
+        secrets = self._keyring.secrets(
+            self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name
+        )
         answer, committed = self._exchange(request, secrets)
         if answer.succeeded:
             try:
@@ -141,7 +169,9 @@ class HttpCall:
     def _build(self, arguments: JsonObject) -> HttpRequest:
         request = dress(self._plan.build(arguments, reserved=self._reserved), self._fixed)
         if self._binding.idempotency_header and (key := idempotency_key.get()):
-            request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
+            request = replace(
+                request, headers={**request.headers, self._binding.idempotency_header: key}
+            )
         return request
 
     def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer, bool]:
@@ -150,7 +180,9 @@ class HttpCall:
         deadline = time.monotonic() + settings.timeout_seconds
 
         def send(one: HttpRequest) -> Answer:
-            return self._keyring.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
+            return self._keyring.transport.send(
+                dress(one, secrets), self._plan.origin, deadline=deadline
+            )
 
         while True:
             answer, last = follow(request, send)
@@ -172,15 +204,24 @@ class HttpCall:
         command = shlex.join(words)
         if request.body is not None:
             text = mask(request.body.decode())
-            lines = text.replace("\\", "\\\\").replace("'", "\\'").replace("\r", "\\r").replace("\n", "\\n")
+            lines = (
+                text.replace("\\", "\\\\")
+                .replace("'", "\\'")
+                .replace("\r", "\\r")
+                .replace("\n", "\\n")
+            )
             command += (
                 f" --data-raw $'{lines}'" if "\r" in text else f" --data-raw {shlex.quote(text)}"
             )  # a form's parts
-        for secret in secrets:  # the shell fills in its variable, which stands between double quotes
+        for (
+            secret
+        ) in secrets:  # the shell fills in its variable, which stands between double quotes
             variable = f'"${variable_of(secret.credential)}"'
             option, between = _CURL[secret.place]
             shown = shlex.quote(f"{secret.name}{between}{secret.prefix}")
-            command += f" -u {variable}" if secret.prefix == "Basic " else f" {option} {shown}{variable}"
+            command += (
+                f" -u {variable}" if secret.prefix == "Basic " else f" {option} {shown}{variable}"
+            )
         return command
 
 
@@ -193,7 +234,9 @@ def _python_call(
 ) -> Callable[[JsonObject], Json]:
     """A call of `function` by keyword arguments, but for those that it takes by position; see `Invoker.bind`."""
     signature = inspect.signature(function)
-    positional = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY]
+    positional = [
+        name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY
+    ]
     failed: Outcome = "refused" if reads else "unknown"
 
     def call(arguments: JsonObject) -> Json:
@@ -213,7 +256,10 @@ def _python_call(
             return mask.result(to_json(result))
         except ToolError:
             raise
-        except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # whatever the user's code raises is the tool's answer
             problem = f"{tool}: {type(error).__name__}: {error}".rstrip(": ")
             raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
 

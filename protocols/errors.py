@@ -57,8 +57,14 @@ class UnknownTool(AtcError):
         self.suggestions = tuple(alike(name, known, most=3, cutoff=0.5))
 
     def __str__(self) -> str:
-        hint = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else "'atc tools list' shows all."
-        name = self.name if len(self.name) <= LONGEST_COMPARED else f"{self.name[:LONGEST_COMPARED]}…"
+        hint = (
+            f"did you mean {', '.join(self.suggestions)}?"
+            if self.suggestions
+            else "'atc tools list' shows all."
+        )
+        name = (
+            self.name if len(self.name) <= LONGEST_COMPARED else f"{self.name[:LONGEST_COMPARED]}…"
+        )
         return f"no tool named {name!r}; {hint}"
 
 

@@ -26,7 +26,11 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     It cannot say all: examples, evidence, links and unknown keys are left out, a method says
     more about writing than annotations may take back, and a tool without an HTTP binding becomes `POST /name`.
     """
-    document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": {}}
+    document: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": "1"},
+        "paths": {},
+    }
     components, schemes, paths = dict[str, Any](), dict[str, Any](), document["paths"]
     for protocol in protocols:
         binding = protocol.binding
@@ -42,7 +46,9 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
         if binding.method.lower() in paths.get(path, {}):
             path = f"{path}#{protocol.name}"
         paths.setdefault(path, {})[binding.method.lower()] = operation
-        schemes |= {name: dict(binding.schemes.get(name) or _BEARER) for name in binding.credential_names}
+        schemes |= {
+            name: dict(binding.schemes.get(name) or _BEARER) for name in binding.credential_names
+        }
     shared = {"schemas": components, "securitySchemes": dict(sorted(schemes.items()))}
     if filled := {key: value for key, value in shared.items() if value}:
         document["components"] = filled
@@ -66,7 +72,9 @@ def _hoisted(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str
     """`schema` with its `$defs` moved to `shared`, under their own names where nothing else has these."""
     before = ""
     while True:
-        text = json.dumps(schema).replace('"$ref": "#/$defs/', f'"$ref": "#/components/schemas/{before}')
+        text = json.dumps(schema).replace(
+            '"$ref": "#/$defs/', f'"$ref": "#/components/schemas/{before}'
+        )
         body: dict[str, Any] = json.loads(text)
         found = {f"{before}{name}": part for name, part in body.pop("$defs", {}).items()}
         if all(shared.get(name, part) == part for name, part in found.items()):
@@ -76,12 +84,18 @@ def _hoisted(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str
     return body
 
 
-def _operation(protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]) -> dict[str, Any]:
+def _operation(
+    protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]
+) -> dict[str, Any]:
     properties = _hoisted(protocol.input_schema, protocol.name, components).get("properties", {})
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
-        parameters.append({"name": binding.idempotency_header, "in": "header", "schema": {"type": "string"}})
-    usual = annotations_of(binding.method).hints | ({"readOnlyHint": True} if binding.method in SAFE else {})
+        parameters.append(
+            {"name": binding.idempotency_header, "in": "header", "schema": {"type": "string"}}
+        )
+    usual = annotations_of(binding.method).hints | (
+        {"readOnlyHint": True} if binding.method in SAFE else {}
+    )
     operation: dict[str, Any] = {
         "operationId": protocol.name,
         "summary": protocol.title,
@@ -90,15 +104,21 @@ def _operation(protocol: ToolProtocol, binding: HttpBinding, components: dict[st
         "parameters": parameters,
         "requestBody": _request_body(protocol, binding, properties),
         "deprecated": protocol.extra.get("deprecated") is True,
-        "x-atc-annotations": {k: v for k, v in protocol.annotations.hints.items() if usual.get(k) != v},
+        "x-atc-annotations": {
+            k: v for k, v in protocol.annotations.hints.items() if usual.get(k) != v
+        },
         "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
         "responses": _responses(protocol, binding, components),
-        "security": [{n: [] for n in ([one] if isinstance(one, str) else one)} for one in binding.credentials],
+        "security": [
+            {n: [] for n in ([one] if isinstance(one, str) else one)} for one in binding.credentials
+        ],
     }
     return {key: value for key, value in operation.items() if value}
 
 
-def _parameters(protocol: ToolProtocol, binding: HttpBinding, properties: JsonObject) -> list[dict[str, Any]]:
+def _parameters(
+    protocol: ToolProtocol, binding: HttpBinding, properties: JsonObject
+) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for argument, schema in properties.items():
         location = binding.location(argument)
@@ -111,17 +131,26 @@ def _parameters(protocol: ToolProtocol, binding: HttpBinding, properties: JsonOb
         described, joint = {"schema": plain}, plain.pop("x-atc-join", "")
         if style := _STYLES.get(joint):
             parameter |= {"style": style, "explode": style == "deepObject"}
-        found.append(parameter | ({"content": {"application/json": described}} if joint == "{}" else described))
+        found.append(
+            parameter
+            | ({"content": {"application/json": described}} if joint == "{}" else described)
+        )
     return found
 
 
-def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: JsonObject) -> dict[str, Any] | None:
+def _request_body(
+    protocol: ToolProtocol, binding: HttpBinding, properties: JsonObject
+) -> dict[str, Any] | None:
     if (whole := binding.body_argument) is not None:
         schema = properties.get(whole, {})
         described = schema if isinstance(schema, Mapping) else {}
         media = binding.media or described.get("contentMediaType", "application/json")
         return {"required": whole in protocol.required, "content": {media: {"schema": schema}}}
-    fields = {name: part for name, part in properties.items() if binding.location(name) in ("body", "form")}
+    fields = {
+        name: part
+        for name, part in properties.items()
+        if binding.location(name) in ("body", "form")
+    }
     if not fields:
         return None
     form = any(binding.location(name) == "form" for name in fields)
@@ -132,7 +161,9 @@ def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: Json
     return {"required": bool(required), "content": {media: {"schema": schema}}}
 
 
-def _responses(protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]) -> dict[str, Any]:
+def _responses(
+    protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]
+) -> dict[str, Any]:
     output, status = protocol.output_schema, "200"
     success: dict[str, Any] = {"description": "Success"}
     if output == {"type": "null"} and binding.method != "HEAD":

@@ -11,7 +11,17 @@ from dataclasses import replace
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
 
-from protocols.naming import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
+from protocols.naming import (
+    ID_WORDS,
+    NOT_LINKED,
+    POSITIONS,
+    SEARCHES,
+    VAGUE,
+    VERBS,
+    WRAPPERS,
+    singular,
+    snake,
+)
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
 from protocols.schema import JsonObject, all_types, beneath, resolve, subschemas, types, unwrapped
 
@@ -34,12 +44,18 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     (`rates.*.EUR`); the whole response has the path `""`.
     """
     found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by their places in the document
-    left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]]([] if schema is None else [(schema, "", (), ())])
+    left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]](
+        [] if schema is None else [(schema, "", (), ())]
+    )
     for step in range(1, _MAX_STEPS + 1):
         if not left:
             break
         part, path, above, place = left.popleft()
-        if isinstance(part, bool) or len(above) > _MAX_DEPTH or ("$ref" in part and part["$ref"] in above):
+        if (
+            isinstance(part, bool)
+            or len(above) > _MAX_DEPTH
+            or ("$ref" in part and part["$ref"] in above)
+        ):
             continue
         here = resolve(part, schema or {})
         if types(here) or not any(key in here for key in _COMBINERS):
@@ -63,7 +79,9 @@ def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
         yield one, path
 
 
-def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()) -> str | None:
+def field_key(
+    protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()
+) -> str | None:
     """What the field at a response path may be called as an argument: `airports[].code` → `airport_code`.
 
     `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun. With the
@@ -94,7 +112,9 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     if words[-1] in ID_WORDS:
         return name
     particular = len(name) >= 4 and argument in protocol.required and not set(words) <= NOT_LINKED
-    chosen = _is_number(schema) and words[-1] not in POSITIONS and not _is_in_path(protocol, argument)
+    chosen = (
+        _is_number(schema) and words[-1] not in POSITIONS and not _is_in_path(protocol, argument)
+    )
     return name if particular and not chosen else None
 
 
@@ -116,12 +136,20 @@ def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
     `new_start_city_id` is a `start_city_id` and a `city_id`; `{airport}` in a path, and `team` where it is a number,
     are what identifies an airport and a team.
     """
-    key, name, schema = argument_key(protocol, argument), snake(argument), protocol.parameters[argument]
+    key, name, schema = (
+        argument_key(protocol, argument),
+        snake(argument),
+        protocol.parameters[argument],
+    )
     keys = [key] if key else []
     if key and (words := key.split("_"))[-1] in ID_WORDS:
         keys += ["_".join(words[n:]) for n in range(1, len(words) - 1)]
     numbered = _is_number(schema) and name.rpartition("_")[2] not in POSITIONS
-    if _is_open(schema) and name not in NOT_LINKED | VAGUE and (numbered or _is_in_path(protocol, argument)):
+    if (
+        _is_open(schema)
+        and name not in NOT_LINKED | VAGUE
+        and (numbered or _is_in_path(protocol, argument))
+    ):
         keys += [f"{name}_{word}" for word in ("id", *sorted(ID_WORDS - {"id"}))]
     return keys
 
@@ -155,7 +183,10 @@ def _parts(protocol: ToolProtocol) -> list[str]:
 
 
 def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:
-    return isinstance(protocol.binding, HttpBinding) and protocol.binding.locations.get(argument) == "path"
+    return (
+        isinstance(protocol.binding, HttpBinding)
+        and protocol.binding.locations.get(argument) == "path"
+    )
 
 
 def _is_open(schema: Any) -> bool:
@@ -203,12 +234,19 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     result = []
     for protocol in protocols:
         known = {link.argument for link in protocol.links}
-        guesses = [link for name in protocol.parameters if name not in known for link in _links(protocol, name, places)]
+        guesses = [
+            link
+            for name in protocol.parameters
+            if name not in known
+            for link in _links(protocol, name, places)
+        ]
         result.append(replace(protocol, links=(*protocol.links, *guesses)) if guesses else protocol)
     return result
 
 
-def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]) -> Iterator[Link]:
+def _links(
+    protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]
+) -> Iterator[Link]:
     """The guesses for one argument: of each tool one place, reads before writes."""
     keys, wanted = _keys_of(protocol, argument), _wanted(protocol, argument)
     found: dict[str, _Place] = {}
@@ -226,7 +264,11 @@ def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
     """Every place in a tool's response that has a key, with the key."""
-    changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in ("DELETE", "PATCH", "PUT")
+    changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
+        "DELETE",
+        "PATCH",
+        "PUT",
+    )
     if protocol.writes and changes:
         return  # what a PATCH changes was there before, and its id was given
     ids = [*filter(None, (_keys_of(protocol, name) for name in protocol.required))]
@@ -239,9 +281,18 @@ def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[
             continue
         key = field_key(protocol, path, collections=collections)
         if key is not None:
-            at = field_key(protocol, f"{path.rpartition('.')[0]}.id", collections=collections) or "_id"
+            at = (
+                field_key(protocol, f"{path.rpartition('.')[0]}.id", collections=collections)
+                or "_id"
+            )
             home = key.rpartition("_")[0] == at.removesuffix("_id")
-            effort = (len(ids), not searches, "[]" not in path, len(protocol.required), path.count("."))
+            effort = (
+                len(ids),
+                not searches,
+                "[]" not in path,
+                len(protocol.required),
+                path.count("."),
+            )
             rank = (protocol.writes, not home, *effort, protocol.name, path)
             yield key, _Place(protocol.name, path, kinds, rank, needs)
 
@@ -272,11 +323,15 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     wanted = {fields for fields in records.values() if len(fields) >= _ALIKE}
     if not wanted:
         return [*protocols]
-    shown: dict[frozenset[str], list[tuple[bool, int, str, frozenset[str]]]] = {}  # by the fields of their records
+    shown: dict[
+        frozenset[str], list[tuple[bool, int, str, frozenset[str]]]
+    ] = {}  # by the fields of their records
     for read in protocols:
         for path, schema in response_paths(read.output_schema) if not read.writes else ():
             if (fields := _fields(schema)) in wanted:
-                shown.setdefault(fields, []).append(("[]" not in path, len(read.parameters), read.name, read.required))
+                shown.setdefault(fields, []).append(
+                    ("[]" not in path, len(read.parameters), read.name, read.required)
+                )
     result = []
     for write in protocols:
         record = records.get(write.name, frozenset())

@@ -29,7 +29,11 @@ _MOST_READ = 2_000
 @lru_cache(maxsize=16_384)
 def snake(name: str) -> str:
     """`flightId`, `flight-id` → `flight_id`."""
-    split = name if len(name) > 200 else re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3_\2\4", name)
+    split = (
+        name
+        if len(name) > 200
+        else re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3_\2\4", name)
+    )
     return re.sub(r"[^a-z0-9]+", "_", split.lower()).strip("_")
 
 
@@ -40,7 +44,11 @@ def singular(name: str) -> str:
         return f"{name[:-3]}y"
     if name.endswith(("sses", "xes", "ches", "shes")):
         return name[:-2]
-    return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is", "series")) else name
+    return (
+        name[:-1]
+        if name.endswith("s") and not name.endswith(("ss", "us", "is", "series"))
+        else name
+    )
 
 
 def similarity(one: str, other: str) -> float:
@@ -55,7 +63,9 @@ def closest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0
     if len(name) > LONGEST_COMPARED:
         return []
     compared = [other for other in islice(known, _MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
-    found = process.extract(name, compared, scorer=Indel.normalized_similarity, score_cutoff=cutoff, limit=most)
+    found = process.extract(
+        name, compared, scorer=Indel.normalized_similarity, score_cutoff=cutoff, limit=most
+    )
     return [other for other, _, _ in found]
 
 
@@ -71,12 +81,20 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
     ours, spelled = _words(name), snake(name)
     nouns, begins = ours - VERBS, f"{spelled}_"
     close = closest(name, known, most=most, cutoff=cutoff)
-    longer = [other for other in _having(ours, known) if ours <= _words(other)] if len(ours) > 1 else []
-    same = [other for other in _having(nouns, known) if nouns <= _words(other)] if nouns and len(ours) > 1 else []
+    longer = (
+        [other for other in _having(ours, known) if ours <= _words(other)] if len(ours) > 1 else []
+    )
+    same = (
+        [other for other in _having(nouns, known) if nouns <= _words(other)]
+        if nouns and len(ours) > 1
+        else []
+    )
     began = [other for other in _having(ours, known) if snake(other).startswith(begins)]
     tails = {spelled[at + 1 :] for at, letter in enumerate(spelled) if letter == "_"}
     ends = [
-        other for other in known if other[-1:].isalnum() and other.lower()[-3:] in spelled and snake(other) in tails
+        other
+        for other in known
+        if other[-1:].isalnum() and other.lower()[-3:] in spelled and snake(other) in tails
     ]
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
     same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
@@ -140,7 +158,9 @@ class FreeNames:
     """Gives out names, each once: `free("page")` is `page`, then `page_2`. Quick also where all want the same one."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._numbers = dict.fromkeys(taken, 1)  # names, each with the number that was last tried after it
+        self._numbers = dict.fromkeys(
+            taken, 1
+        )  # names, each with the number that was last tried after it
 
     def __call__(self, base: str) -> str:
         """`base`, numbered where it is taken; it is taken from now on."""
@@ -154,7 +174,9 @@ class FreeNames:
 
 def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> list[str]:
     plain = [identifier(name) for name, _ in names]
-    prefixed = [identifier(f"{source}_{name}") if source else identifier(name) for name, source in names]
+    prefixed = [
+        identifier(f"{source}_{name}") if source else identifier(name) for name, source in names
+    ]
     result: dict[int, str] = {}
     taken = set(reserved)
     for wanted in (plain, prefixed):
@@ -178,8 +200,23 @@ def words(text: str) -> frozenset[str]:
 
 WORDS: dict[str, dict[str, frozenset[str]]] = {
     table: {name: words(text) for name, text in lists.items()}
-    for table, lists in tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")).items()
+    for table, lists in tomllib.loads(
+        Path(__file__).with_name("words.toml").read_text("utf-8")
+    ).items()
 }
 _NAMES = WORDS["names"]
-_LISTS = ("id_words", "vague", "wrappers", "not_linked", "verbs", "searches", "positions", "sends", "tells", "pays")
-ID_WORDS, VAGUE, WRAPPERS, NOT_LINKED, VERBS, SEARCHES, POSITIONS, SENDS, TELLS, PAYS = (_NAMES[one] for one in _LISTS)
+_LISTS = (
+    "id_words",
+    "vague",
+    "wrappers",
+    "not_linked",
+    "verbs",
+    "searches",
+    "positions",
+    "sends",
+    "tells",
+    "pays",
+)
+ID_WORDS, VAGUE, WRAPPERS, NOT_LINKED, VERBS, SEARCHES, POSITIONS, SENDS, TELLS, PAYS = (
+    _NAMES[one] for one in _LISTS
+)

@@ -15,7 +15,9 @@ from protocols.errors import AtcError
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
-_ELSEWHERE = "give atc a folder that stands where nobody else can write (ATC_STATE_DIR, ATC_CACHE_DIR)"
+_ELSEWHERE = (
+    "give atc a folder that stands where nobody else can write (ATC_STATE_DIR, ATC_CACHE_DIR)"
+)
 
 
 class CannotWrite(AtcError):
@@ -32,7 +34,9 @@ def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
         make_folders(path.parent)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            with os.fdopen(
+                descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+            ) as file:
                 file.write(text)
             Path(temporary).chmod(mode)
             Path(temporary).replace(path)
@@ -142,7 +146,9 @@ def others_write(status: os.stat_result) -> bool:
     """Return True if somebody besides the owner, this user and root may write to what has this status."""
     if status.st_mode & stat.S_IWOTH:
         return True
-    return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(status.st_gid, status.st_uid)
+    return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(
+        status.st_gid, status.st_uid
+    )
 
 
 def _is_private_group(group: int, owner: int) -> bool:
@@ -182,7 +188,11 @@ def check_above(path: Path) -> None:
             told = f"{str(path)!r} stands in {str(above)!r}, which belongs to another user, who could replace it"
             raise NotPrivate(f"{told}; {_repair(f'chown {os.geteuid()}', above, status)}")
         # In a folder such as /tmp, with the sticky bit, nobody renames what another user owns.
-        if not stat.S_ISLNK(status.st_mode) and others_write(status) and not status.st_mode & stat.S_ISVTX:
+        if (
+            not stat.S_ISLNK(status.st_mode)
+            and others_write(status)
+            and not status.st_mode & stat.S_ISVTX
+        ):
             told = f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it"
             raise NotPrivate(f"{told}; {_repair('chmod go-w', above, status)}")
 
@@ -195,7 +205,9 @@ def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[in
             f" rm {shlex.quote(str(path))}"
         )
     if status.st_uid not in owners:
-        told = f"{str(path)!r} belongs to another user ({status.st_uid}), who could read and change it"
+        told = (
+            f"{str(path)!r} belongs to another user ({status.st_uid}), who could read and change it"
+        )
         raise NotPrivate(f"{told}; {_repair(f'chown -R {os.geteuid()}', path, status)}")
 
 
@@ -206,9 +218,7 @@ def _repair(repair: str, path: Path, status: os.stat_result) -> str:
     if user == owner or (user == 0 and not foreign):
         return f"repair it with: {whole}"
     if user == 0:  # in a container, the folder may be the host's
-        return (
-            f"run atc as that user (a container with --user {owner}), or, if it is to be yours, repair it with: {whole}"
-        )
+        return f"run atc as that user (a container with --user {owner}), or, if it is to be yours, repair it with: {whole}"
     if foreign:
         return f"run atc as that user, or {_ELSEWHERE}"
     if status.st_mode & stat.S_ISVTX:
@@ -228,7 +238,11 @@ def _unmapped() -> set[int]:
     In a container without root on the host, the host's own folders (`/`) seem to belong to that user.
     """
     try:
-        if Path("/proc/self/uid_map").read_text(encoding="ascii").split() == ["0", "0", "4294967295"]:
+        if Path("/proc/self/uid_map").read_text(encoding="ascii").split() == [
+            "0",
+            "0",
+            "4294967295",
+        ]:
             return set()
         return {int(Path("/proc/sys/kernel/overflowuid").read_text(encoding="ascii"))}
     except (OSError, ValueError):

@@ -22,7 +22,11 @@ Location = Literal["path", "query", "header", "cookie", "body", "form"]
 BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 """Methods whose arguments go into the query where nobody says otherwise."""
 _CAMEL = ConfigDict(alias_generator=to_camel)  # as documents spell keys
-_HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
+_HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,13 @@ class Annotations:
     @classmethod
     def of(cls, hints: JsonObject) -> Annotations:
         """From MCP's hints, as far as they are truth values."""
-        return cls(**{ours: hints[theirs] for ours, theirs in _HINTS.items() if isinstance(hints.get(theirs), bool)})
+        return cls(
+            **{
+                ours: hints[theirs]
+                for ours, theirs in _HINTS.items()
+                if isinstance(hints.get(theirs), bool)
+            }
+        )
 
     def heeding(self, hints: Annotations) -> Annotations:
         """These, with those of `hints` that ask for more care.
@@ -89,7 +99,9 @@ class HttpBinding:
     def location(self, argument: str) -> Location:
         """Where an argument goes: where the binding says, else the path that has its name, else query or body."""
         usual: Location = "query" if self.method in BODYLESS or self.body_argument else "body"
-        return self.locations.get(argument, "path" if f"{{{self.wire_name(argument)}}}" in self.url else usual)
+        return self.locations.get(
+            argument, "path" if f"{{{self.wire_name(argument)}}}" in self.url else usual
+        )
 
     @property
     def credential_names(self) -> tuple[str, ...]:
@@ -237,10 +249,17 @@ def spelled(binding: Binding | None) -> str:
 
 # --- the JSON document
 
-DOCUMENT_SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("protocol.schema.json").read_text())
+DOCUMENT_SCHEMA: dict[str, Any] = json.loads(
+    Path(__file__).with_name("protocol.schema.json").read_text()
+)
 """JSON Schema of a protocol document. Unknown keys are kept at the top level and in annotations, refused elsewhere."""
 _VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
-_BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding, "program": ProgramBinding}
+_BINDINGS = {
+    "http": HttpBinding,
+    "python": PythonBinding,
+    "mcp": McpBinding,
+    "program": ProgramBinding,
+}
 _ADAPTER = TypeAdapter(ToolProtocol)
 
 
@@ -259,14 +278,22 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     extra = {key: value for key, value in document.items() if key not in known}
     hints = known.pop("annotations", {})
     if unknown := {key: value for key, value in hints.items() if key not in _HINTS.values()}:
-        extra["annotations"] = unknown  # of other makers (MCP's `title`, `openWorldHint`), kept as they came
-    binding = next(iter(known.pop("binding", {}).values()), None)  # no two kinds require the same keys
-    return _ADAPTER.validate_python({**known, "binding": binding, "annotations": Annotations.of(hints), "extra": extra})
+        extra["annotations"] = (
+            unknown  # of other makers (MCP's `title`, `openWorldHint`), kept as they came
+        )
+    binding = next(
+        iter(known.pop("binding", {}).values()), None
+    )  # no two kinds require the same keys
+    return _ADAPTER.validate_python(
+        {**known, "binding": binding, "annotations": Annotations.of(hints), "extra": extra}
+    )
 
 
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
     """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
-    document: dict[str, Any] = _ADAPTER.dump_python(protocol, mode="json", by_alias=True, exclude_defaults=True)
+    document: dict[str, Any] = _ADAPTER.dump_python(
+        protocol, mode="json", by_alias=True, exclude_defaults=True
+    )
     document["inputSchema"] = dict(protocol.input_schema)
     extra: dict[str, Any] = document.pop("extra", {})
     for kind, of in _BINDINGS.items():

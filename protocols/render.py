@@ -83,9 +83,13 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
         return "\n".join(names), tools.only(names)
     shown, text = tools, ""
     if docs == "requests":
-        shown = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
+        shown = tools.map(
+            lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None))
+        )
     for detail in reversed(DETAILS) if len(tools) <= budget else ():
-        if token_estimate(more := stubs(shown, detail=detail)) > budget and (text or len(tools) > 1):
+        if token_estimate(more := stubs(shown, detail=detail)) > budget and (
+            text or len(tools) > 1
+        ):
             break
         text = more
     if text:
@@ -137,7 +141,11 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
         if alias not in tool.required:
             annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
         arguments.append(f"{alias}: {annotation}")
-        found = among.producers(tool, name) if "enum" not in schema and "Literal" not in annotation else []
+        found = (
+            among.producers(tool, name)
+            if "enum" not in schema and "Literal" not in annotation
+            else []
+        )
         origin = f"from {found[0].expression()}" if found and detail.comments else ""
         if note := shapes.note(alias, schema, protocol.input_schema, origin):
             notes.append(f"    {alias}: {note}")
@@ -145,8 +153,12 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
     if (root := protocol.output_schema) is not None:
         hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
         returns = shapes.annotation(unwrapped(root), root, hint=hint)
-    signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
-    summary = first_sentences(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
+    signature = (
+        f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
+    )
+    summary = first_sentences(
+        protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters
+    )
     if not notes:
         end = ' """' if summary.endswith('"') else '"""'
         return f'{signature}\n    """{summary}{end}'
@@ -177,7 +189,11 @@ class _Shapes:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
         described = core(schema, root)
-        wanted = "content of a file" if is_file(schema, root) else _FORMATS.get(str(described.get("format")), "")
+        wanted = (
+            "content of a file"
+            if is_file(schema, root)
+            else _FORMATS.get(str(described.get("format")), "")
+        )
         note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
         if origin and origin.split("(")[0].removeprefix("from ") not in note:
             note = "; ".join(filter(None, (note.rstrip("."), origin)))
@@ -206,20 +222,26 @@ class _Shapes:
         self._depth -= 1
         return " | ".join(sorted(dict.fromkeys(kinds), key=lambda kind: kind == "None")) or "Any"
 
-    def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
+    def _one(
+        self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int
+    ) -> str:
         if type_name == "array":
             if first := schema.get("prefixItems"):
                 return f"list[{', '.join(self.annotation(one, root, hint=hint, level=level) for one in first)}]"
             if "items" not in schema:
                 return "list"
-            return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
+            return (
+                f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
+            )
         if type_name != "object":
             return _SCALARS.get(type_name, "Any")
         properties: Mapping[str, Any] = schema.get("properties", {})
         if not properties:
             values = schema.get("additionalProperties")
             if isinstance(values, Mapping) and values:
-                return f"dict[str, {self.annotation(values, root, hint=singular(hint), level=level)}]"
+                return (
+                    f"dict[str, {self.annotation(values, root, hint=singular(hint), level=level)}]"
+                )
             return "dict"
         name = _class_name(str(schema.get("title") or hint))
         if id(properties) in self._open:  # within itself: a tree is told by its name
@@ -228,9 +250,14 @@ class _Shapes:
             return "dict"
         self._open[id(properties)] = name
         required = schema.get("required", ())
-        below = level if self.detail.through_lists and _wraps_a_list(properties, root) else level + 1
+        below = (
+            level if self.detail.through_lists and _wraps_a_list(properties, root) else level + 1
+        )
         fields = {
-            key: (self.annotation(child, root, hint=key, level=below), "" if key in required else "may be absent")
+            key: (
+                self.annotation(child, root, hint=key, level=below),
+                "" if key in required else "may be absent",
+            )
             for key, child in properties.items()
         }
         del self._open[id(properties)]
@@ -252,7 +279,9 @@ class _Shapes:
         for key, (kind, absent) in fields.items():
             kind = re.sub(rf"(?<![^\[ ]){name}(?![^\] ])", chosen, kind)
             line = f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},"
-            notes = filter(None, (self.note(key, resolve(schema["properties"][key], root), root), absent))
+            notes = filter(
+                None, (self.note(key, resolve(schema["properties"][key], root), root), absent)
+            )
             lines.append("  # ".join(filter(None, (line, "; ".join(notes)))))
         body = "\n".join(lines)
         call = f'{chosen} = TypedDict("{chosen}", {{\n{body}\n}})'
@@ -271,13 +300,20 @@ def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObje
 def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
     """Whether one of an object's fields is a list of records, and no other holds any."""
     inner = [resolve(part, root) for part in properties.values()]
-    lists = [part for part in inner if "array" in types(part) and "object" in types(resolve(part.get("items"), root))]
-    return len(lists) == 1 and not any("object" in types(part) or len(part.get("anyOf", ())) > 2 for part in inner)
+    lists = [
+        part
+        for part in inner
+        if "array" in types(part) and "object" in types(resolve(part.get("items"), root))
+    ]
+    return len(lists) == 1 and not any(
+        "object" in types(part) or len(part.get("anyOf", ())) > 2 for part in inner
+    )
 
 
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.IGNORECASE
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$",
+    re.IGNORECASE,
 )
 _MARKUP = re.compile(r"</?(a|b|br|code|em|i|li|ol|p|strong|ul)\b[^<>]*>")
 _LONGEST_SENTENCE = 2_000
@@ -294,7 +330,9 @@ def first_sentences(text: str, characters: int) -> str:
     if len(flat) <= characters:
         return flat
     ends = [
-        m.end() for m in _SENTENCE_END.finditer(flat) if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])
+        m.end()
+        for m in _SENTENCE_END.finditer(flat)
+        if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])
     ]
     end = max((end for end in ends if end <= characters), default=ends[0] if ends else len(flat))
     return flat[:end] if end <= _LONGEST_SENTENCE else flat[: _LONGEST_SENTENCE - 1].rstrip() + "…"

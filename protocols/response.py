@@ -16,11 +16,23 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from protocols.errors import Outcome
 from protocols.schema import Json, JsonObject, dumps, loads, resolve, types
 
-MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
+MAX_DEPTH = (
+    200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
+)
 MAX_ERROR_TEXT = 500  # characters
 _MAYBE_DONE = (408, 409, 425, 429)
 """The 4xx that do not say that nothing happened. Every other 4xx means that the service refused the call."""
-_ESSENTIAL = ["detail", "message", "error_description", "error", "errors", "title", "description", "reason", "msg"]
+_ESSENTIAL = [
+    "detail",
+    "message",
+    "error_description",
+    "error",
+    "errors",
+    "title",
+    "description",
+    "reason",
+    "msg",
+]
 _YEAR = 31_536_000.0  # seconds
 _CHARSET = re.compile(
     r"utf-?(8|16|32)([lb]e)?|us-ascii|iso-8859-\d+|windows-125\d|gb(k|2312|18030)|big5|shift_jis|euc-(jp|kr)|koi8-[ru]"
@@ -67,7 +79,9 @@ class Answer:
 
         What cannot be decoded is replaced, or with `strict` a `ValueError`.
         """
-        found = re.search(r'charset\s*=\s*"?([\w-]+)', self.headers.get("content-type", ""), re.IGNORECASE)
+        found = re.search(
+            r'charset\s*=\s*"?([\w-]+)', self.headers.get("content-type", ""), re.IGNORECASE
+        )
         # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
         named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else "utf-8"
         if named in ("utf-8", "utf8"):  # a byte order mark is no part of the text
@@ -101,7 +115,9 @@ class Answer:
         if 400 <= self.status < 500:
             return "unknown" if self.status in _MAYBE_DONE else "refused"
         # 307 and 308 ask for the same request elsewhere, so this one did nothing; the others often follow a success.
-        return "refused" if self.status in (307, 308) or (reads and self.status < 400) else "unknown"
+        return (
+            "refused" if self.status in (307, 308) or (reads and self.status < 400) else "unknown"
+        )
 
 
 class Unreadable(Exception):
@@ -133,7 +149,9 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
         expected = "text or JSON"
         with suppress(ValueError):
             if b"\0" not in answer.body:
-                return answer.text(errors="replace" if answer.media_type.startswith("text/") else "strict")
+                return answer.text(
+                    errors="replace" if answer.media_type.startswith("text/") else "strict"
+                )
     kind = answer.media_type or "a body without a media type"
     came = f"{len(answer.body):,} bytes that are not text"
     if b"\0" not in answer.body[:1000]:
@@ -154,7 +172,12 @@ def parse(text: str) -> Json:
     if text.count("[") + text.count("{") > MAX_DEPTH:
         level = [value]
         for _ in range(MAX_DEPTH):
-            level = [c for n in level for c in (n.values() if type(n) is dict else n) if type(c) in (dict, list)]
+            level = [
+                c
+                for n in level
+                for c in (n.values() if type(n) is dict else n)
+                if type(c) in (dict, list)
+            ]
         if level:
             raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if not re.search(r"\\u[dD][89a-fA-F]", text):
@@ -173,7 +196,9 @@ def to_json(value: object) -> Json:
         TypeError: there is no JSON for it, it contains itself, or it is nested deeper than 200 levels.
     """
     try:
-        plain = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64", fallback=_unknown)
+        plain = to_jsonable_python(
+            value, inf_nan_mode="null", bytes_mode="base64", fallback=_unknown
+        )
         return parse(json.dumps(plain))
     except (ValueError, RecursionError, PydanticSerializationError) as error:
         raise TypeError(f"the result has no JSON: {error}") from None
@@ -192,7 +217,9 @@ def _unknown(value: Any) -> Any:
 def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
     """`text` on one line of at most `limit` characters, with what a terminal would act on or hide escaped."""
     line = " ".join(text[: 20 * limit].split())
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[: limit + 1])
+    shown = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[: limit + 1]
+    )
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
@@ -207,7 +234,9 @@ def _essence(value: Json, *, depth: int) -> str:
     if isinstance(value, list) and depth:
         return "; ".join(_essence(item, depth=depth - 1) for item in value[:10])
     if isinstance(value, dict) and depth:
-        if isinstance(value.get("loc"), list) and "msg" in value:  # FastAPI's and pydantic's way of naming a field
+        if (
+            isinstance(value.get("loc"), list) and "msg" in value
+        ):  # FastAPI's and pydantic's way of naming a field
             return f"{'.'.join(map(str, value['loc']))}: {value['msg']}"
         said = [_essence(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)]
         if said := [text for text in dict.fromkeys(said) if text]:

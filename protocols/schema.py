@@ -85,7 +85,10 @@ _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 def steps(path: str, *, each: Any = 0) -> list[Any]:
     """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives `each`, `["a.b"]` that key."""
     found = re.findall(rf"\[({_JSON_TEXT})\]|([^.\[\]]+)|\[(\d*)\]", path)
-    return [json.loads(quoted) if quoted else key or (int(index) if index else each) for quoted, key, index in found]
+    return [
+        json.loads(quoted) if quoted else key or (int(index) if index else each)
+        for quoted, key, index in found
+    ]
 
 
 _PATH_SYNTAX = re.compile(r'[.\[\]"]')
@@ -125,7 +128,9 @@ def pointer(root: Any, ref: str) -> Any:
     if not ref.startswith("#"):
         return None
     current = root
-    for part in ref.removeprefix("#").removeprefix("/").split("/") if ref not in ("#", "#/") else []:
+    for part in (
+        ref.removeprefix("#").removeprefix("/").split("/") if ref not in ("#", "#/") else []
+    ):
         key = part.replace("~1", "/").replace("~0", "~") if "~" in part else part
         if isinstance(current, (dict, Mapping)) and key in current:
             current = current[key]
@@ -136,7 +141,9 @@ def pointer(root: Any, ref: str) -> Any:
     return current
 
 
-ANNOTATIONS = frozenset({"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"})
+ANNOTATIONS = frozenset(
+    {"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"}
+)
 
 
 def narrowed(one: Any, other: Any) -> Any:
@@ -152,20 +159,32 @@ def narrowed(one: Any, other: Any) -> Any:
             merged[key] = value
         elif key == "type":
             first, second = types(one), types(other)
-            kept = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
-            kept += [kind for kind in second if kind == "integer" and "number" in first and kind not in kept]
+            kept = [
+                kind
+                for kind in first
+                if kind in second or (kind == "integer" and "number" in second)
+            ]
+            kept += [
+                kind
+                for kind in second
+                if kind == "integer" and "number" in first and kind not in kept
+            ]
             merged[key] = kept[0] if len(kept) == 1 else kept
         elif key == "enum":
             merged[key] = [item for item in known if item in value]
         elif key == "required":
             merged[key] = list(dict.fromkeys([*known, *value]))
         elif key == "properties":
-            merged[key] = known | {name: narrowed(known.get(name, {}), part) for name, part in value.items()}
+            merged[key] = known | {
+                name: narrowed(known.get(name, {}), part) for name, part in value.items()
+            }
         elif key in ("items", "additionalProperties"):
             merged[key] = narrowed(known, value)
         else:
             return {"allOf": [one, other]}
-    return merged if merged.get("type") != [] and merged.get("enum") != [] else {"allOf": [one, other]}
+    return (
+        merged if merged.get("type") != [] and merged.get("enum") != [] else {"allOf": [one, other]}
+    )
 
 
 _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
@@ -180,12 +199,18 @@ def inside(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
     for schema in schemas:
         if key is str or isinstance(key, str):
             own = schema.get("properties") or {}
-            yield from [own[key]] if key in own else subschemas(schema, "additionalProperties", "unevaluatedProperties")
+            yield from (
+                [own[key]]
+                if key in own
+                else subschemas(schema, "additionalProperties", "unevaluatedProperties")
+            )
             yield from subschemas(schema, "patternProperties", "propertyNames")
         else:
             first = schema.get("prefixItems") or ()
             own_place = key is not int and key < len(first)
-            yield from [first[key]] if own_place else subschemas(schema, "items", "unevaluatedItems")
+            yield from (
+                [first[key]] if own_place else subschemas(schema, "items", "unevaluatedItems")
+            )
             yield from subschemas(schema, "contains")
 
 
@@ -222,7 +247,13 @@ def parts(value: Json) -> Iterator[Json]:
     left = [value]
     while left:
         yield (part := left.pop())
-        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list | tuple) else ())
+        left.extend(
+            part.values()
+            if isinstance(part, Mapping)
+            else part
+            if isinstance(part, list | tuple)
+            else ()
+        )
 
 
 def references(schema: Json) -> set[str]:
@@ -245,7 +276,11 @@ def core(schema: Any, root: JsonObject) -> JsonObject:
     """What a value is where it is not null and no list, else what its items are: that says its format."""
     top = resolve(schema, root)
     for _ in range(4):
-        others = [part for part in subschemas(top, "anyOf", "oneOf") if resolve(part, root).get("type") != "null"]
+        others = [
+            part
+            for part in subschemas(top, "anyOf", "oneOf")
+            if resolve(part, root).get("type") != "null"
+        ]
         inner = others[0] if len(others) == 1 else top.get("items")
         top = resolve(inner, root) or top
     return top
@@ -254,7 +289,9 @@ def core(schema: Any, root: JsonObject) -> JsonObject:
 def is_file(schema: Any, root: JsonObject) -> bool:
     """Whether a text, or each of a list, is the content of a file, as OpenAPI 3.0 and 3.1 say it."""
     one = core(schema, root)
-    return one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
+    return (
+        one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
+    )
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:
@@ -304,7 +341,11 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
         return None
     top = resolve(schema, schema)
     properties = top.get("properties", {})
-    if types(top) != ("object",) or len(properties) != 1 or any(k in top for k in ("oneOf", "anyOf", "allOf")):
+    if (
+        types(top) != ("object",)
+        or len(properties) != 1
+        or any(k in top for k in ("oneOf", "anyOf", "allOf"))
+    ):
         return None
     if top.get("additionalProperties") not in (None, False):
         return None
@@ -325,9 +366,15 @@ def shape(value: Json, *, depth: int = 3) -> str:
         case Mapping():
             if depth == 0:
                 return "{…}"
-            inside = ", ".join(f"{k}: {shape(v, depth=depth - 1)}" for k, v in list(value.items())[:12])
+            inside = ", ".join(
+                f"{k}: {shape(v, depth=depth - 1)}" for k, v in list(value.items())[:12]
+            )
             return "{" + inside + (", …" if len(value) > 12 else "") + "}"
         case list():
-            return f"[{shape(value[0], depth=depth - 1) if depth else '…'}] × {len(value)}" if value else "[]"
+            return (
+                f"[{shape(value[0], depth=depth - 1) if depth else '…'}] × {len(value)}"
+                if value
+                else "[]"
+            )
         case _:
             return type_name(value)

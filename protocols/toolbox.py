@@ -61,7 +61,9 @@ class Tool:
     @cached_property
     def identity(self) -> str:
         """A digest of its source, its name and what it calls, so that a tool can be known again."""
-        return sha256(repr((self.source, self.protocol.name, self.place, self._homeless)).encode()).hexdigest()[:32]
+        return sha256(
+            repr((self.source, self.protocol.name, self.place, self._homeless)).encode()
+        ).hexdigest()[:32]
 
     @cached_property
     def whereabouts(self) -> str:
@@ -71,14 +73,20 @@ class Tool:
         is the same whichever way the protocol was stored.
         """
         binding = None if self._homeless is None else asdict(self._homeless)
-        known = json.dumps([self.place, type(self._homeless).__name__, binding], sort_keys=True, default=str)
+        known = json.dumps(
+            [self.place, type(self._homeless).__name__, binding], sort_keys=True, default=str
+        )
         return sha256(known.encode()).hexdigest()[:32]
 
     @property
     def _homeless(self) -> Binding | None:
         """The binding; of a service that this process has started, without its origin."""
         binding = self.protocol.binding
-        if isinstance(binding, HttpBinding) and self.home and f"{binding.url}/".startswith(f"{self.home}/"):
+        if (
+            isinstance(binding, HttpBinding)
+            and self.home
+            and f"{binding.url}/".startswith(f"{self.home}/")
+        ):
             return replace(binding, url=binding.url.removeprefix(self.home))
         return binding
 
@@ -90,7 +98,9 @@ class Tool:
     @cached_property
     def required(self) -> frozenset[str]:
         """Aliases of the arguments that a call must give."""
-        return frozenset(alias for alias, name in self.arguments.items() if name in self.protocol.required)
+        return frozenset(
+            alias for alias, name in self.arguments.items() if name in self.protocol.required
+        )
 
     @cached_property
     def wrapper(self) -> str | None:
@@ -122,10 +132,14 @@ class Toolbox(Mapping[str, Tool]):
             name, source = tool.protocol.name, tool.source
             if (name, source) in named:
                 hint = "Rename one of them; a name may repeat only across sources."
-                raise InvalidProtocol(source or "toolbox", f"two tools are named {name!r}.", hint=hint)
+                raise InvalidProtocol(
+                    source or "toolbox", f"two tools are named {name!r}.", hint=hint
+                )
             named[name, source] = tool
         aliases = tool_aliases(list(named))
-        self._tools = {a: replace(tool, alias=a) for a, tool in zip(aliases, named.values(), strict=True)}
+        self._tools = {
+            a: replace(tool, alias=a) for a, tool in zip(aliases, named.values(), strict=True)
+        }
         self._whole = self
 
     def _with(self, tools: Iterable[Tool]) -> Toolbox:
@@ -174,7 +188,11 @@ class Toolbox(Mapping[str, Tool]):
 
     def spelling(self, tool: Tool) -> str:
         """The shortest name by which a setting means this tool and no other."""
-        return tool.alias if [one.alias for one in self.meant(tool.alias)] == [tool.alias] else tool.qualified
+        return (
+            tool.alias
+            if [one.alias for one in self.meant(tool.alias)] == [tool.alias]
+            else tool.qualified
+        )
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Tool]]:
@@ -202,7 +220,9 @@ class Toolbox(Mapping[str, Tool]):
         Unlike `+`, which names all anew: a selection must go on calling its tools what the whole toolbox calls them.
         """
         free = FreeNames(self._tools)
-        return self._with([*self._tools.values(), *(replace(tool, alias=free(tool.alias)) for tool in tools)])
+        return self._with(
+            [*self._tools.values(), *(replace(tool, alias=free(tool.alias)) for tool in tools)]
+        )
 
     def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
         """Each tool replaced by `change(tool)`, aliases unchanged."""
@@ -229,7 +249,11 @@ class Toolbox(Mapping[str, Tool]):
 
     def _needs(self, tool: Tool) -> int:
         """How many of a tool's required arguments take what tools of this box yield."""
-        linked = {link.argument for link in tool.protocol.links if (tool.source, link.tool) in self._by_origin}
+        linked = {
+            link.argument
+            for link in tool.protocol.links
+            if (tool.source, link.tool) in self._by_origin
+        }
         return len(tool.protocol.required & linked)
 
 

@@ -34,7 +34,9 @@ def sampled(value: Json, *, most: int) -> str:
     beginning.
     """
     samples = (_sample(value, items, letters) for items, letters in _SAMPLES)
-    return next((text for text in samples if len(text) <= most), None) or clipped(_sample(value, *_SAMPLES[-1]), most)
+    return next((text for text in samples if len(text) <= most), None) or clipped(
+        _sample(value, *_SAMPLES[-1]), most
+    )
 
 
 def printed(text: str, *, most: int) -> str:
@@ -66,7 +68,10 @@ def clipped(text: str, most: int) -> str:
 def _sample(value: Json, items: int, letters: int) -> str:
     match value:
         case Mapping():
-            inside = [f"{key!r}: {_sample(child, items, letters)}" for key, child in list(value.items())[:_MOST_KEYS]]
+            inside = [
+                f"{key!r}: {_sample(child, items, letters)}"
+                for key, child in list(value.items())[:_MOST_KEYS]
+            ]
             more = [f"… {len(value) - _MOST_KEYS} keys more"] if len(value) > _MOST_KEYS else []
             return "{" + ", ".join([*inside, *more]) + "}"
         case list():

@@ -60,7 +60,9 @@ def split_url(url: str) -> tuple[Origin, str]:
         ascii_host = ""
     if not (host.isascii() or re.fullmatch(r"[A-Za-z0-9.-]+", ascii_host)):  # `／` folds to `/`
         raise ValueError(f"{host!r} is not a host name")
-    if _NUMBER.fullmatch(ascii_host):  # `127.1`, `0x7f.0.0.1` and `2130706433` are addresses too, for some readers
+    if _NUMBER.fullmatch(
+        ascii_host
+    ):  # `127.1`, `0x7f.0.0.1` and `2130706433` are addresses too, for some readers
         try:
             IPv4Address(ascii_host)
         except ValueError:
@@ -84,7 +86,10 @@ def covers(home: Origin, origin: Origin) -> bool:
     """
     if origin == home:
         return True
-    return (origin.host == home.host or origin.host.endswith(f".{home.host}")) and {origin.port, home.port} <= {80, 443}
+    return (origin.host == home.host or origin.host.endswith(f".{home.host}")) and {
+        origin.port,
+        home.port,
+    } <= {80, 443}
 
 
 def is_near(address: str) -> bool:
@@ -108,7 +113,11 @@ def one_host(host: str) -> str:
     try:
         ip = _read(name)
     except ValueError:
-        return "localhost" if name.endswith(".localhost") or name == socket.gethostname().lower() else name
+        return (
+            "localhost"
+            if name.endswith(".localhost") or name == socket.gethostname().lower()
+            else name
+        )
     return "localhost" if ip.is_loopback or ip.is_unspecified else str(ip)
 
 
@@ -142,7 +151,9 @@ def _read(address: str) -> IPv4Address | IPv6Address:
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv4Address):
         return ip
-    if int(ip) > 1 and any(ip in network for network in _EMBEDDING):  # `::` and `::1` are themselves
+    if int(ip) > 1 and any(
+        ip in network for network in _EMBEDDING
+    ):  # `::` and `::1` are themselves
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.ipv4_mapped or ip.sixtofour or ip
 

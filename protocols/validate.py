@@ -35,7 +35,9 @@ def compiles(schema: Json) -> bool:
         return False
 
 
-def first_error(checks: jsonschema_rs.Validator, value: Json) -> jsonschema_rs.ValidationError | None:
+def first_error(
+    checks: jsonschema_rs.Validator, value: Json
+) -> jsonschema_rs.ValidationError | None:
     """The first departure of `value`. `iter_errors` builds all of them first, each with a copy of what it is about."""
     try:
         checks.validate(value)
@@ -50,9 +52,21 @@ MOST_PARTS = 200_000
 """Parts of a schema; a larger one is not read. Also how many of its schemas may meet at all places of a value."""
 _MOST_AT_ONE_PLACE = 10_000  # schemas that are compared with one part of a value
 _CHARACTERS_PER_STEP = 40  # that a pattern of one state reads in the time of one comparison
-_RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")  # look-around and back-references
+_RETRIES = re.compile(
+    r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+"
+)  # look-around and back-references
 _BRANCHES = ("anyOf", "oneOf")
-_COMBINED = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_COMBINED = (
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "dependencies",
+)
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
 
@@ -80,12 +94,16 @@ class Judge:
     """
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
-        self._size = sum(1 + (len(part) if isinstance(part, Mapping) else 0) for part in parts(schema))
+        self._size = sum(
+            1 + (len(part) if isinstance(part, Mapping) else 0) for part in parts(schema)
+        )
         self._schema, self._formats = schema, formats
         self._validator = validator(schema if self._size <= MOST_PARTS else {}, formats=formats)
         inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
-        self._has_documents = any(isinstance(own := part.get("$id"), str) and own[:1] != "#" for part in inner)
+        self._has_documents = any(
+            isinstance(own := part.get("$id"), str) and own[:1] != "#" for part in inner
+        )
         self._places: dict[tuple[int, ...], _Place] = {}
         self._root: _Place | None = None
         self._met = 0  # schemas at all places so far
@@ -94,7 +112,9 @@ class Judge:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
         if self._size > MOST_PARTS:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
-        self._root = self._root or self._place([self._schema])  # once: each place that is made counts
+        self._root = self._root or self._place(
+            [self._schema]
+        )  # once: each place that is made counts
         spent, left = 0, [(value, self._root)]
         while left:
             whole, place = left.pop()
@@ -106,7 +126,10 @@ class Judge:
             if isinstance(whole, list | tuple | Mapping):
                 other: type = str if isinstance(whole, Mapping) else int
                 inner = whole.items() if isinstance(whole, Mapping) else enumerate(whole)
-                left += [(part, self._below(place, key if key in place.own_keys else other)) for key, part in inner]
+                left += [
+                    (part, self._below(place, key if key in place.own_keys else other))
+                    for key, part in inner
+                ]
             if spent > MOST_STEPS:
                 raise TooMuch("it and its schema are too large together")
         return self._validator.is_valid(value)
@@ -119,10 +142,16 @@ class Judge:
         try:
             if self.valid(value):
                 return None
-            error = first_error(validator(_without_branches(self._schema), formats=self._formats), value)
+            error = first_error(
+                validator(_without_branches(self._schema), formats=self._formats), value
+            )
         except (ValueError, RecursionError) as problem:
             return Violation("", f"not compared with its schema: {problem}")
-        return _violation(error) if error is not None else Violation("", "it does not conform to its schema")
+        return (
+            _violation(error)
+            if error is not None
+            else Violation("", "it does not conform to its schema")
+        )
 
     def _below(self, place: _Place, key: Any) -> _Place:
         if key not in place.children:
@@ -134,7 +163,9 @@ class Judge:
         found = self._combined(schemas)
         key = tuple(map(id, found))
         if key not in self._places:
-            names = self._combined([schema["propertyNames"] for schema in found if "propertyNames" in schema])
+            names = self._combined(
+                [schema["propertyNames"] for schema in found if "propertyNames" in schema]
+            )
             self._places[key] = _Place(found, names)
         return self._places[key]
 
@@ -152,7 +183,9 @@ class Judge:
                 left += subschemas(schema, *_COMBINED)
                 for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
                     if isinstance(ref, str):
-                        target = pointer(self._schema, unquote(ref)) if re.match("#(/|$)", ref) else None
+                        target = (
+                            pointer(self._schema, unquote(ref)) if re.match("#(/|$)", ref) else None
+                        )
                         if target is None or self._has_documents:
                             raise TooMuch(f"its reference {ref[:80]!r} is not followed")
                         left.append(target)
@@ -169,13 +202,19 @@ class _Place:
         """Those that the schemas treat in their own way."""
         self.comparisons = 3  # to read a value
         self.states = sum(_states(schema["pattern"]) for schema in schemas if "pattern" in schema)
-        self.key_states = sum(_CHARACTERS_PER_STEP + _states(one.get("pattern", "")) for one in names)
+        self.key_states = sum(
+            _CHARACTERS_PER_STEP + _states(one.get("pattern", "")) for one in names
+        )
         """States of patterns that each character of a text, or of a key, meets."""
         for schema in schemas:
             self.own_keys.update(schema.get("properties") or ())
             self.own_keys.update(range(len(schema.get("prefixItems") or ())))
-            self.comparisons += sum(isinstance(one, list | Mapping) for one in schema.get("enum") or ())
-            self.key_states += sum(_CHARACTERS_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
+            self.comparisons += sum(
+                isinstance(one, list | Mapping) for one in schema.get("enum") or ()
+            )
+            self.key_states += sum(
+                _CHARACTERS_PER_STEP + _states(one) for one in schema.get("patternProperties") or ()
+            )
 
 
 def _states(pattern: str) -> int:
@@ -207,19 +246,29 @@ def _branch(keyword: str, options: list[Any]) -> JsonObject:
     """One clause for these options, which gives no errors of theirs; only where the other option is null it does."""
     others = [one for one in options if one != {"type": "null"}]
     nullable = len(others) == 1 < len(options)
-    return {"if": {"type": "null"}, "else": others[0]} if nullable else {"not": {"not": {keyword: options}}}
+    return (
+        {"if": {"type": "null"}, "else": others[0]}
+        if nullable
+        else {"not": {"not": {keyword: options}}}
+    )
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
     """What an error says, in the words of the schema as it was before `_without_branches`."""
     clause, message = [*map(str, error.schema_path)], error.message
     inner = error.kind.as_dict()["schema"].get("not") if error.kind.name == "not" else None
-    keyword = next((one for one in _BRANCHES if one in inner), None) if isinstance(inner, Mapping) else None
+    keyword = (
+        next((one for one in _BRANCHES if one in inner), None)
+        if isinstance(inner, Mapping)
+        else None
+    )
     if keyword is not None:
         clause[-3:] = [keyword]
         how = "any" if keyword == "anyOf" else "exactly one"
         value = json.dumps(error.instance)
-        message = f"{value} is not valid under {how} of the schemas listed in the {keyword!r} keyword"
+        message = (
+            f"{value} is not valid under {how} of the schemas listed in the {keyword!r} keyword"
+        )
     return Violation(dotted(error.instance_path), message, "/".join(clause), error)
 
 

@@ -19,7 +19,13 @@ TYPE_WORDS = {
 }  # fmt: skip
 """What programs call the types of JSON Schema."""
 
-_SCALARS = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "null": (type(None),)}
+_SCALARS = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
 
 
 class BadArguments(Exception):
@@ -32,27 +38,46 @@ class Contract:
     def __init__(self, protocol: ToolProtocol) -> None:
         self.protocol, root = protocol, protocol.input_schema
         self.arguments = argument_aliases(list(protocol.parameters))
-        self.required = [alias for alias, name in self.arguments.items() if name in protocol.required]
+        self.required = [
+            alias for alias, name in self.arguments.items() if name in protocol.required
+        ]
         self._needed = frozenset(self.required)
-        schemas = {alias: resolve(protocol.parameters[name], root) for alias, name in self.arguments.items()}
+        schemas = {
+            alias: resolve(protocol.parameters[name], root)
+            for alias, name in self.arguments.items()
+        }
         self.types = {alias: all_types(schema, root) for alias, schema in schemas.items()}
-        self.defaults = {alias: schema["default"] for alias, schema in schemas.items() if "default" in schema}
-        self.open = root.get("additionalProperties") is True or isinstance(root.get("additionalProperties"), Mapping)
+        self.defaults = {
+            alias: schema["default"] for alias, schema in schemas.items() if "default" in schema
+        }
+        self.open = root.get("additionalProperties") is True or isinstance(
+            root.get("additionalProperties"), Mapping
+        )
         # Where the types of the arguments alone decide, no validator is asked: it costs more than the rest of a call.
-        loose = root.keys() <= {"type", "properties", "required", "additionalProperties", "title", "description"}
+        loose = root.keys() <= {
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "title",
+            "description",
+        }
         self._by_type: dict[str, list[type]] | None = None
         if loose and root.get("type", "object") == "object":
             self._by_type = {
                 alias: [kind for name in self.types[alias] for kind in _SCALARS.get(name, ())]
                 for alias, schema in schemas.items()
-                if schema.keys() <= {"type", "title", "description", "default", "examples", "format"}
+                if schema.keys()
+                <= {"type", "title", "description", "default", "examples", "format"}
             }
         self._aliases = {name: alias for alias, name in self.arguments.items()}
         # What a format means differs between services: of arguments they judge it themselves.
         self._input = _judge(root, formats=False)
         self._output = None if protocol.output_schema is None else _judge(protocol.output_schema)
 
-    def accept(self, given: JsonObject, unsendable: Mapping[str, str] | None = None) -> dict[str, Json]:
+    def accept(
+        self, given: JsonObject, unsendable: Mapping[str, str] | None = None
+    ) -> dict[str, Json]:
         """The arguments, by alias, that the call is made with. `unsendable` has the `repr` of those that are no JSON.
 
         `None` for an optional argument that has no null is the same as leaving it out, and 3.0 is the integer 3.
@@ -78,7 +103,12 @@ class Contract:
             kinds = self.types.get(alias, ())
             if value is None and kinds and "null" not in kinds and alias not in self.required:
                 continue
-            whole = type(value) is float and value.is_integer() and "integer" in kinds and "number" not in kinds
+            whole = (
+                type(value) is float
+                and value.is_integer()
+                and "integer" in kinds
+                and "number" not in kinds
+            )
             accepted[alias] = int(value) if whole else value
         for alias in self.required:
             if alias not in accepted:
@@ -89,7 +119,11 @@ class Contract:
     def drift(self, response: Json) -> tuple[str, ...]:
         """The first clause of its schema that a live response breaks, and where; empty where it breaks none."""
         found = self._output.violation(response) if self._output is not None else None
-        return (f"{found.path or 'the response'}: {shorten(found.message, 160)}",) if found is not None else ()
+        return (
+            (f"{found.path or 'the response'}: {shorten(found.message, 160)}",)
+            if found is not None
+            else ()
+        )
 
     def _validate(self, accepted: JsonObject) -> None:
         if self._input is None:
@@ -124,8 +158,14 @@ class Contract:
 
     def _unknown(self, alias: str) -> str:
         near = alike(alias, self.arguments)
-        takes = f"it takes {shorten(', '.join(self.arguments), 300)}" if self.arguments else "it takes none"
-        return f"no argument {shorten(repr(alias), 100)}; " + (f"did you mean {near[0]!r}?" if near else takes)
+        takes = (
+            f"it takes {shorten(', '.join(self.arguments), 300)}"
+            if self.arguments
+            else "it takes none"
+        )
+        return f"no argument {shorten(repr(alias), 100)}; " + (
+            f"did you mean {near[0]!r}?" if near else takes
+        )
 
 
 _contracts: dict[int, Contract] = {}
@@ -147,7 +187,10 @@ def shorten(text: str, width: int) -> str:
 
 
 def _wanted(kinds: tuple[str, ...]) -> str:
-    return " or ".join(TYPE_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null")) or "JSON"
+    return (
+        " or ".join(TYPE_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null"))
+        or "JSON"
+    )
 
 
 def _judge(schema: JsonObject, *, formats: bool = True) -> Judge | None:

@@ -20,7 +20,9 @@ from sandbox.lost_writes import Sending, Sent, StillUnknown
 from sandbox.trace import Failure, Frame, Hint, ToolCall
 from sandbox.wire import Call, RunEnded, limit_exceeded, violation
 
-UNKNOWN_OUTCOME = "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows
+UNKNOWN_OUTCOME = (
+    "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows
+)
 PREVIEW_CHARACTERS = 2000
 
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -39,7 +41,9 @@ class Reply(NamedTuple):
         """The reply as a frame."""
         if self.error is None:
             return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
-        return (encode({"id": self.number, "error": self.error, "status": self.status}) + "\n").encode("ascii")
+        return (
+            encode({"id": self.number, "error": self.error, "status": self.status}) + "\n"
+        ).encode("ascii")
 
 
 @dataclass(eq=False, slots=True)
@@ -98,7 +102,9 @@ class Calls:
             return Reply(call.number, error=error)
         with self._lock:
             self._check()
-            found = self._journal.before(asked, writes=tool.protocol.writes, defaults=terms.defaults)
+            found = self._journal.before(
+                asked, writes=tool.protocol.writes, defaults=terms.defaults
+            )
             self.made.append(asked)
             self._open[call.number] = opened = Open(asked, tool, terms)
         if found is None:
@@ -131,7 +137,9 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
             return self._failed(opened, _unforeseen(tool, error))
         drift = opened.terms.drift(sent.response)
-        self._record(self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note))
+        self._record(
+            self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note)
+        )
         return self._reply(opened.asked.index, value, encoded)
 
     def hold_back(self) -> None:
@@ -139,7 +147,11 @@ class Calls:
         with self._lock:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
-                self._file(self._outcome(opened, error="the run ended before it was sent", outcome="not_run"))
+                self._file(
+                    self._outcome(
+                        opened, error="the run ended before it was sent", outcome="not_run"
+                    )
+                )
 
     def borne_out(self, hint: Hint) -> Hint | None:
         """A program's hint with its path in the full response; None unless our record has the marked value there."""
@@ -147,7 +159,11 @@ class Calls:
             return None
         made = self.made[hint.call]
         value = self._tools[made.tool].unwrap(made.result)
-        path = hint.path if value is made.result else (self._tools[made.tool].wrapper or "", *hint.path)
+        path = (
+            hint.path
+            if value is made.result
+            else (self._tools[made.tool].wrapper or "", *hint.path)
+        )
         for step in hint.path:
             if isinstance(value, dict) and step in value:
                 value = value[str(step)]
@@ -169,7 +185,11 @@ class Calls:
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):
-                self._file(self._outcome(opened, error=why, outcome="unknown" if opened.sent else "not_run"))
+                self._file(
+                    self._outcome(
+                        opened, error=why, outcome="unknown" if opened.sent else "not_run"
+                    )
+                )
 
     def _admit(self, call: Call) -> Tool:
         if call.number != len(self.made):
@@ -179,7 +199,9 @@ class Calls:
         most = self._limits.tool_calls
         if call.number >= most:
             at = (Frame(line=call.line),)
-            raise limit_exceeded("tool_calls", f"the program made more than {most:,} calls", frames=at)
+            raise limit_exceeded(
+                "tool_calls", f"the program made more than {most:,} calls", frames=at
+            )
         return self._tools[call.tool]
 
     def _deliver(self, opened: Open) -> Sent:
@@ -212,7 +234,11 @@ class Calls:
         tool = opened.tool
         with self._lock:
             self._check(opened.asked.index)
-        token = idempotency_key.set(self._journal.key(opened.asked.index)) if tool.protocol.writes else None
+        token = (
+            idempotency_key.set(self._journal.key(opened.asked.index))
+            if tool.protocol.writes
+            else None
+        )
         try:
             if self._journal.confirm is not None:
                 self._journal.confirm()
@@ -224,7 +250,9 @@ class Calls:
         finally:
             if token is not None:
                 idempotency_key.reset(token)
-        if not isinstance(response, str) and not isinstance(tool.protocol.binding, (HttpBinding, McpBinding)):
+        if not isinstance(response, str) and not isinstance(
+            tool.protocol.binding, (HttpBinding, McpBinding)
+        ):
             # What a function of this process returned may still change; the record must not.
             response = json.loads(encode(response))
         return response
@@ -298,7 +326,9 @@ class Calls:
 
 def _paused(opened: Open, type_: str, message: str) -> RunEnded:
     at = (Frame(line=opened.asked.line),)
-    return RunEnded(Failure(kind="paused", type=type_, message=message, call=opened.asked.index, frames=at))
+    return RunEnded(
+        Failure(kind="paused", type=type_, message=message, call=opened.asked.index, frames=at)
+    )
 
 
 def _unforeseen(tool: Tool, error: Exception) -> ToolError:

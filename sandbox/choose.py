@@ -11,7 +11,12 @@ from protocols.documentation import docs_page
 from sandbox.base import Sandbox, SandboxUnavailable
 
 AUTO = "auto"  # the best that this machine has: never `trusted`, which is no boundary
-_CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}
+_CLASSES = {
+    "zygote": "ZygoteSandbox",
+    "docker": "DockerSandbox",
+    "monty": "MontySandbox",
+    "trusted": "TrustedSandbox",
+}
 NAMES = tuple(_CLASSES)
 
 
@@ -32,7 +37,9 @@ def availability(name: str) -> Availability:
     return Availability(name, importlib.import_module(f"sandbox.{name}").unavailable())
 
 
-def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[str] = ()) -> Sandbox:
+def open_sandbox(
+    name: str = AUTO, *, policy: bool = False, without: Collection[str] = ()
+) -> Sandbox:
     """The sandbox of this name; nothing is started yet.
 
     `policy` reviews each program first. `without` switches layers of zygote off.
@@ -49,11 +56,15 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
             reasons.append(f"{name}: {reason}")
         else:
             told, needs = "; ".join(reasons), docs_page("guides/sandboxes#which-one-runs")
-            raise SandboxUnavailable(f"no sandbox can be had here ({told}); {needs} has what each needs")
+            raise SandboxUnavailable(
+                f"no sandbox can be had here ({told}); {needs} has what each needs"
+            )
     if name not in NAMES:
         raise ValueError(f"no sandbox named {name!r}; there are {AUTO} and {', '.join(NAMES)}")
     if without and name != "zygote":
-        raise ValueError(f"the {name} sandbox has no layers that could be left out; zygote has some")
+        raise ValueError(
+            f"the {name} sandbox has no layers that could be left out; zygote has some"
+        )
     make: Callable[..., Any] = getattr(importlib.import_module(f"sandbox.{name}"), _CLASSES[name])
     sandbox: Sandbox = make(without=without) if without else make()
     if policy:

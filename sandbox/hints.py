@@ -16,10 +16,14 @@ from types import FrameType, TracebackType
 from typing import Any
 
 MOST_HINTS, LONGEST_PATH, LONGEST_KEY = 64, 40, 200
-ROOT_BYTES = 2 << 20  # so much JSON of the latest replies is kept: a program may drop what it has read
+ROOT_BYTES = (
+    2 << 20
+)  # so much JSON of the latest replies is kept: a program may drop what it has read
 VALUES = 100_000  # so many values of the replies are looked at
 
-Position = tuple[int, int, int, int]  # line (1-based) and column (in UTF-8 bytes) of the beginning, and of the end
+Position = tuple[
+    int, int, int, int
+]  # line (1-based) and column (in UTF-8 bytes) of the beginning, and of the end
 
 
 class Roots:
@@ -38,12 +42,18 @@ class Roots:
 
     def newest_first(self) -> Iterator[tuple[int, Any]]:
         """Number and value of each reply that has one."""
-        return ((frame["id"], frame["value"]) for _, frame in reversed(tuple(self._frames)) if "value" in frame)
+        return (
+            (frame["id"], frame["value"])
+            for _, frame in reversed(tuple(self._frames))
+            if "value" in frame
+        )
 
 
 def position(step: TracebackType) -> Position | None:
     """The expression that a level of a traceback was evaluating; None where the code does not tell."""
-    for line, end, column, end_column in islice(step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None):
+    for line, end, column, end_column in islice(
+        step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None
+    ):
         if line is None or end is None or column is None or end_column is None:
             return None
         return line, column, end, end_column
@@ -112,7 +122,11 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
             within, key = _value(holder, frame), _value(index, frame)
             if type(within) is dict and type(key) in (str, int):
                 return within.get(key)
-            if type(within) in (list, tuple) and type(key) is int and -len(within) <= key < len(within):
+            if (
+                type(within) in (list, tuple)
+                and type(key) is int
+                and -len(within) <= key < len(within)
+            ):
                 return within[key]
     return None
 

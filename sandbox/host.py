@@ -31,7 +31,15 @@ from sandbox import wire, workers
 from sandbox.base import SandboxUnavailable
 from sandbox.calls import Calls, Closed, Open, Reply, encode
 from sandbox.journal import Journal
-from sandbox.limits import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, Limits, cancelled, running
+from sandbox.limits import (
+    GLANCE_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    Cancelled,
+    Clock,
+    Limits,
+    cancelled,
+    running,
+)
 from sandbox.trace import Failure, Trace
 
 
@@ -60,7 +68,9 @@ class Child(Protocol):
         """As `end`, where it has said its last word and nobody asks how it ended."""
 
 
-def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal: Journal, backend: str) -> Trace:
+def serve(
+    child: Child, source: str, tools: Toolbox, *, limits: Limits, journal: Journal, backend: str
+) -> Trace:
     """Open the journal, have `child` run the program, answer its calls, and end it.
 
     A thread of its own talks to the child; the caller's watches the clock, so that neither a program nor a tool that
@@ -72,7 +82,9 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
     """
     clock = Clock(limits.wall_seconds)
     bindings = {alias: tool.protocol.binding for alias, tool in tools.items()}
-    saved = {alias: own.source for alias, own in bindings.items() if isinstance(own, ProgramBinding)}
+    saved = {
+        alias: own.source for alias, own in bindings.items() if isinstance(own, ProgramBinding)
+    }
     tools = tools.only([alias for alias in tools if alias not in saved]) if saved else tools
     calls = Calls(tools, limits=limits, journal=journal, clock=clock)
     stop = cancelled.get()
@@ -80,7 +92,11 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
         if stop is not None and stop.is_set():
             raise Cancelled  # noqa: TRY301 - the child ends below
         pins = journal.open()
-        needed = {a: re.sub(r"^\s*def \w+", f"def {a}", text, count=1) for a, text in saved.items() if a in source}
+        needed = {
+            a: re.sub(r"^\s*def \w+", f"def {a}", text, count=1)
+            for a, text in saved.items()
+            if a in source
+        }
         called = {alias: list(tool.arguments) for alias, tool in tools.items()}
         start = {"source": source, "tools": called, "saved": needed, "pins": asdict(pins)}
         run = _Run(child, source, calls, limits, clock, saved=frozenset(saved))
@@ -112,7 +128,14 @@ class _Run:
     """
 
     def __init__(
-        self, child: Child, source: str, calls: Calls, limits: Limits, clock: Clock, *, saved: frozenset[str]
+        self,
+        child: Child,
+        source: str,
+        calls: Calls,
+        limits: Limits,
+        clock: Clock,
+        *,
+        saved: frozenset[str],
     ) -> None:
         self.stdout: list[str] = []
         self.value: Json = None
@@ -121,7 +144,9 @@ class _Run:
         self._saved = saved
         self._output_left = limits.output_bytes
         # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
-        self._wire = wire.Wire(self._channel, total_bytes=6 * limits.output_bytes + 16 * wire.FRAME_BYTES)
+        self._wire = wire.Wire(
+            self._channel, total_bytes=6 * limits.output_bytes + 16 * wire.FRAME_BYTES
+        )
         self._sending = threading.Lock()
         self._replies: dict[int, bytes] = {}
         self._next = 0
@@ -132,7 +157,10 @@ class _Run:
         self._places = max(limits.concurrent_calls, 1)
         self._how: BaseException | None = None
         self._over = False
-        self._ended, self._left = threading.Event(), threading.Event()  # left: the thread has done with the channel
+        self._ended, self._left = (
+            threading.Event(),
+            threading.Event(),
+        )  # left: the thread has done with the channel
         self._in_tool = False
 
     def hold(self, start: bytes) -> Failure | wire.ChannelClosed | None:
@@ -149,7 +177,11 @@ class _Run:
                     self._end(Cancelled())
                 elif self._clock.remaining() <= 0:
                     seconds = f"{self._clock.wall_seconds:g} s"
-                    self._end(wire.limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
+                    self._end(
+                        wire.limit_exceeded(
+                            "wall_seconds", f"the program ran longer than {seconds}"
+                        )
+                    )
             how = self._how
         except BaseException as error:  # Ctrl-C
             self._end(error)
@@ -282,7 +314,11 @@ class _Run:
             if told.type not in ("memory_bytes", "cpu_seconds"):
                 raise wire.violation("claims a limit that it cannot know")
             return replace(kernel_limit(told.type, self._limits), frames=own)
-        known = told.call is not None and 0 <= told.call < len(made) and made[told.call].error is not None
+        known = (
+            told.call is not None
+            and 0 <= told.call < len(made)
+            and made[told.call].error is not None
+        )
         # Where a level is left out, the hints' levels are counted otherwise.
         found = map(self._calls.borne_out, told.hints if own == told.frames else ())
         hints = tuple(hint for hint in found if hint is not None)
@@ -306,8 +342,19 @@ def _explain(exit_: Exit, limits: Limits) -> Failure:
     """Why a child stopped without a last word."""
     if exit_.signal == signal.SIGXCPU or exit_.cpu_seconds >= limits.cpu_seconds:
         return kernel_limit("cpu_seconds", limits)
-    if exit_.signal in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSYS):
+    if exit_.signal in (
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGABRT,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGSYS,
+    ):
         name = signal.Signals(exit_.signal).name
-        return Failure(kind="exception", type="Crash", message=f"the program crashed the interpreter ({name})")
+        return Failure(
+            kind="exception", type="Crash", message=f"the program crashed the interpreter ({name})"
+        )
     how = f"exit code {exit_.code}" if exit_.signal is None else f"signal {exit_.signal}"
-    return Failure(kind="exception", type="ProcessExit", message=f"the program ended its own process ({how})")
+    return Failure(
+        kind="exception", type="ProcessExit", message=f"the program ended its own process ({how})"
+    )

@@ -20,7 +20,9 @@ from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]
 """Takes the execution's number (0-based), the call, and whether it is complete (False: an intent, not sent yet)."""
-_WHOLE = re.compile(r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])')  # texts, and the ends of floats that are whole numbers
+_WHOLE = re.compile(
+    r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])'
+)  # texts, and the ends of floats that are whole numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,11 @@ class Journal:
         """
         place = self._places[call.index] = self._issue(call, defaults, writes=writes)
         entry = place.entry
-        if entry is not None and entry.call.outcome == "done" and (writes or entry.history == place.history):
+        if (
+            entry is not None
+            and entry.call.outcome == "done"
+            and (writes or entry.history == place.history)
+        ):
             return again(entry.call, call)
         if (failed := self._failed_before(call, writes=writes)) is not None:
             return again(failed, call)
@@ -96,7 +102,9 @@ class Journal:
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _Place:
         """Where a call stands that is issued now."""
         key = canonical(call.tool, {**defaults, **call.arguments} if defaults else call.arguments)
-        if writes and ".0" in key:  # it does the same with 5 as with 5.0, and must not be done for each
+        if (
+            writes and ".0" in key
+        ):  # it does the same with 5 as with 5.0, and must not be done for each
             key = _WHOLE.sub(lambda found: found[1] or "", key)
         occurrence = self._issued[key] = self._issued.get(key, -1) + 1
         entries = self._done.get(key, ())
@@ -117,7 +125,11 @@ class Journal:
     def earlier(self, index: int) -> tuple[ToolCall, float] | None:
         """The write without an outcome that an open call stands for, and when it was intended (Unix time)."""
         entry = self._places[index].entry
-        return (entry.call, entry.intended) if entry is not None and entry.call.outcome == "unknown" else None
+        return (
+            (entry.call, entry.intended)
+            if entry is not None and entry.call.outcome == "unknown"
+            else None
+        )
 
     def key(self, index: int) -> str:
         """The idempotency key of an open call: one for each call of the run, whichever execution makes it."""
@@ -142,7 +154,9 @@ class Journal:
         else:
             self._enter(place, call, self.execution, time.time() if lost else None)
 
-    def restore(self, calls: Sequence[Recorded], tools: Mapping[str, Tool], *, unfinished: bool = False) -> None:
+    def restore(
+        self, calls: Sequence[Recorded], tools: Mapping[str, Tool], *, unfinished: bool = False
+    ) -> None:
         """Take over what a store has kept of the run, in order of issue, before the first execution of this process.
 
         `unfinished`: the next execution makes the last one again, and what failed there fails again where the program
@@ -154,8 +168,14 @@ class Journal:
             if recorded.call.tool in tools:
                 self._replay(recorded, tools[recorded.call.tool])
         if unfinished:
-            made = [one for one in calls if one.execution == self.execution and one.call.tool in tools]
-            failed = [one.call for one in made[:-1] if one.complete and one.call.outcome in ("refused", "unknown")]
+            made = [
+                one for one in calls if one.execution == self.execution and one.call.tool in tools
+            ]
+            failed = [
+                one.call
+                for one in made[:-1]
+                if one.complete and one.call.outcome in ("refused", "unknown")
+            ]
             self._failed = {(self.execution + 1, call.index): call for call in failed}
 
     def rule_out(self) -> None:
@@ -175,18 +195,28 @@ class Journal:
 
     def orphans(self) -> tuple[ToolCall, ...]:
         """Writes of earlier executions, done or unknown, that the last execution did not issue."""
-        return tuple(entry.call for key, k, entry in self._written() if self._issued.get(key, -1) < k)
+        return tuple(
+            entry.call for key, k, entry in self._written() if self._issued.get(key, -1) < k
+        )
 
     def unknown(self) -> tuple[ToolCall, ...]:
         """Writes of which nobody knows whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
     def _written(self) -> list[tuple[str, int, _Entry]]:
-        return [one for one in self._entered() if one[2].writes and one[2].call.outcome in ("done", "unknown")]
+        return [
+            one
+            for one in self._entered()
+            if one[2].writes and one[2].call.outcome in ("done", "unknown")
+        ]
 
     def _entered(self) -> list[tuple[str, int, _Entry]]:
         # Copies: another thread's call may come out meanwhile.
-        found = [(key, k, entry) for key, entries in list(self._done.items()) for k, entry in enumerate(list(entries))]
+        found = [
+            (key, k, entry)
+            for key, entries in list(self._done.items())
+            for k, entry in enumerate(list(entries))
+        ]
         return sorted(found, key=lambda one: one[2].order)
 
     def _replay(self, recorded: Recorded, tool: Tool) -> None:
@@ -199,7 +229,9 @@ class Journal:
             self._enter(place, call, execution, recorded.intended)
         elif tool.protocol.writes and (not recorded.complete or call.outcome == "unknown"):
             said = call.error or "the process ended before its answer was recorded"
-            self._enter(place, replace(call, outcome="unknown", error=said), execution, recorded.intended)
+            self._enter(
+                place, replace(call, outcome="unknown", error=said), execution, recorded.intended
+            )
         else:
             self._forget(place, call)
 
@@ -216,7 +248,11 @@ class Journal:
 
         Its entry stays, so that those after it keep their numbers.
         """
-        if call.outcome == "refused" and place.entry is not None and place.entry.call.outcome == "unknown":
+        if (
+            call.outcome == "refused"
+            and place.entry is not None
+            and place.entry.call.outcome == "unknown"
+        ):
             self._done[place.key][place.occurrence] = place.entry._replace(call=call)
 
 

@@ -10,7 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 GLANCE_SECONDS = 0.1  # how long a cancelled run may go on
-LONGEST_WAIT_SECONDS = 3600.0  # after so long the clock is looked at again, also in a run without a limit
+LONGEST_WAIT_SECONDS = (
+    3600.0  # after so long the clock is looked at again, also in a run without a limit
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,9 @@ class Clock:
                     self._waited += time.monotonic() - self._since
 
 
-running: ContextVar[Clock | None] = ContextVar("running", default=None)  # of the run that the current call belongs to
+running: ContextVar[Clock | None] = ContextVar(
+    "running", default=None
+)  # of the run that the current call belongs to
 
 
 @contextmanager

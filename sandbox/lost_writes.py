@@ -27,7 +27,12 @@ OnUnknown = Literal["stop", "skip"]
 
 SENDINGS = 4  # how often one call is sent at most
 _BACKOFF_SECONDS = 0.25
-_GATEWAYS = (408, 502, 503, 504)  # said by what stands before the service, which may still be at work
+_GATEWAYS = (
+    408,
+    502,
+    503,
+    504,
+)  # said by what stands before the service, which may still be at work
 
 
 class StillUnknown(Exception):
@@ -107,7 +112,9 @@ class Effects:
         if sending.earlier is None:
             baseline: Json = None
             with suppress(ToolError):
-                baseline = None if read is None else [_read(read, sending)]  # in a box, to be told from none
+                baseline = (
+                    None if read is None else [_read(read, sending)]
+                )  # in a box, to be told from none
             intended = self.now()
         else:
             call, intended = sending.earlier
@@ -144,7 +151,12 @@ class Effects:
         raise StillUnknown(problem, f"none of its {SENDINGS} sendings was answered")
 
     def _verify(
-        self, sending: Sending, read: Tool | None, problem: ToolError, baseline: Json, intended: float
+        self,
+        sending: Sending,
+        read: Tool | None,
+        problem: ToolError,
+        baseline: Json,
+        intended: float,
     ) -> Shown:
         """What the verifying read shows, looked at until the service has had its time."""
         if read is None:
@@ -153,10 +165,14 @@ class Effects:
         while True:
             try:
                 after = _read(read, sending)
-                shown = judge(sending.tool, read, sending.arguments, baseline, after, sending.results())
+                shown = judge(
+                    sending.tool, read, sending.arguments, baseline, after, sending.results()
+                )
             except ToolError as error:
                 shown = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
-            answered = problem.status is not None and problem.status not in _GATEWAYS  # so it is at work no more
+            answered = (
+                problem.status is not None and problem.status not in _GATEWAYS
+            )  # so it is at work no more
             left = intended + self.settle_seconds - self.now()
             if shown.state == "done" or left <= 0 or (shown.state == "absent" and answered):
                 return shown
@@ -192,15 +208,26 @@ class Shown(NamedTuple):
     response: Json = None
 
 
-def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: Json, results: Sequence[Json]) -> Shown:
+def judge(
+    tool: Tool,
+    read: Tool,
+    arguments: JsonObject,
+    baseline: Json,
+    after: Json,
+    results: Sequence[Json],
+) -> Shown:
     """What became of a write of `tool` with `arguments` (original names), from what its verifying read shows.
 
     `baseline` holds the response before it in a list, None where there is none; `after` is the response now. `results`
     are responses of the run's other calls: a record that one of them made is not this one's.
     """
     # The arguments that a record shows: those that the write's own answer has, or where it is not known, any.
-    fields = record_fields(tool.protocol) or {key for record in _records(after, ()) for key in record}
-    named = {name: value for name, value in arguments.items() if name in fields and value is not None}
+    fields = record_fields(tool.protocol) or {
+        key for record in _records(after, ()) for key in record
+    }
+    named = {
+        name: value for name, value in arguments.items() if name in fields and value is not None
+    }
     if not named:
         return Shown("unclear", f"{read.alias} shows none of its arguments")
     now = _records(after, named)
@@ -223,8 +250,12 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
     elif before is None:
         return Shown("unclear", f"{read.alias} could not be asked before it was sent")
     else:
-        explained = {sorted_json(record) for result in results for record in _records(result, named)}
-        candidates = [record for record in added(before, now) if sorted_json(record) not in explained]
+        explained = {
+            sorted_json(record) for result in results for record in _records(result, named)
+        }
+        candidates = [
+            record for record in added(before, now) if sorted_json(record) not in explained
+        ]
         changed = bool(candidates)
     if found := _matching(named, candidates):
         return _done(tool, read, found[0], "shows it")
@@ -255,14 +286,20 @@ def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Shown:
 
 def _records(value: Json, named: Collection[str]) -> list[JsonObject]:
     """The objects anywhere in `value` that have a field for each of the arguments."""
-    return [part for part in parts(value) if isinstance(part, Mapping) and all(name in part for name in named)]
+    return [
+        part
+        for part in parts(value)
+        if isinstance(part, Mapping) and all(name in part for name in named)
+    ]
 
 
 def _matching(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
     """The records whose fields have these values; `True` is not 1."""
 
     def has(record: JsonObject, name: str, value: Json) -> bool:
-        return bool(record[name] == value) and isinstance(record[name], bool) == isinstance(value, bool)
+        return bool(record[name] == value) and isinstance(record[name], bool) == isinstance(
+            value, bool
+        )
 
     return [record for record in records if all(has(record, *field) for field in named.items())]
 
@@ -271,17 +308,27 @@ def _is_whole(read: Tool, response: Json) -> bool:
     """Whether a response holds all that there is: as it says itself, else not where the read gives pages."""
     said = []
     if isinstance(response, Mapping):
-        longest = max((len(part) for part in response.values() if isinstance(part, list)), default=0)
+        longest = max(
+            (len(part) for part in response.values() if isinstance(part, list)), default=0
+        )
         for key, value in response.items():
             name = key.lower()
             if name in ("pages", "total_pages", "page_count") and isinstance(value, int):
                 said.append(value <= 1)
-            elif name in ("total", "total_count", "total_results", "count") and isinstance(value, int):
+            elif name in ("total", "total_count", "total_results", "count") and isinstance(
+                value, int
+            ):
                 said.append(value <= longest)
-            elif "next" in name or "cursor" in name or name in ("has_more", "hasmore", "more", "truncated"):
+            elif (
+                "next" in name
+                or "cursor" in name
+                or name in ("has_more", "hasmore", "more", "truncated")
+            ):
                 said.append(not value)
     return all(said) if said else not _PAGING & set(map(str.lower, read.protocol.parameters))
 
 
-sorted_json = json.JSONEncoder(check_circular=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+sorted_json = json.JSONEncoder(
+    check_circular=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+).encode
 """One text for equal values; `1`, `1.0`, `true` and `"1"` are all different."""

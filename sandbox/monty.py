@@ -37,7 +37,9 @@ from sandbox.zygote.channel import Channel, keywords_only, last_word, plain, sen
 
 TURN_SECONDS, START_SECONDS = 3600.0, 30.0
 MEMORY_BYTES = 2 * 2**30  # a program gets no more, whatever the limits of its run say
-SUSPENSIONS = 100_000  # how often one program may ask the host for anything, a name or the time included
+SUSPENSIONS = (
+    100_000  # how often one program may ask the host for anything, a name or the time included
+)
 SHOWN_FRAMES = 30
 
 
@@ -45,7 +47,10 @@ class MontySandbox(OnDemand["_Pool"]):
     """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs."""
 
     name = "monty"
-    layers = ("an interpreter without files, network, processes or foreign code", "a process of its own")
+    layers = (
+        "an interpreter without files, network, processes or foreign code",
+        "a process of its own",
+    )
     boundary = False  # the interpreter alone holds a program
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
@@ -65,12 +70,18 @@ class MontySandbox(OnDemand["_Pool"]):
 class _Pool:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="atc-monty-")
-        most = {"max_processes": 1024, "checkout_timeout": START_SECONDS, "request_timeout": TURN_SECONDS}
+        most = {
+            "max_processes": 1024,
+            "checkout_timeout": START_SECONDS,
+            "request_timeout": TURN_SECONDS,
+        }
         try:
             self._pool = _api().Monty(binary_path=_quiet(Path(self._folder.name)), **most)
             self._pool.__enter__()
         except Exception as error:
-            raise SandboxUnavailable(f"the monty sandbox cannot start its interpreter: {error}") from error
+            raise SandboxUnavailable(
+                f"the monty sandbox cannot start its interpreter: {error}"
+            ) from error
         self.checkout = self._pool.checkout
 
     def stop(self) -> None:
@@ -141,7 +152,12 @@ class _Interpreter:
             self._left.set()
 
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
-        self._source, self._tools, self._saved, pins = start["source"], start["tools"], start["saved"], start["pins"]
+        self._source, self._tools, self._saved, pins = (
+            start["source"],
+            start["tools"],
+            start["saved"],
+            start["pins"],
+        )
         self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         limits = {
@@ -154,7 +170,10 @@ class _Interpreter:
         }  # fmt: skip
         try:
             with self._pool.checkout(
-                script_name="program.py", limits=limits, os_policy=policy, assert_message_annotations=False
+                script_name="program.py",
+                limits=limits,
+                os_policy=policy,
+                assert_message_annotations=False,
             ) as session:
                 self._pid = session.worker_pid
                 try:
@@ -167,7 +186,9 @@ class _Interpreter:
         except (OSError, EOFError):
             raise
         except Exception as error:  # noqa: BLE001 - what the interpreter's process sent made no sense
-            return last_word("exception", "Crash", f"the interpreter broke its protocol ({error})", [])
+            return last_word(
+                "exception", "Crash", f"the interpreter broke its protocol ({error})", []
+            )
 
     def _drive(self, session: Any) -> dict[str, Any]:
         api = _api()
@@ -194,26 +215,42 @@ class _Interpreter:
         if asked.is_os_function:
             if not name.endswith("sleep"):
                 return None
-            if (seconds := float(args[0])) > 0 and self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
+            if (seconds := float(args[0])) > 0 and self._over.wait(
+                min(seconds, threading.TIMEOUT_MAX)
+            ):
                 raise EOFError
             return {"return_value": None}
         if name == "input":
-            return _raised("RuntimeError", "input() is not available: nobody is there to answer; print the result")
+            return _raised(
+                "RuntimeError",
+                "input() is not available: nobody is there to answer; print the result",
+            )
         if name not in self._tools:
             return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
-        line, within = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1, ""
-        if asked.position.filename != self._file:  # a saved tool; nothing tells on which line it is called
+        line, within = (
+            self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1,
+            "",
+        )
+        if (
+            asked.position.filename != self._file
+        ):  # a saved tool; nothing tells on which line it is called
             line, within = 0, list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         try:
             _bounded([args, asked.kwargs])
             if args:
-                return _raised("TypeError", keywords_only(name, self._tools[name], args, asked.kwargs))
+                return _raised(
+                    "TypeError", keywords_only(name, self._tools[name], args, asked.kwargs)
+                )
             reply = self._frames.call(name, asked.kwargs, (line, within))
         except ValueError:
-            return _raised("ValueError", f"{name}() was given arguments that are too large, or no JSON")
+            return _raised(
+                "ValueError", f"{name}() was given arguments that are too large, or no JSON"
+            )
         if "error" not in reply:
             text = json.dumps(reply["value"], ensure_ascii=False)
-            return {"return_value": json.loads(text.encode("utf-8", "replace"))}  # its strings hold no lone surrogates
+            return {
+                "return_value": json.loads(text.encode("utf-8", "replace"))
+            }  # its strings hold no lone surrogates
         status = reply["status"]
         said = sendable(reply["error"] if status is None else f"HTTP {status}: {reply['error']}")
         self._failed[said] = reply["id"]
@@ -232,7 +269,11 @@ class _Interpreter:
             return last_word("exception", "Crash", "the program crashed the interpreter", [])
         inner = error.exception()
         type_, text = type(inner).__name__, str(inner)
-        traced = error.traceback() if isinstance(error, api.MontyRuntimeError | api.MontySyntaxError) else []
+        traced = (
+            error.traceback()
+            if isinstance(error, api.MontyRuntimeError | api.MontySyntaxError)
+            else []
+        )
         own = [frame for frame in traced if frame.filename == self._file][-SHOWN_FRAMES:]
         frames: list[list[Any]] = [[frame.line, frame.function_name or "<module>"] for frame in own]
         if type_ == "SystemExit" and text in ("", "0", "None"):
@@ -244,11 +285,15 @@ class _Interpreter:
         if type_ == "RuntimeError" and text in self._failed:
             return last_word("exception", "ToolError", text, frames, self._failed[text])
         named = re.search(r"module named '(\w+)", text)
-        if type_ == "NotImplementedError" or (named is not None and named[1] in sys.stdlib_module_names):
+        if type_ == "NotImplementedError" or (
+            named is not None and named[1] in sys.stdlib_module_names
+        ):
             told = f"the monty sandbox runs a subset of Python ({text}); use the zygote or docker sandbox"
             return last_word("exception", type_, told, frames or [[1, "<module>"]])
         if isinstance(error, api.MontySyntaxError):
-            return last_word("syntax", "SyntaxError", error.display("msg"), frames[-1:] or [[1, "<module>"]])
+            return last_word(
+                "syntax", "SyntaxError", error.display("msg"), frames[-1:] or [[1, "<module>"]]
+            )
         return last_word("exception", type_, text, frames)
 
 
@@ -262,7 +307,9 @@ def _bounded(value: Any) -> Any:
     left, inside = FRAME_BYTES, [(value, LEVELS - 4)]
     while inside:
         item, levels = inside.pop()
-        left -= 3 + (len(item) if isinstance(item, Sized) else 0)  # before what is in it is looked at
+        left -= 3 + (
+            len(item) if isinstance(item, Sized) else 0
+        )  # before what is in it is looked at
         if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
             raise ValueError("more than can be sent")
         parts = [*item.keys(), *item.values()] if isinstance(item, dict) else item

@@ -97,7 +97,11 @@ def review(source: str) -> tuple[Violation, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()  # it cannot be compiled either
     reviewer = _Reviewer(nodes)
-    found = {(getattr(node, "lineno", 1), problem) for node in nodes for problem in reviewer.problems(node)}
+    found = {
+        (getattr(node, "lineno", 1), problem)
+        for node in nodes
+        for problem in reviewer.problems(node)
+    }
     return tuple(Violation(line, problem) for line, problem in sorted(found))
 
 
@@ -108,7 +112,11 @@ class Policed(Sandbox):
     layers: tuple[str, ...] = ()
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self.name, self.boundary, self.layers = sandbox.name, sandbox.boundary, (*sandbox.layers, LAYER)
+        self.name, self.boundary, self.layers = (
+            sandbox.name,
+            sandbox.boundary,
+            (*sandbox.layers, LAYER),
+        )
         self._sandbox = sandbox
 
     def warm(self) -> None:
@@ -144,8 +152,16 @@ def _module_problems(path: str) -> Iterator[str]:
 def _member_problems(path: str, name: str) -> Iterator[str]:
     """What is wrong with `name` of the module at `path`, which may be a part of one that may be imported."""
     full = f"{path}.{name}"
-    module = path in ALLOWED and isinstance(getattr(importlib.import_module(path), name, None), ModuleType)
-    private = name.startswith("_") and name not in ("__name__", "__doc__", "__version__", "__all__", "__annotations__")
+    module = path in ALLOWED and isinstance(
+        getattr(importlib.import_module(path), name, None), ModuleType
+    )
+    private = name.startswith("_") and name not in (
+        "__name__",
+        "__doc__",
+        "__version__",
+        "__all__",
+        "__annotations__",
+    )
     if full in ALLOWED | PACKAGES:
         return
     if path in PACKAGES:
@@ -171,7 +187,9 @@ def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 def _name_problems(*names: str) -> Iterator[str]:
     """What is wrong with these attributes of any object."""
-    return (f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER)
+    return (
+        f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER
+    )
 
 
 class _Reviewer:
@@ -190,11 +208,15 @@ class _Reviewer:
                 yield from _name_problems(name) if name.startswith("__") else ()
             case ast.Attribute(attr=name, value=holder, ctx=use):
                 yield from self._attribute(holder, name, changes=not isinstance(use, ast.Load))
-            case ast.Call(func=ast.Name(id="getattr" | "setattr" | "delattr" as name), args=[holder, *_]):
+            case ast.Call(
+                func=ast.Name(id="getattr" | "setattr" | "delattr" as name), args=[holder, *_]
+            ):
                 if module := self._module(holder):
                     yield f"{name}() is not available for the module {module!r}: write its names out"
             case ast.Constant(value=str()) | ast.BinOp():
-                yield from _name_problems(*[word for word in _WORD.findall(_text(node) or "") if "_" in word])
+                yield from _name_problems(
+                    *[word for word in _WORD.findall(_text(node) or "") if "_" in word]
+                )
             case ast.MatchClass(kwd_attrs=names):
                 yield from _name_problems(*names)
             case ast.Import() | ast.ImportFrom():
@@ -230,7 +252,9 @@ def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
-        elif not isinstance(node, ast.alias | ast.keyword):  # arguments, functions, classes, handlers, patterns
+        elif not isinstance(
+            node, ast.alias | ast.keyword
+        ):  # arguments, functions, classes, handlers, patterns
             names = (getattr(node, field, None) for field in ("name", "arg", "rest"))
             yield from (name for name in names if isinstance(name, str))
 
@@ -239,7 +263,9 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
     """The names that imports bind, and the dotted path of each."""
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
-            yield from ((alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
+            yield from (
+                (alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names
+            )
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 root = alias.name.split(".")[0]

@@ -28,12 +28,21 @@ class Diverged(AtcError):
         self.index, self.expected, self.got, self.redacted = index, expected, got, False
 
     def __str__(self) -> str:
-        why = "; the program may need the characters of a secret, of which it holds a placeholder" * self.redacted
+        why = (
+            "; the program may need the characters of a secret, of which it holds a placeholder"
+            * self.redacted
+        )
         return f"the replay left its recording at call {self.index}: expected {self.expected}, got {self.got}{why}"
 
 
 def replay(
-    source: str, tools: Toolbox, recorded: Trace, *, sandbox: Sandbox, limits: Limits, secrets: Collection[str] = ()
+    source: str,
+    tools: Toolbox,
+    recorded: Trace,
+    *,
+    sandbox: Sandbox,
+    limits: Limits,
+    secrets: Collection[str] = (),
 ) -> Trace:
     """Run the program again, its calls answered by the recorded ones. The trace has the same calls and the same end.
 
@@ -47,7 +56,9 @@ def replay(
         trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
         _compare(recorded, trace)
     except Diverged as departure:
-        seen = source + _text([[call.result, call.error] for call in recorded.calls[: departure.index]])
+        seen = source + _text(
+            [[call.result, call.error] for call in recorded.calls[: departure.index]]
+        )
         departure.redacted = any(placeholder in seen for placeholder in secrets)
         raise
     return trace
@@ -98,12 +109,18 @@ def _stop(recorded: Trace) -> int | None:
     A limit that the program itself runs into, such as that of memory, is met again.
     """
     failure, calls = recorded.failure, recorded.calls
-    if failure is None or (failure.kind != "paused" and (failure.kind, failure.type) != ("limit", "wall_seconds")):
+    if failure is None or (
+        failure.kind != "paused" and (failure.kind, failure.type) != ("limit", "wall_seconds")
+    ):
         return None
     if failure.call is not None:
         return failure.call
     stop = len(calls)
-    while stop and calls[stop - 1].error is not None and calls[stop - 1].outcome in ("unknown", "not_run"):
+    while (
+        stop
+        and calls[stop - 1].error is not None
+        and calls[stop - 1].outcome in ("unknown", "not_run")
+    ):
         stop -= 1
     return stop
 
@@ -116,7 +133,9 @@ def _compare(recorded: Trace, trace: Trace) -> None:
     if _end(recorded) != _end(trace):
         raise Diverged(len(trace.calls), _end(recorded), _end(trace))
     if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
-        raise Diverged(len(trace.calls), shown(recorded.calls[len(trace.calls)]), "the end of the program")
+        raise Diverged(
+            len(trace.calls), shown(recorded.calls[len(trace.calls)]), "the end of the program"
+        )
 
 
 def _with_error(call: ToolCall) -> str:

@@ -28,7 +28,9 @@ class ToolCall:
     reused: bool = False  # answered by the journal instead of being made again
     baseline: Json = None  # of a write: what the read that verifies it showed before it was sent
     note: str | None = None  # how an answer that was lost was made up for, in a sentence
-    within: str | None = None  # the saved tool whose program made it; `line` is then where that tool is called
+    within: str | None = (
+        None  # the saved tool whose program made it; `line` is then where that tool is called
+    )
     started: float = 0.0  # seconds since the run began
     seconds: float = 0.0
 
@@ -70,7 +72,9 @@ class Failure:
     kind: FailureKind
     type: str  # the exception's class (`KeyError`), or the limit's name (`wall_seconds`)
     message: str
-    frames: tuple[Frame, ...] = ()  # frames within the program, outermost first; the last one is where it failed
+    frames: tuple[
+        Frame, ...
+    ] = ()  # frames within the program, outermost first; the last one is where it failed
     call: int | None = None
     """Index of the call that the failure is about, where the host knows it (a `ToolError`, a refused write)."""
     hints: tuple[Hint, ...] = ()

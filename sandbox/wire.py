@@ -12,9 +12,13 @@ from protocols.schema import Json, loads
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, Hint
 
-FRAME_BYTES = 1 << 20  # the largest frame: one call's arguments, a piece of output, or the program's value
+FRAME_BYTES = (
+    1 << 20
+)  # the largest frame: one call's arguments, a piece of output, or the program's value
 GLANCES = 100  # looks for a message before sleeping: to be woken takes longer than a program between two calls
-LEVELS = 100  # how deeply a frame may be nested: what passes here, every later step of the host can take
+LEVELS = (
+    100  # how deeply a frame may be nested: what passes here, every later step of the host can take
+)
 FRAME_COST = 128  # what each counts beyond its bytes, so that a flood of tiny ones ends as soon
 FRAMES_OF_TRACEBACK = 64
 LONGEST_NAME, LONGEST_REPR, LONGEST_MESSAGE = 200, 400, 10_000  # characters
@@ -35,7 +39,9 @@ class ChannelClosed(Exception):
 
 def violation(problem: str) -> RunEnded:
     """The end of a run whose child broke the protocol; only a program that tampers with its channel can."""
-    return RunEnded(Failure(kind="policy", type="ProtocolViolation", message=f"the program's process {problem}"))
+    return RunEnded(
+        Failure(kind="policy", type="ProtocolViolation", message=f"the program's process {problem}")
+    )
 
 
 def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -> RunEnded:
@@ -138,7 +144,9 @@ def parse(line: bytes) -> Message:
     """One frame as a message. Raises `RunEnded` for anything that the child's own code would not have sent."""
     try:
         frame = loads(line.decode("utf-8"))
-        if b"\\ud" in line or b"\\uD" in line:  # the only way for a lone surrogate to pass the two decoders
+        if (
+            b"\\ud" in line or b"\\uD" in line
+        ):  # the only way for a lone surrogate to pass the two decoders
             json.dumps(frame, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise violation("sent a frame that is not JSON") from None
@@ -164,10 +172,18 @@ _CALL_AT_MOST = _CALL | {"unsendable", "waits", "within"}
 
 def _call(frame: dict[str, Any]) -> Call:
     number, tool, arguments, line = frame["call"], frame["tool"], frame["args"], frame["line"]
-    unsendable, waits, within = frame.get("unsendable", {}), frame.get("waits", True), frame.get("within", "")
+    unsendable, waits, within = (
+        frame.get("unsendable", {}),
+        frame.get("waits", True),
+        frame.get("within", ""),
+    )
     wanted = (int, str, dict, int, dict, bool, str)  # exactly: `True` is no number
     right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
-    if not right or not _small(number, line) or not all(type(text) is str for text in unsendable.values()):
+    if (
+        not right
+        or not _small(number, line)
+        or not all(type(text) is str for text in unsendable.values())
+    ):
         raise violation("sent a call of the wrong shape")
     shown = {name: text[:LONGEST_REPR] for name, text in unsendable.items()}
     return Call(number, tool, arguments, shown, line, waits, within)
@@ -183,10 +199,17 @@ def _failed(fail: dict[str, Json]) -> Failure:
             "call": int() | None as call,
             "hints": list(hints),
             **more,
-        } if not more and type(call) is not bool and len(frames) <= FRAMES_OF_TRACEBACK and len(hints) <= MOST_HINTS:
+        } if (
+            not more
+            and type(call) is not bool
+            and len(frames) <= FRAMES_OF_TRACEBACK
+            and len(hints) <= MOST_HINTS
+        ):
             levels, found = tuple(map(_frame, frames)), tuple(map(_hint, hints))
             what, told = _name(name) or "Exception", message[:LONGEST_MESSAGE]
-            return Failure(kind=kind, type=what, message=told, frames=levels, call=call, hints=found)
+            return Failure(
+                kind=kind, type=what, message=told, frames=levels, call=call, hints=found
+            )
     raise violation("sent a failure of the wrong shape")
 
 
@@ -195,7 +218,9 @@ def _frame(item: Json) -> Frame:
         case [line, str(function)] if _small(line):
             return Frame(line=line, function=_name(function))
         case [line, str(function), column, last, end] if _small(line, column, last, end):
-            return Frame(line=line, function=_name(function), column=column, end_line=last, end_column=end)
+            return Frame(
+                line=line, function=_name(function), column=column, end_line=last, end_column=end
+            )
     raise violation("sent a failure of the wrong shape")
 
 
@@ -206,7 +231,9 @@ def _hint(item: Json) -> Hint:
             and type(mark) is int
             and 0 <= mark < 2**32
             and len(path) <= LONGEST_PATH
-            and all(_small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path)
+            and all(
+                _small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path
+            )
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
             return Hint(frame=frame, **place, call=call, path=tuple(path), mark=mark)

@@ -58,7 +58,9 @@ def _box(at: list[int], text: str, kind: str = "data") -> str:
     fill, border = _COLOURS[kind]
     lines = text.rstrip("\n").splitlines()
     middle = kind not in ("code", "note", "area")
-    first = y + (height - _LINE * (len(lines) - 1)) / 2 + 4.5 if middle or kind == "code" else y + 18
+    first = (
+        y + (height - _LINE * (len(lines) - 1)) / 2 + 4.5 if middle or kind == "code" else y + 18
+    )
     ink = "#f3f4f7" if kind == "code" else "#1f2430"
     anchor, column = ("middle", x + width / 2) if middle else ("start", x + 12)
     font = ' font-family="ui-monospace, monospace" font-size="12"' if kind == "code" else ""
@@ -98,7 +100,9 @@ def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
         spot, side = (x1 + 8, (y1 + y2) / 2 + 4), "start"
     line = f'<path d="{path}" fill="none" stroke="#3d4656" stroke-width="1.5" marker-end="url(#head)"/>'
     place = f'x="{spot[0]:g}" y="{spot[1]:g}" text-anchor="{side}"'
-    return line + (f'<text {place} font-size="12" fill="#3d4656">{escape(label)}</text>' if label else "")
+    return line + (
+        f'<text {place} font-size="12" fill="#3d4656">{escape(label)}</text>' if label else ""
+    )
 
 
 def _point(at: list[int], side: str) -> tuple[float, float]:

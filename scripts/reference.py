@@ -26,7 +26,9 @@ from atc.core import config
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 
-def commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+def commands(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[click.Command, click.Context]]:
     """The command and all below it, as `atc --help` lists them."""
     yield command, context
     if isinstance(command, click.Group):
@@ -38,10 +40,17 @@ def commands(command: click.Command, context: click.Context) -> Iterator[tuple[c
 
 def command_page() -> str:
     """The command line as one page: a heading for each command, its usage, its options, its examples."""
-    parts = ["# Command line\n", "This page is made from the program. `atc COMMAND --help` shows the same.\n"]
-    for command, context in commands(cli, click.Context(cli, info_name="atc", **cli.context_settings)):
+    parts = [
+        "# Command line\n",
+        "This page is made from the program. `atc COMMAND --help` shows the same.\n",
+    ]
+    for command, context in commands(
+        cli, click.Context(cli, info_name="atc", **cli.context_settings)
+    ):
         usage = " ".join(command.collect_usage_pieces(context))
-        parts.append(f"## `{context.command_path}`\n\n```text\n{context.command_path} {usage}\n```\n")
+        parts.append(
+            f"## `{context.command_path}`\n\n```text\n{context.command_path} {usage}\n```\n"
+        )
         parts.append(f"{_prose(inspect.cleandoc(command.help or ''))}\n")
         rows = [
             f"| <code>{html.escape(record[0]).replace('|', '&#124;')}</code> | {_cell(record[1])} |"
@@ -51,12 +60,23 @@ def command_page() -> str:
         if isinstance(command, click.Group):
             names = command.list_commands(context)
             path = context.command_path.replace(" ", "-")
-            rows += [f"| [`{name}`](#{path}-{name}) | {_cell(_line(command, context, name))} |" for name in names]
+            rows += [
+                f"| [`{name}`](#{path}-{name}) | {_cell(_line(command, context, name))} |"
+                for name in names
+            ]
         if rows:
-            parts.append("| argument, option or command | what it does |\n|---|---|\n" + "\n".join(rows) + "\n")
+            parts.append(
+                "| argument, option or command | what it does |\n|---|---|\n"
+                + "\n".join(rows)
+                + "\n"
+            )
         epilog = (command.epilog or "").replace("\b", "").partition("More: ")[0].strip()
         if examples := re.sub(r"^(Examples?|Start with):\s*", "", epilog):
-            parts.append("```console\n" + "\n".join(f"$ {line.strip()}" for line in examples.splitlines()) + "\n```\n")
+            parts.append(
+                "```console\n"
+                + "\n".join(f"$ {line.strip()}" for line in examples.splitlines())
+                + "\n```\n"
+            )
     return "\n".join(parts)
 
 

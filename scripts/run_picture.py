@@ -14,9 +14,7 @@ from atc.models.scripted import ScriptedModel
 from atc.observe.terminal_view import RunView
 
 TASK = "What do all copies in stock cost together?"
-PROGRAM = (
-    '```python\nbooks = list_books()\ntotal = sum(book["price"] * book["{}"] for book in books)\nprint(total)\n```'
-)
+PROGRAM = '```python\nbooks = list_books()\ntotal = sum(book["price"] * book["{}"] for book in books)\nprint(total)\n```'
 
 
 def list_books() -> list[dict]:
@@ -31,7 +29,13 @@ def list_books() -> list[dict]:
 
 
 console = Console(
-    record=True, width=144, file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False
+    record=True,
+    width=144,
+    file=io.StringIO(),
+    force_terminal=True,
+    highlight=False,
+    markup=False,
+    emoji=False,
 )
 console.print(f'$ atc run "{TASK}" --tools shop.py', style="bold")
 model = ScriptedModel(PROGRAM.format("copies"), PROGRAM.format("stock"), name="local")

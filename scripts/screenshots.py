@@ -29,14 +29,23 @@ def main() -> None:
     """Take all pictures."""
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         state = Path(folder) / "state"
-        environment = os.environ | {"ATC_STATE_DIR": str(state), "XDG_CONFIG_HOME": folder, "NO_COLOR": "1"}
+        environment = os.environ | {
+            "ATC_STATE_DIR": str(state),
+            "XDG_CONFIG_HOME": folder,
+            "NO_COLOR": "1",
+        }
         with Store(state / "runs.sqlite") as store:
             many_calls(store, 40, task="How many orders came in between Christmas and New Year?")
-            run = store.create("Which tickets of last week are still open?", model="gpt-5-mini", strategy="chain")
+            run = store.create(
+                "Which tickets of last week are still open?", model="gpt-5-mini", strategy="chain"
+            )
             store.finish(run, status="error", error="the model gave no reply within 60 seconds")
         options = desk(Path(folder), WRONG, RIGHT)[:4]
         subprocess.run(  # noqa: S603 - our own
-            [*ATC, "run", TASK, *options], env=environment, stdin=subprocess.DEVNULL, capture_output=True
+            [*ATC, "run", TASK, *options],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
         )
         with viewer(environment) as url:
             for name, dark, width in (("viewer-run", False, 1100), ("viewer-run-dark", True, 1100)):
@@ -50,7 +59,9 @@ def main() -> None:
                 browser.run("document.querySelector('#attempt-1').scrollIntoView()")
                 take(browser, name)
             browser.size(1100, 760).open(url + "runs/last")
-            browser.run("document.querySelectorAll('#attempt-2 details').forEach((one) => { one.open = false; })")
+            browser.run(
+                "document.querySelectorAll('#attempt-2 details').forEach((one) => { one.open = false; })"
+            )
             browser.run("document.querySelector('[data-key=a2-calls]').open = true")
             browser.run("document.querySelector('[data-key=a2-call3]').open = true")
             browser.run("document.querySelector('#attempt-2').scrollIntoView()")

@@ -49,7 +49,13 @@ class World:
                 made("get_note", self._note, {"id": TEXT}),
                 made("read_log", log),
                 made("add_mark", self._mark, {"person": TEXT}, reads=False),
-                made("drop_mark", lambda given: given, {"mark_id": TEXT}, reads=False, destructive=True),
+                made(
+                    "drop_mark",
+                    lambda given: given,
+                    {"mark_id": TEXT},
+                    reads=False,
+                    destructive=True,
+                ),
             ]
         )
 
@@ -86,10 +92,19 @@ class Lab:
 
     def __call__(self, solve: Strategy, *replies: Any, **settings):
         model, config = ScriptedModel(*replies), Config(**{"decoding": "off", **settings})
-        return Solver(solve, self.world.toolbox, model=model, sandbox=self.sandbox, config=config).run("Do it."), model
+        return Solver(
+            solve, self.world.toolbox, model=model, sandbox=self.sandbox, config=config
+        ).run("Do it."), model
 
 
-def heard(strategy: str, tools: Toolbox, model: ScriptedModel, sandbox: Sandbox, task: str, **settings: Any):
+def heard(
+    strategy: str,
+    tools: Toolbox,
+    model: ScriptedModel,
+    sandbox: Sandbox,
+    task: str,
+    **settings: Any,
+):
     """What a run comes to, its model, and for what it was asked each time."""
     events: list[Event] = []
     agent = Agent(tools, model=model, sandbox=sandbox, config=Config(strategy=strategy, **settings))

@@ -21,8 +21,18 @@ from tests.acting_lab import turn as act
 from tests.hierarchy_lab import FINISH, Cast, Line, call, verdict
 
 TASK = "How do I get to Oslo?"
-SOLVER, JUDGE, CHECK, META = "You solve a task", "Judge whether the answer", "Judge whether the request", "You guide"
-TRAVEL, FLIGHTS, TRAINS, MENUS = "category travel", "flights (travel)", "trains (travel)", "menus (food)"
+SOLVER, JUDGE, CHECK, META = (
+    "You solve a task",
+    "Judge whether the answer",
+    "Judge whether the request",
+    "You guide",
+)
+TRAVEL, FLIGHTS, TRAINS, MENUS = (
+    "category travel",
+    "flights (travel)",
+    "trains (travel)",
+    "menus (food)",
+)
 LETTERS = "letters (post)"
 LOOK = call("get_tools_in_category", category="travel")
 
@@ -35,7 +45,11 @@ def box(sent: list[tuple[str, Any]]) -> Toolbox:
 
     def tool(name: str, where: str, answer: Any, *, reads: bool = True) -> Tool:
         category, _, collection = where.partition("/")
-        about = {"description": f"{name} of a city.", "category": category, "collection": collection}
+        about = {
+            "description": f"{name} of a city.",
+            "category": category,
+            "collection": collection,
+        }
         return tool_lab.tool(name, answer, {"city": "string"}, reads=reads, sent=sent, **about)
 
     return Toolbox(

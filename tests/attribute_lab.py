@@ -20,7 +20,9 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
 
-DESK: dict[str, Any] = json.loads(Path(__file__).with_name("data").joinpath("flights_desk.json").read_text("utf-8"))
+DESK: dict[str, Any] = json.loads(
+    Path(__file__).with_name("data").joinpath("flights_desk.json").read_text("utf-8")
+)
 """The protocols of the tools below, and what they answer from."""
 AIRPORTS, FLIGHTS, AIRLINES = DESK["airports"], DESK["flights"], DESK["airlines"]
 PLANES = {plane["tail_number"]: plane for plane in DESK["planes"]}
@@ -37,7 +39,11 @@ def list_flights(origin: str, date: str, page: int = 1) -> Any:
         raise ToolError(404, f"no airport {origin!r}")
     flights = FLIGHTS if origin == "JFK" else []
     shown = flights[(page - 1) * PAGE : page * PAGE]
-    return {"flights": shown, "total": len(flights), "next_page": page + 1 if page * PAGE < len(flights) else None}
+    return {
+        "flights": shown,
+        "total": len(flights),
+        "next_page": page + 1 if page * PAGE < len(flights) else None,
+    }
 
 
 def get_plane(tail_number: str) -> Any:
@@ -49,7 +55,13 @@ def get_plane(tail_number: str) -> Any:
 def get_weather(airport: str, date: str, hour: int = 12) -> Any:
     if airport not in {a["code"] for a in AIRPORTS}:
         raise ToolError(422, '[{"loc": ["query", "airport"], "msg": "unknown airport code"}]')
-    return {"weather": {"temp": 39.0, "wind_speed": None if airport == "LGA" else 10.4, "visibility": 10.0}}
+    return {
+        "weather": {
+            "temp": 39.0,
+            "wind_speed": None if airport == "LGA" else 10.4,
+            "visibility": 10.0,
+        }
+    }
 
 
 def get_airline(carrier: str) -> Any:
@@ -63,8 +75,13 @@ def list_delays(tail_number: str) -> Any:
 
 
 def get_comments(post_id: int) -> Any:
-    shown = [{"id": 100 * post_id + n, "postId": post_id, "who": f"u{n}", "text": f"Text {n}"} for n in range(8)]
-    return {"comments": [row | ({} if n == 5 else {"score": 300 + n}) for n, row in enumerate(shown)]}
+    shown = [
+        {"id": 100 * post_id + n, "postId": post_id, "who": f"u{n}", "text": f"Text {n}"}
+        for n in range(8)
+    ]
+    return {
+        "comments": [row | ({} if n == 5 else {"score": 300 + n}) for n, row in enumerate(shown)]
+    }
 
 
 def book_seat(flight_id: str, seat: str) -> Any:
@@ -103,4 +120,6 @@ def trace_of(source: str, *, change: Change | None = None) -> Trace:
 
         return replace(tool, call=call)
 
-    return sandbox().run(source, TOOLS.map(changed), limits=Limits(tool_calls=60), journal=Journal())
+    return sandbox().run(
+        source, TOOLS.map(changed), limits=Limits(tool_calls=60), journal=Journal()
+    )

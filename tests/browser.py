@@ -47,7 +47,15 @@ class Browser:
         self._from, writes = os.pipe()
         script = f'exec chromium "$@" 3<&{reads} 4>&{writes}'
         self._process = subprocess.Popen(
-            ["bash", "-c", script, "bash", *_FLAGS, f"--user-data-dir={self._profile}", "about:blank"],
+            [
+                "bash",
+                "-c",
+                script,
+                "bash",
+                *_FLAGS,
+                f"--user-data-dir={self._profile}",
+                "about:blank",
+            ],
             pass_fds=(reads, writes),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -58,7 +66,9 @@ class Browser:
         targets = self._send("Target.getTargets")["targetInfos"]
         page = next(one["targetId"] for one in targets if one["type"] == "page")
         self._session = None
-        self._session = self._send("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        self._session = self._send("Target.attachToTarget", targetId=page, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log"):
             self._send(f"{domain}.enable")
 
@@ -77,7 +87,9 @@ class Browser:
     def open(self, url: str) -> Self:
         """Go to a page and wait until it is there."""
         self._send("Page.navigate", url="about:blank")
-        self.until("location.href === 'about:blank'")  # what the last page tried until then is no concern of this one
+        self.until(
+            "location.href === 'about:blank'"
+        )  # what the last page tried until then is no concern of this one
         self.console.clear()
         self._send("Page.navigate", url=url)
         self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
@@ -93,7 +105,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""
-        found = self._send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        found = self._send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
@@ -102,7 +116,12 @@ class Browser:
         ends = time.monotonic() + seconds
         while True:
             try:
-                if (found := self.run(script)) not in (None, False, 0, ""):  # an element is an empty object here
+                if (found := self.run(script)) not in (
+                    None,
+                    False,
+                    0,
+                    "",
+                ):  # an element is an empty object here
                     return found
             except AssertionError:
                 if time.monotonic() > ends:

@@ -22,7 +22,11 @@ WHOLE = {"type": "integer"}
 
 
 def obj(*, optional: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [k for k in properties if k not in optional]}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [k for k in properties if k not in optional],
+    }
 
 
 def arr(items: Any) -> dict[str, Any]:
@@ -49,20 +53,29 @@ SHOP = _shop()
 def _service_protocols(name: str) -> list[ToolProtocol]:
     """The tools of a ToolFlow service as its own OpenAPI document has them; nothing is served."""
     service = find_service(name)
-    described = document(service.operations, info=service.info, schemas=service.schemas, server="http://service.test")
+    described = document(
+        service.operations, info=service.info, schemas=service.schemas, server="http://service.test"
+    )
     return read_openapi(described, where=name, base_url="http://service.test")
 
 
 @cache
 def services(*names: str) -> Toolbox:
     """The tools of ToolFlow services."""
-    return Toolbox([_idle(protocol, name) for name in names for protocol in _service_protocols(name)])
+    return Toolbox(
+        [_idle(protocol, name) for name in names for protocol in _service_protocols(name)]
+    )
 
 
 @cache
 def restbench(name: str) -> Toolbox:
     described = json.loads((folder("restbench") / f"{name}_oas.json").read_text("utf-8"))
-    return Toolbox([_idle(p, name) for p in read_openapi(described, where=name, base_url="http://service.test")])
+    return Toolbox(
+        [
+            _idle(p, name)
+            for p in read_openapi(described, where=name, base_url="http://service.test")
+        ]
+    )
 
 
 @cache
@@ -70,7 +83,13 @@ def bfcl(only: str | None = None) -> Toolbox:
     """BFCL's functions, or those of one class, with their documented responses; their type names are translated."""
     documents = json.loads((folder("bfcl") / "func_docs.json").read_text("utf-8"))
     sources = documents if only is None else [only]
-    return Toolbox([_idle(protocol_of(function), source) for source in sources for function in documents[source]])
+    return Toolbox(
+        [
+            _idle(protocol_of(function), source)
+            for source in sources
+            for function in documents[source]
+        ]
+    )
 
 
 BOXES: dict[str, Callable[[], Toolbox]] = {
@@ -121,7 +140,11 @@ def cases(name: str) -> list[Case]:
     rows = map(json.loads, (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines())
     return [
         Case(
-            **row | {"expect": tuple((code, line) for code, line in row["expect"]), "says": tuple(row.get("says", ()))}
+            **row
+            | {
+                "expect": tuple((code, line) for code, line in row["expect"]),
+                "says": tuple(row.get("says", ())),
+            }
         )
         for row in rows
     ]
@@ -134,4 +157,8 @@ def cases_over(name: str, data: str | None) -> list[Case]:
 
 def present(name: str) -> list[Case]:
     """Return the programs of a data file, without those whose tools come from data that is missing."""
-    return [case for case in cases(name) if (data := data_of(case.tools)) is None or folder(data).is_dir()]
+    return [
+        case
+        for case in cases(name)
+        if (data := data_of(case.tools)) is None or folder(data).is_dir()
+    ]

@@ -42,7 +42,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # What is made before the first test lives until the last: to look for garbage in it, again and again, takes long.
 gc.disable()
 
-settings.register_profile("suite", max_examples=60, deadline=None)  # how long one takes depends on who else works
+settings.register_profile(
+    "suite", max_examples=60, deadline=None
+)  # how long one takes depends on who else works
 settings.load_profile("suite")
 
 _stored: list[StoredRun] = []
@@ -95,14 +97,18 @@ class _Door:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _sandboxes_by_name_are_one(request: pytest.FixtureRequest, _running: ZygoteSandbox) -> Iterator[None]:
+def _sandboxes_by_name_are_one(
+    request: pytest.FixtureRequest, _running: ZygoteSandbox
+) -> Iterator[None]:
     """A sandbox takes a third of a second to start, and most commands open one. Its own tests have their own."""
 
     def opened(**options: Any) -> Any:
         return ZygoteSandbox(**options) if options else _Door(_running)
 
     with pytest.MonkeyPatch.context() as patch:
-        if not request.path.name.startswith(("test_sandbox_", "test_security_", "test_bench_sandbox")):
+        if not request.path.name.startswith(
+            ("test_sandbox_", "test_security_", "test_bench_sandbox")
+        ):
             patch.setattr("sandbox.zygote.ZygoteSandbox", opened)
         yield
 
@@ -148,7 +154,12 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh user, of whom and in whose working folder there is nothing yet."""
     for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
         monkeypatch.delenv(variable)
-    own = {"XDG_CONFIG_HOME": "user", "XDG_STATE_HOME": "home", "ATC_STATE_DIR": "state", "ATC_CACHE_DIR": "cache"}
+    own = {
+        "XDG_CONFIG_HOME": "user",
+        "XDG_STATE_HOME": "home",
+        "ATC_STATE_DIR": "state",
+        "ATC_CACHE_DIR": "cache",
+    }
     for variable, folder in own.items():
         monkeypatch.setenv(variable, str(tmp_path / folder))
     monkeypatch.chdir(tmp_path)
@@ -210,7 +221,9 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
     began = time.perf_counter()
     for stored in _stored:
         recording = parse(json.dumps(to_document(record(stored))), where=stored.summary.id)
-        assert recording.answer is not None, f"the recording of a solved run has no answer: {recording}"
+        assert recording.answer is not None, (
+            f"the recording of a solved run has no answer: {recording}"
+        )
         verdict = _replayer.rerun(recording)
         # What works with the characters of a secret cannot be replayed from a file without it.
         redacted = verdict.departure is not None and verdict.departure.redacted
@@ -234,7 +247,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for line in data_marker.summary(terminalreporter.stats.get("skipped", [])):
         terminalreporter.write_line(line, yellow=True)
     if sum(_figures.values()):
-        redacted = f", {_figures['redacted']} of them up to a secret" if _figures["redacted"] else ""
+        redacted = (
+            f", {_figures['redacted']} of them up to a secret" if _figures["redacted"] else ""
+        )
         terminalreporter.write_line(
-            f"replayed {sum(_figures.values())} stored runs in {_seconds:.1f} s{redacted}", green=True
+            f"replayed {sum(_figures.values())} stored runs in {_seconds:.1f} s{redacted}",
+            green=True,
         )

@@ -24,7 +24,9 @@ def tool(name: str, required: tuple[str, ...] | None = None, /, **properties: An
         "properties": properties,
         "required": list(properties if required is None else required),
     }
-    return Tool(ToolProtocol(name=name, description=f"Does {name}.", input_schema=schema), call=dict)
+    return Tool(
+        ToolProtocol(name=name, description=f"Does {name}.", input_schema=schema), call=dict
+    )
 
 
 TOOLS = Toolbox(
@@ -33,7 +35,9 @@ TOOLS = Toolbox(
         tool("add", ("a", "b"), a=NUMBER, b=NUMBER, c=NUMBER),
         tool("max", values={"type": "array", "items": NUMBER, "maxItems": 4}),
         tool("maximum", of=TEXT),
-        tool("find-person", ("name",), name={**TEXT, "maxLength": 30}, sort={"enum": ["age", "name"]}),
+        tool(
+            "find-person", ("name",), name={**TEXT, "maxLength": 30}, sort={"enum": ["age", "name"]}
+        ),
         tool("größe", ort={**TEXT, "maxLength": 30}),
         tool("Finish", answer={**TEXT, "maxLength": 30}),
     ]
@@ -67,7 +71,9 @@ class HoldingModel:
         """One token is one byte."""
         wish = self._wishes[min(len(self.prompts), len(self._wishes) - 1)].encode()
         self.prompts.append(list(messages))
-        self.options.append({"grammar": grammar, "temperature": temperature, "seed": seed, "max_tokens": max_tokens})
+        self.options.append(
+            {"grammar": grammar, "temperature": temperature, "seed": seed, "max_tokens": max_tokens}
+        )
         written = wish if grammar is None else _held(grammar, wish, random.Random(seed))
         cut = written[:max_tokens]
         return Completion(

@@ -42,18 +42,34 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         choice = reply["choices"][0]
-        text, again = choice["message"]["content"], choice["message"]["content"].startswith("circle ")
+        text, again = (
+            choice["message"]["content"],
+            choice["message"]["content"].startswith("circle "),
+        )
         timings = reply["timings"]
         if asked.get("return_progress"):
             for done in (5, 517, 1029):
                 self.event(
-                    {"choices": [], "prompt_progress": {"total": 1029, "cache": 5, "processed": done, "time_ms": done}}
+                    {
+                        "choices": [],
+                        "prompt_progress": {
+                            "total": 1029,
+                            "cache": 5,
+                            "processed": done,
+                            "time_ms": done,
+                        },
+                    }
                 )
         while True:
             for start in range(0, len(text), 7):
                 piece = text[start : start + 7].removeprefix("circle ")
                 timings = timings | {"predicted_n": timings.get("predicted_n", 0) + 1}
-                self.event({"choices": [{"delta": {"content": piece}, "finish_reason": None}], "timings": timings})
+                self.event(
+                    {
+                        "choices": [{"delta": {"content": piece}, "finish_reason": None}],
+                        "timings": timings,
+                    }
+                )
             if not again:
                 break
         self.event({"choices": [{"delta": {}, "finish_reason": choice["finish_reason"]}]})
@@ -76,12 +92,20 @@ class Handler(BaseHTTPRequestHandler):
             print("hangs", file=sys.stderr, flush=True)
             time.sleep(60)
         refusals = {
-            "overflow": {"type": "exceed_context_size_error", "n_prompt_tokens": 9030, "n_ctx": 8192},
+            "overflow": {
+                "type": "exceed_context_size_error",
+                "n_prompt_tokens": 9030,
+                "n_ctx": 8192,
+            },
             "grammar": {"message": "failed to parse grammar", "type": "invalid_request_error"},
         }
         if said in refusals:
             return {"error": refusals[said]}
-        echo = {"request": body, "settings": settings, "authorization": self.headers["Authorization"]}
+        echo = {
+            "request": body,
+            "settings": settings,
+            "authorization": self.headers["Authorization"],
+        }
         kind, _, text = said.partition(" ")
         if kind == "circle":
             kind, text = "reply", said
@@ -95,15 +119,27 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def chat(text, is_cut, timings, body):
-    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "length" if is_cut else "stop"}
+    choice = {
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "length" if is_cut else "stop",
+    }
     if "logprobs" in body:
         choice["logprobs"] = {"content": probabilities(text)}
-    usage = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 5}}
+    usage = {
+        "prompt_tokens": 7,
+        "completion_tokens": 3,
+        "prompt_tokens_details": {"cached_tokens": 5},
+    }
     return {"choices": [choice], "usage": usage, "timings": timings}
 
 
 def raw(text, is_cut, timings, body):
-    reply = {"content": text, "stop_type": "limit" if is_cut else "eos", "tokens_evaluated": 7, "tokens_predicted": 3}
+    reply = {
+        "content": text,
+        "stop_type": "limit" if is_cut else "eos",
+        "tokens_evaluated": 7,
+        "tokens_predicted": 3,
+    }
     if "n_probs" in body:
         reply["completion_probabilities"] = probabilities(text)
     return reply | {"timings": timings}

@@ -43,7 +43,9 @@ class Cast:
         self._spoken: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None, **_: Any) -> Completion:
+    def __call__(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None, **_: Any
+    ) -> Completion:
         text = messages[0].content + messages[1].content
         who = next(part for part in self.scripts if part in text)
         with self._lock:
@@ -66,9 +68,16 @@ class Cast:
 
 def box(**categories: Mapping[str, int]) -> dict[str, ToolDocument]:
     """Category → tool → how many APIs it has, named `tool/0`, `tool/1` …"""
-    names = [(c, t, f"{t}/{i}") for c, tools in categories.items() for t, n in tools.items() for i in range(n)]
+    names = [
+        (c, t, f"{t}/{i}")
+        for c, tools in categories.items()
+        for t, n in tools.items()
+        for i in range(n)
+    ]
     return {
-        name: ToolDocument(name=name, description=f"what {name} does", category=category, collection=tool)
+        name: ToolDocument(
+            name=name, description=f"what {name} does", category=category, collection=tool
+        )
         for category, tool, name in names
     }
 

@@ -64,7 +64,9 @@ class Server:
 
 
 @contextmanager
-def serving(answer: Callable[[Seen], Reply] = lambda _: Reply(body={"ok": True})) -> Iterator[Server]:
+def serving(
+    answer: Callable[[Seen], Reply] = lambda _: Reply(body={"ok": True}),
+) -> Iterator[Server]:
     """An HTTP/1.1 server that answers each request with `answer(request)`."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -74,13 +76,16 @@ def serving(answer: Callable[[Seen], Reply] = lambda _: Reply(body={"ok": True})
         def handle_one(self):
             size = int(self.headers.get("Content-Length") or 0)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            seen = Seen(self.command, self.path, headers, self.rfile.read(size), self.client_address)
+            seen = Seen(
+                self.command, self.path, headers, self.rfile.read(size), self.client_address
+            )
             server.seen.append(seen)
             reply = answer(seen)
             self.send_response(reply.status)
-            given = {"Content-Type": "application/json", "Content-Length": str(len(reply.content))} | dict(
-                reply.headers
-            )
+            given = {
+                "Content-Type": "application/json",
+                "Content-Length": str(len(reply.content)),
+            } | dict(reply.headers)
             for name, value in given.items():
                 self.send_header(name, value)
             self.end_headers()
@@ -143,7 +148,9 @@ def speaking(script: Callable[[socket.socket, Server], None]) -> Iterator[Server
 def closed_port(port: int = 0) -> int:
     """A port, or this one, on which nobody listens, nor will while this process lives: it stays bound."""
     held = socket.socket()
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # of a server that was, connections linger
+    held.setsockopt(
+        socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+    )  # of a server that was, connections linger
     held.bind(("127.0.0.1", port))
     port = held.getsockname()[1]
     held.detach()
@@ -151,13 +158,23 @@ def closed_port(port: int = 0) -> int:
 
 
 def http_tool(
-    url: str, method: str = "GET", *, output=None, read_only=None, properties=None, name="lookup", **binding
+    url: str,
+    method: str = "GET",
+    *,
+    output=None,
+    read_only=None,
+    properties=None,
+    name="lookup",
+    **binding,
 ) -> ToolProtocol:
     """A protocol with an HTTP binding; every argument named in `locations` is declared."""
     names = [*binding.get("locations", {}), *filter(None, [binding.get("body_argument")])]
     return ToolProtocol(
         name=name,
-        input_schema={"type": "object", "properties": properties or {argument: {} for argument in names}},
+        input_schema={
+            "type": "object",
+            "properties": properties or {argument: {} for argument in names},
+        },
         output_schema=output,
         annotations=Annotations(read_only=read_only),
         binding=HttpBinding(method=method, url=url, **binding),
@@ -175,4 +192,6 @@ def failure(invoker, url, method="GET", **options):
 def quick(**settings):
     """An invoker that waits for nothing, and the waits that it wanted."""
     waits = []
-    return Invoker(InvokeSettings(sleep=waits.append, **{"timeout_seconds": 5.0, **settings})), waits
+    return Invoker(
+        InvokeSettings(sleep=waits.append, **{"timeout_seconds": 5.0, **settings})
+    ), waits

@@ -15,7 +15,11 @@ from toolflow_bench.services.state import State
 TEXT = {"type": "string", "minLength": 1, "maxLength": 40}
 NOTE = {
     "type": "object",
-    "properties": {"note_id": {"type": "string"}, "text": {"type": "string"}, "stars": {"type": "integer"}},
+    "properties": {
+        "note_id": {"type": "string"},
+        "text": {"type": "string"},
+        "stars": {"type": "integer"},
+    },
     "required": ["note_id", "text", "stars"],
     "additionalProperties": False,
 }
@@ -47,7 +51,9 @@ def everything(context: Context, _arguments: Arguments) -> dict:
 
 
 def remove(context: Context, arguments: Arguments) -> dict:
-    return context.state.remove("notes", arguments["note_id"], otherwise="there is no note of this id.")
+    return context.state.remove(
+        "notes", arguments["note_id"], otherwise="there is no note of this id."
+    )
 
 
 def operation(
@@ -73,7 +79,11 @@ def operation(
     }
     if verified_by:
         entry["x-atc-verified-by"] = verified_by
-    in_body = {} if method in ("GET", "DELETE") else {n: s for n, s in schemas.items() if "{" + n + "}" not in path}
+    in_body = (
+        {}
+        if method in ("GET", "DELETE")
+        else {n: s for n, s in schemas.items() if "{" + n + "}" not in path}
+    )
     if in_body:
         needed = [n for n, s in in_body.items() if "default" not in s]
         described = {n: {**s, "description": "It."} for n, s in in_body.items()}
@@ -97,7 +107,9 @@ STARS = {"type": "integer", "minimum": 0, "maximum": 9, "default": 0}
 OPERATIONS = (
     operation("add_note", "POST", "/notes", "Note", add, takes_key=True, text=TEXT, stars=STARS),
     operation("list_notes", "GET", "/notes", "Notes", everything),
-    operation("remove_note", "DELETE", "/notes/{note_id}", "Note", remove, "list_notes", note_id=TEXT),
+    operation(
+        "remove_note", "DELETE", "/notes/{note_id}", "Note", remove, "list_notes", note_id=TEXT
+    ),
 )
 
 

@@ -48,7 +48,9 @@ def sample(number, response=None, *, tool="find", status=None, error="", outcome
     return Sample(
         number=number,
         tool=tool,
-        arguments={name: Value(value, Origin(kind="response")) for name, value in arguments.items()},
+        arguments={
+            name: Value(value, Origin(kind="response")) for name, value in arguments.items()
+        },
         outcome=outcome or ("done" if status is None else "refused"),
         status=status,
         response=response,
@@ -64,7 +66,8 @@ class Lab:
         self.server, self.clock, self.events = server, Clock(), []
         self.invoker = Invoker(InvokeSettings(retries=0, timeout_seconds=timeout))
         self.toolbox = Toolbox(
-            Tool(protocol=protocol, call=self.invoker.bind(protocol, functions or {})) for protocol in protocols
+            Tool(protocol=protocol, call=self.invoker.bind(protocol, functions or {}))
+            for protocol in protocols
         )
         self.settings = ProbeSettings(timeout_seconds=timeout, **settings)
         self.folder = folder
@@ -73,7 +76,12 @@ class Lab:
 
     def _new(self):
         return Caller(
-            self.toolbox, self.log, self.settings, watch=self.events.append, sleep=self.clock.sleep, now=self.clock
+            self.toolbox,
+            self.log,
+            self.settings,
+            watch=self.events.append,
+            sleep=self.clock.sleep,
+            now=self.clock,
         )
 
     def call(self, name, *, purpose="discover", **arguments):
@@ -101,5 +109,8 @@ class Lab:
 @contextmanager
 def lab(folder, answer, *names, **options):
     """A `Lab` over reads of these names at a server that answers with `answer(request)`."""
-    with serving(answer) as server, Lab(server, folder, [tool(server.url, n) for n in names], **options) as opened:
+    with (
+        serving(answer) as server,
+        Lab(server, folder, [tool(server.url, n) for n in names], **options) as opened,
+    ):
         yield opened

@@ -32,14 +32,18 @@ class BagOfWords:
 
 
 def document(name: str, description: str = "") -> ToolDocument:
-    return ToolDocument(name=name, description=description or f"does what {name} says", parameters={"city": "where"})
+    return ToolDocument(
+        name=name, description=description or f"does what {name} says", parameters={"city": "where"}
+    )
 
 
 def zoo(count: int) -> list[ToolDocument]:
     """So many tools about animals in cities."""
     animals = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay"]
     cities = ["Paris", "Rome", "Oslo", "Lima", "Cairo", "Quito", "Delhi"]
-    return [document(f"tool_{i}", f"counts {animals[i % 10]} in {cities[i % 7]}") for i in range(count)]
+    return [
+        document(f"tool_{i}", f"counts {animals[i % 10]} in {cities[i % 7]}") for i in range(count)
+    ]
 
 
 def found(ranker: Ranker | None, query: str, n: int = 10) -> list[str]:
@@ -70,9 +74,16 @@ class Overlap:
     """A method that finds by the share of a query's words that a tool's name and description have."""
 
     def __init__(self, described: Mapping[str, ToolDocument]) -> None:
-        self._words = {name: set(f"{name} {one.description}".lower().split()) for name, one in described.items()}
+        self._words = {
+            name: set(f"{name} {one.description}".lower().split())
+            for name, one in described.items()
+        }
 
     def search(self, query: str, *, k: int) -> Retrieval:
         words = set(query.lower().split())
-        hits = [Hit(name, len(words & own) / len(words)) for name, own in sorted(self._words.items()) if words & own]
+        hits = [
+            Hit(name, len(words & own) / len(words))
+            for name, own in sorted(self._words.items())
+            if words & own
+        ]
         return Retrieval(hits=tuple(sorted(hits, key=lambda hit: -hit.score)[:k]))

@@ -16,7 +16,11 @@ from sandbox.trace import Pins
 def prints_and_gives_a_value(sandbox):
     """Output and the last expression's value are in the trace."""
     trace = run(sandbox, "print('one', 2)\nprint('zwei é 🛫')\nx = 3\n{'x': (x, x + 1)}")
-    assert (trace.stdout, trace.value, trace.failure) == ("one 2\nzwei é 🛫\n", {"x": [3, 4]}, None), trace
+    assert (trace.stdout, trace.value, trace.failure) == (
+        "one 2\nzwei é 🛫\n",
+        {"x": [3, 4]},
+        None,
+    ), trace
     assert trace.backend == sandbox.name
 
 
@@ -24,7 +28,12 @@ def an_exception_is_the_programs(sandbox):
     """Type, message and frames; what was called and printed before is kept."""
     trace = run(sandbox, "x = get_item(id=3)\nprint('before')\nx['nolan']")
     failure = failure_of(trace)
-    assert (failure.kind, failure.type, failure.message, failure.line) == ("exception", "KeyError", "'nolan'", 3)
+    assert (failure.kind, failure.type, failure.message, failure.line) == (
+        "exception",
+        "KeyError",
+        "'nolan'",
+        3,
+    )
     assert trace.stdout == "before\n"
     assert len(trace.calls) == 1
 
@@ -56,10 +65,14 @@ def a_run_can_be_repeated(sandbox):
 def runs_leave_nothing_to_each_other(sandbox):
     """What one program changes, the next does not see."""
     trace = run(
-        sandbox, "import builtins, json, math\nbuiltins.left = math.pi = 3\njson.loads = json.dumps = None\n[1]"
+        sandbox,
+        "import builtins, json, math\nbuiltins.left = math.pi = 3\njson.loads = json.dumps = None\n[1]",
     )
     assert trace.value == [1], trace
-    trace = run(sandbox, "import json, math\nprint('left' in dir(__builtins__), math.pi > 3.1, json.loads('[1]'))")
+    trace = run(
+        sandbox,
+        "import json, math\nprint('left' in dir(__builtins__), math.pi > 3.1, json.loads('[1]'))",
+    )
     assert trace.stdout == "False True [1]\n", trace
 
 
@@ -68,13 +81,18 @@ def runs_may_overlap(sandbox):
     source = "x = get_item(id={0})\nprint(x['id'], [get_item(id=n)['id'] for n in range(5)])"
     with ThreadPoolExecutor(4) as pool:
         traces = list(pool.map(lambda n: run(sandbox, source.format(n)), range(8)))
-    assert [trace.stdout for trace in traces] == [f"{n} [0, 1, 2, 3, 4]\n" for n in range(8)], traces
+    assert [trace.stdout for trace in traces] == [f"{n} [0, 1, 2, 3, 4]\n" for n in range(8)], (
+        traces
+    )
     assert {len(trace.calls) for trace in traces} == {6}
 
 
 def no_environment_reaches_a_program(sandbox):
     """Nothing of the host's environment, where credentials are."""
-    trace = run(sandbox, "import os\nprint(sorted(set(os.environ) - {'LANG', 'LC_CTYPE', 'PYTHONHASHSEED', 'TZ'}))")
+    trace = run(
+        sandbox,
+        "import os\nprint(sorted(set(os.environ) - {'LANG', 'LC_CTYPE', 'PYTHONHASHSEED', 'TZ'}))",
+    )
     assert trace.stdout == "[]\n" or trace.failure is not None, trace  # or it has no `os` at all
 
 
@@ -89,7 +107,12 @@ def a_call_is_recorded(sandbox):
     trace = run(sandbox, "\nrows = list_items(\n    page=1)\nprint(rows[0]['id'])")
     call = call_of(trace)
     assert trace.stdout == "10\n", trace
-    assert (call.index, call.tool, call.arguments, call.outcome) == (0, "list_items", {"page": 1}, "done")
+    assert (call.index, call.tool, call.arguments, call.outcome) == (
+        0,
+        "list_items",
+        {"page": 1},
+        "done",
+    )
     assert call.line in (2, 3)
     assert call.result["items"][0]["id"] == 10
     assert call.seconds >= 0 <= call.started
@@ -97,10 +120,17 @@ def a_call_is_recorded(sandbox):
 
 def a_failed_call_can_be_caught(sandbox):
     """`ToolError` is a name that every program has, with `status` and `body`."""
-    trace = run(sandbox, "try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status, e.body)")
+    trace = run(
+        sandbox, "try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status, e.body)"
+    )
     call = call_of(trace)
     assert (trace.stdout, trace.failure) == ("404 no item -1\n", None), trace
-    assert (call.status, call.error, call.outcome, call.result) == (404, "no item -1", "refused", None)
+    assert (call.status, call.error, call.outcome, call.result) == (
+        404,
+        "no item -1",
+        "refused",
+        None,
+    )
     assert call.curl == "curl http://shop.example/items/-1"
 
 
@@ -109,7 +139,10 @@ def an_uncaught_failed_call_names_itself(sandbox):
     trace = run(sandbox, "get_item(id=1)\ndef f():\n    return get_item(id=-1)\nf()")
     failure = failure_of(trace)
     assert (failure.kind, failure.type, failure.call) == ("exception", "ToolError", 1), failure
-    assert [(frame.line, frame.function) for frame in failure.frames] == [(4, "<module>"), (3, "f")], failure
+    assert [(frame.line, frame.function) for frame in failure.frames] == [
+        (4, "<module>"),
+        (3, "f"),
+    ], failure
     assert len(trace.calls) == 2
 
 
@@ -117,7 +150,16 @@ def wrong_arguments_never_reach_the_tool(sandbox):
     """They are refused by exact type, recorded as not run, and raise `ToolError`."""
     made = []
     integer = {"type": "integer"}
-    tools = Toolbox([make_tool("f", {"n": integer, "m": integer}, lambda **given: made.append(given), required=("n",))])
+    tools = Toolbox(
+        [
+            make_tool(
+                "f",
+                {"n": integer, "m": integer},
+                lambda **given: made.append(given),
+                required=("n",),
+            )
+        ]
+    )
     for arguments, said in (
         ("n='5'", "tool 'f': argument 'n' must be an integer, got '5' (line 2)"),
         ("n=True", "tool 'f': argument 'n' must be an integer, got True (line 2)"),
@@ -125,7 +167,11 @@ def wrong_arguments_never_reach_the_tool(sandbox):
         ("m=5", "tool 'f': argument 'n' is missing (line 2)"),
         ("n={1, 2}", "tool 'f': argument 'n' must be an integer, got {1, 2} (line 2)"),
     ):
-        trace = run(sandbox, f"try:\n    f({arguments})\nexcept ToolError as e:\n    print(e.status, e)", tools)
+        trace = run(
+            sandbox,
+            f"try:\n    f({arguments})\nexcept ToolError as e:\n    print(e.status, e)",
+            tools,
+        )
         assert trace.stdout == f"None {said}\n", trace
         assert (call_of(trace).outcome, call_of(trace).error) == ("not_run", said)
     assert made == []
@@ -143,7 +189,9 @@ def positional_arguments_are_explained(sandbox):
 def a_large_result_becomes_a_preview(sandbox):
     """The program gets one object that says so; the trace keeps all of it."""
     tools = Toolbox([make_tool("big", {}, lambda: [{"id": n} for n in range(1000)])])
-    source = "r = big()\nprint(r['_truncated'], r['_shape'], r['_bytes'] > 5000, len(r['_preview']))"
+    source = (
+        "r = big()\nprint(r['_truncated'], r['_shape'], r['_bytes'] > 5000, len(r['_preview']))"
+    )
     trace = run(sandbox, source, tools, result_bytes=5000)
     assert trace.stdout == "True [{id: integer}] × 1000 True 2000\n", trace
     assert len(call_of(trace).result) == 1000
@@ -151,7 +199,9 @@ def a_large_result_becomes_a_preview(sandbox):
 
 def a_departure_from_the_protocol_is_passed_on(sandbox):
     """It is noted as drift, not failed."""
-    tools = Toolbox([make_tool("f", {}, lambda: {"id": None, "name": "x", "price": 1}, output=ITEM)])
+    tools = Toolbox(
+        [make_tool("f", {}, lambda: {"id": None, "name": "x", "price": 1}, output=ITEM)]
+    )
     trace = run(sandbox, "print(f()['id'])", tools)
     assert trace.stdout == "None\n"
     assert len(call_of(trace).drift) == 1
@@ -168,7 +218,9 @@ def a_broken_tool_is_a_failed_call(sandbox):
         tools = Toolbox([make_tool("f", {}, breaks, writes=writes)])
         trace = run(sandbox, "f()", tools)
         assert failure_of(trace).type == "ToolError"
-        assert (call_of(trace).error, call_of(trace).outcome) == ("KeyError: 'inside'", outcome), trace
+        assert (call_of(trace).error, call_of(trace).outcome) == ("KeyError: 'inside'", outcome), (
+            trace
+        )
 
 
 def a_pause_ends_the_run(sandbox):
@@ -180,7 +232,9 @@ def a_pause_ends_the_run(sandbox):
     source = "try:\n    buy()\nexcept BaseException:\n    pass\nprint('on')"
     trace = run(sandbox, source, Toolbox([make_tool("buy", {}, gate, writes=True)]))
     failure = failure_of(trace)
-    assert (failure.kind, failure.message, failure.call) == ("paused", "buy needs consent", 0), failure
+    assert (failure.kind, failure.message, failure.call) == ("paused", "buy needs consent", 0), (
+        failure
+    )
     assert (trace.stdout, call_of(trace).outcome) == ("", "not_run")
 
 
@@ -188,9 +242,13 @@ def the_journal_hears_of_a_call_before_and_after(sandbox):
     """The intent comes before the call is made, the outcome after it."""
     heard = []
     tools = Toolbox([make_tool("f", {}, lambda: heard.append(("made", 0, True, "")), writes=True)])
-    journal = Journal(sink=lambda run_, call, complete: heard.append((call.tool, run_, complete, call.outcome)))
+    journal = Journal(
+        sink=lambda run_, call, complete: heard.append((call.tool, run_, complete, call.outcome))
+    )
     run(sandbox, "f()", tools, journal=journal)
-    assert heard == [("f", 0, False, "unknown"), ("made", 0, True, ""), ("f", 0, True, "done")], heard
+    assert heard == [("f", 0, False, "unknown"), ("made", 0, True, ""), ("f", 0, True, "done")], (
+        heard
+    )
 
 
 def earlier_calls_are_answered_by_the_journal(sandbox):
@@ -281,7 +339,9 @@ def replies_come_in_the_order_of_the_calls(sandbox):
         "    await asyncio.gather(one(slow), one(quick))\n"
         "asyncio.run(main())"
     )
-    trace = run(sandbox, source, Toolbox([make_tool("slow", {}, slow), make_tool("quick", {}, quick)]))
+    trace = run(
+        sandbox, source, Toolbox([make_tool("slow", {}, slow), make_tool("quick", {}, quick)])
+    )
     assert trace.stdout == "slow\nquick\n", trace
 
 
@@ -307,7 +367,9 @@ def a_call_may_be_waited_for_while_others_are_under_way(sandbox):
 def calls_under_way_at_the_end_are_recorded(sandbox):
     """A program that ends, or fails, without waiting for them does not lose what became of them."""
     written = []
-    tools = Toolbox([make_tool("write", {"n": {"type": "integer"}}, lambda n: written.append(n), writes=True)])
+    tools = Toolbox(
+        [make_tool("write", {"n": {"type": "integer"}}, lambda n: written.append(n), writes=True)]
+    )
     source = (
         "import asyncio\n"
         "async def main():\n"
@@ -353,7 +415,9 @@ def processor_time_is_limited(sandbox):
 
 def memory_is_limited(sandbox):
     """A program that takes too much is ended, and the host is not."""
-    failure = failure_of(run(sandbox, "x = [bytearray(1 << 26) for _ in range(64)]", memory_bytes=256 * 2**20))
+    failure = failure_of(
+        run(sandbox, "x = [bytearray(1 << 26) for _ in range(64)]", memory_bytes=256 * 2**20)
+    )
     assert (failure.kind, failure.type) == ("limit", "memory_bytes"), failure
 
 
@@ -378,7 +442,11 @@ def closing_ends_a_run(sandbox):
 
     def work():
         try:
-            run(sandbox, "started()\nwhile True: pass", Toolbox([make_tool("started", {}, started.set)]))
+            run(
+                sandbox,
+                "started()\nwhile True: pass",
+                Toolbox([make_tool("started", {}, started.set)]),
+            )
         except SandboxUnavailable as error:
             ended.append(error)
 
@@ -406,5 +474,6 @@ def call_of(trace):
 CHECKS = tuple(
     value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", "") == __name__ and name not in ("closing_ends_a_run", "failure_of", "call_of")
+    if getattr(value, "__module__", "") == __name__
+    and name not in ("closing_ends_a_run", "failure_of", "call_of")
 )

@@ -44,7 +44,9 @@ def one(table: str, number: int) -> dict[str, Any]:
 
 
 @app.get("/products")
-def list_products(limit: Annotated[int, Query(ge=1, le=50)] = 20, in_stock: bool = False) -> list[dict[str, Any]]:
+def list_products(
+    limit: Annotated[int, Query(ge=1, le=50)] = 20, in_stock: bool = False
+) -> list[dict[str, Any]]:
     return rows("SELECT * FROM products WHERE stock > ? LIMIT ?", 0 if in_stock else -1, limit)
 
 
@@ -61,7 +63,9 @@ def list_customers() -> list[dict[str, Any]]:
 @app.post("/customers", status_code=201)
 def add_customer(customer: Customer) -> dict[str, Any]:
     try:
-        made = _shop.execute("INSERT INTO customers (email, name) VALUES (?, ?)", (customer.email, customer.name))
+        made = _shop.execute(
+            "INSERT INTO customers (email, name) VALUES (?, ?)", (customer.email, customer.name)
+        )
     except sqlite3.IntegrityError:
         raise HTTPException(409, "this email is taken") from None
     return one("customers", made.lastrowid or 0)
@@ -69,7 +73,10 @@ def add_customer(customer: Customer) -> dict[str, Any]:
 
 @app.put("/customers/{customer_id}")
 def change_customer(customer_id: int, customer: Customer) -> dict[str, Any]:
-    _shop.execute("UPDATE customers SET email = ?, name = ? WHERE id = ?", (customer.email, customer.name, customer_id))
+    _shop.execute(
+        "UPDATE customers SET email = ?, name = ? WHERE id = ?",
+        (customer.email, customer.name, customer_id),
+    )
     return one("customers", customer_id)
 
 
@@ -90,7 +97,8 @@ def place_order(order: Order) -> dict[str, Any]:
     one("products", order.product_id)
     values = (one("customers", order.customer_id)["id"], order.product_id, order.quantity)
     made = _shop.execute(
-        "INSERT INTO orders (customer_id, product_id, quantity, state) VALUES (?, ?, ?, 'open')", values
+        "INSERT INTO orders (customer_id, product_id, quantity, state) VALUES (?, ?, ?, 'open')",
+        values,
     )
     return one("orders", made.lastrowid or 0)
 

@@ -41,14 +41,21 @@ class World:
     def toolbox(self) -> Toolbox:
         text, person = record(text=TEXT), {"person": TEXT}
 
-        def made(name: str, answer: Any, parameters: Any, output: Any, *, reads: bool = True) -> Tool:
+        def made(
+            name: str, answer: Any, parameters: Any, output: Any, *, reads: bool = True
+        ) -> Tool:
             about = {"description": f"{name} does it.", "category": "people", "collection": "notes"}
             described = output if self.described else None
             return tool(name, answer, parameters, described, reads=reads, sent=self.sent, **about)
 
         return Toolbox(
             [
-                made("list_people", {"people": ["p0", "p1"]}, {}, record(people={"type": "array", "items": TEXT})),
+                made(
+                    "list_people",
+                    {"people": ["p0", "p1"]},
+                    {},
+                    record(people={"type": "array", "items": TEXT}),
+                ),
                 made("get_note", {"text": "milk"}, person, text),
                 made("add_mark", self._mark, person, record(mark=TEXT), reads=False),
                 made("send_mail", self._lost, {"text": TEXT}, record(sent=TEXT), reads=False),
@@ -139,7 +146,9 @@ def _program(plan: Plan, messages: Sequence[Message], _: int) -> str:
 
 def _piece(plan: Plan, messages: Sequence[Message], _: int) -> str:
     move = plan.move(number := _next(messages))
-    return fenced(f"print({move.code})  # move {number}" if move else f"print('ANSWER:', {plan.answer!r})")
+    return fenced(
+        f"print({move.code})  # move {number}" if move else f"print('ANSWER:', {plan.answer!r})"
+    )
 
 
 def _block(plan: Plan, messages: Sequence[Message], seed: int) -> str:
@@ -197,7 +206,11 @@ def _reviewed(_: Plan, messages: Sequence[Message], __: int) -> str:
 def _searched(plan: Plan, messages: Sequence[Message], _: int) -> str:
     said = any(message.role == "assistant" for message in messages)
     tools = sorted({move.tool for move in plan.moves})
-    call = {"function": "finish_search"} if said else {"function": "add_API_into_API_pool", "apis": tools}
+    call = (
+        {"function": "finish_search"}
+        if said
+        else {"function": "add_API_into_API_pool", "apis": tools}
+    )
     return json.dumps({"thought": "", "call": call})
 
 
@@ -245,7 +258,9 @@ class Player:
         if len(self.prompts) - 1 in self.down:
             raise ModelUnavailable("the model is down")
         text = self.reply if self.reply is not None else self._played(messages, seed)
-        return Completion(text=text, model=self.name, input_tokens=50, output_tokens=len(text.split()))
+        return Completion(
+            text=text, model=self.name, input_tokens=50, output_tokens=len(text.split())
+        )
 
     def _played(self, messages: Sequence[Message], seed: int) -> str:
         play = next((play for part, play in ROLES.items() if part in messages[0].content), None)
@@ -279,7 +294,15 @@ class Stage:
     world: World = field(default_factory=World)
 
     def agent(
-        self, strategy: str, model: Any, *, store: Store | None = None, kind: type[Agent] = Agent, **settings: Any
+        self,
+        strategy: str,
+        model: Any,
+        *,
+        store: Store | None = None,
+        kind: type[Agent] = Agent,
+        **settings: Any,
     ) -> Agent:
         config = Config(**{"samples": 1, "decoding": "off", "strategy": strategy, **settings})
-        return kind(self.world.toolbox, model=model, sandbox=self.sandbox, config=config, store=store)
+        return kind(
+            self.world.toolbox, model=model, sandbox=self.sandbox, config=config, store=store
+        )

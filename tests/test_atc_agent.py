@@ -27,7 +27,9 @@ class Ticket(BaseModel):
 @pytest.fixture
 def agent(sandbox):
     def make(*replies, **how):
-        tools = Toolbox([tool("get_ticket", {"id": 7, "open": True}), tool("close", {}, reads=False)])
+        tools = Toolbox(
+            [tool("get_ticket", {"id": 7, "open": True}), tool("close", {}, reads=False)]
+        )
         config = Config(samples=1, strategy="chain", max_repairs=1)
         return Agent(tools, model=writing(*replies), sandbox=sandbox, config=config, **how)
 
@@ -37,26 +39,36 @@ def agent(sandbox):
 def test_an_answer_of_the_wrong_form_is_repaired_and_read_as_the_type(agent):
     asked = agent("print(get_ticket()['id'])", "import json\nprint(json.dumps(get_ticket()))")
     solution = asked.run("Which ticket is it?", output_type=Ticket)
-    assert (solution.status, solution.output, solution.repairs) == ("solved", Ticket(id=7, open=True), 1)
+    assert (solution.status, solution.output, solution.repairs) == (
+        "solved",
+        Ticket(id=7, open=True),
+        1,
+    )
     assert '"open"' in asked.ask.prompts[0][-1].content
     assert "has not the form" in asked.ask.prompts[1][-1].content
 
 
-@pytest.mark.parametrize(("of", "output"), [(str, "7"), (str | None, "7"), (int, 7), (list[int], [7])])
+@pytest.mark.parametrize(
+    ("of", "output"), [(str, "7"), (str | None, "7"), (int, 7), (list[int], [7])]
+)
 def test_any_type_that_pydantic_reads(agent, of, output):
     found = "[get_ticket()['id']]" if isinstance(output, list) else "get_ticket()['id']"
     assert agent(f"print({found})").run("Say it.", output_type=of).output == output
 
 
 def test_a_type_that_pydantic_does_not_read_is_told_in_a_sentence(agent):
-    with pytest.raises(TypeError, match=r"output_type=.*Iterator'> cannot be used: Unable to generate"):
+    with pytest.raises(
+        TypeError, match=r"output_type=.*Iterator'> cannot be used: Unable to generate"
+    ):
         agent().run("Say it.", output_type=Iterator)
 
 
 def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox, sent):
     tools = Toolbox([tool("get_ticket", {"id": 7}, sent=sent)])
     checking = Agent(tools, model=writing(), sandbox=sandbox)
-    found = checking.check("ticket = get_ticket()\nprint(get_tickt(), ticket['id'])\nprint(get_ticket(number=1))")
+    found = checking.check(
+        "ticket = get_ticket()\nprint(get_tickt(), ticket['id'])\nprint(get_ticket(number=1))"
+    )
     assert [(one.line, one.code, one.certain) for one in found] == [
         (2, "unknown-tool", True),
         (3, "unknown-argument", True),
@@ -68,14 +80,20 @@ def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox,
 def test_what_was_not_solved_can_be_raised_and_has_no_output(agent):
     solved = agent("print(get_ticket()['id'])").run("Which ticket?")
     assert solved.raise_if_unsolved() is solved
-    failed = agent("print(get_ticket()['number'])", "print(get_ticket()['nr'])").run("Which ticket?", output_type=int)
-    with pytest.raises(Unsolved, match=r"^the task was not solved: .*'nr'.*\. The attribute solution.att") as caught:
+    failed = agent("print(get_ticket()['number'])", "print(get_ticket()['nr'])").run(
+        "Which ticket?", output_type=int
+    )
+    with pytest.raises(
+        Unsolved, match=r"^the task was not solved: .*'nr'.*\. The attribute solution.att"
+    ) as caught:
         failed.raise_if_unsolved()
     assert caught.value.solution is failed
     assert pickle.loads(pickle.dumps(caught.value)).solution == failed
     with pytest.raises(Unsolved):
         print(failed.output)
-    with pytest.raises(Unsolved, match="the task is paused: close may change something and was not allowed"):
+    with pytest.raises(
+        Unsolved, match="the task is paused: close may change something and was not allowed"
+    ):
         agent("print(close())").run("Close it.").raise_if_unsolved()
 
 
@@ -134,7 +152,9 @@ def test_a_run_goes_on_only_where_its_tools_are(agent, tmp_path):
 def test_a_notebook_shows_a_run_as_it_happens(agent, monkeypatch):
     shown = []
     display = SimpleNamespace(display=lambda *what, **_: shown.extend(what))
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1)))
+    monkeypatch.setitem(
+        sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
+    )
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     agent("print(get_ticket()['id'])").run("Which ticket?")
     text = "".join(part._repr_mimebundle_([], [])["text/plain"] for part in shown)

@@ -46,16 +46,31 @@ def add(a: int, b: int) -> int:
     ("settings", "sentence"),
     [
         ({"max_seconds": "60"}, "max_seconds must be a number, got '60'; write max_seconds=60.0."),
-        ({"max_seconds": -5}, "max_seconds must be greater than 0, got -5; give another value, or leave it out"),
+        (
+            {"max_seconds": -5},
+            "max_seconds must be greater than 0, got -5; give another value, or leave it out",
+        ),
         ({"max_calls": True}, "max_calls must be a number, got True; write max_calls=1."),
         ({"policy": "yes"}, "policy must be True or False, got 'yes'; write policy=True."),
         ({"strategy": "nope"}, "strategy: no strategy is named 'nope'; there is auto, chain,"),
-        ({"strategy": "chian:docs=full"}, "strategy: no strategy is named 'chian'; did you mean 'chain'?"),
-        ({"retrieval": "bm24"}, "retrieval: no method of search is named 'bm24'; did you mean 'bm25'?"),
+        (
+            {"strategy": "chian:docs=full"},
+            "strategy: no strategy is named 'chian'; did you mean 'chain'?",
+        ),
+        (
+            {"retrieval": "bm24"},
+            "retrieval: no method of search is named 'bm24'; did you mean 'bm25'?",
+        ),
         ({"sandbox": "dockr"}, "sandbox must be one of auto, zygote, docker"),
         ({"max_secnds": 60}, "there is no setting 'max_secnds'; did you mean 'max_seconds'?"),
-        ({"credentials": {"key": {"value": "s3cret"}}}, "credentials.key.hosts is missing; give another value"),
-        ({"store": "s3cret"}, "store must be an address such as postgresql://USER@HOST/NAME; give another value"),
+        (
+            {"credentials": {"key": {"value": "s3cret"}}},
+            "credentials.key.hosts is missing; give another value",
+        ),
+        (
+            {"store": "s3cret"},
+            "store must be an address such as postgresql://USER@HOST/NAME; give another value",
+        ),
     ],
 )
 def test_a_wrong_setting_is_told_when_the_config_is_made(settings, sentence):
@@ -67,7 +82,9 @@ def test_a_wrong_setting_is_told_when_the_config_is_made(settings, sentence):
 
 def test_a_config_of_python_is_read_as_a_file_is():
     entry = {"value": "env:KEY", "hosts": ["api.example.org"]}
-    config = Config(tools=["a.json"], allow_writes="close", state_dir="~/state", credentials={"key": entry})
+    config = Config(
+        tools=["a.json"], allow_writes="close", state_dir="~/state", credentials={"key": entry}
+    )
     assert (config.tools, config.allow_writes) == (("a.json",), ("close",))
     assert config.state_dir == Path("~/state").expanduser()
     assert config.credentials["key"].hosts == ("api.example.org",)
@@ -84,14 +101,42 @@ def test_the_names_that_a_setting_may_have_are_those_of_the_tables():
         ({"max_seconds": "60"}, InvalidConfig, "max_seconds must be a number, got '60'"),
         ({"max_seconds": -5}, InvalidConfig, "max_seconds must be greater than 0, got -5"),
         ({"sandbox": "dockr"}, InvalidConfig, "sandbox must be one of auto, zygote"),
-        ({"sandbox": 5}, InvalidConfig, "sandbox must be a name, such as 'docker', or a sandbox, got 5."),
-        ({"model": len}, InvalidConfig, "model must be a name, such as 'local' or 'openai:NAME', or an atc.Ask"),
-        ({"config": {"samples": 1}}, InvalidConfig, "config must be a Config, such as Config(max_calls=100), got {'sa"),
-        ({"config": Config(strategy="chain:pool=3")}, InvalidConfig, "the strategy 'chain' has no flag 'pool'"),
-        ({"ask_person": True}, InvalidConfig, "ask_person must be a function that takes an atc.Question"),
+        (
+            {"sandbox": 5},
+            InvalidConfig,
+            "sandbox must be a name, such as 'docker', or a sandbox, got 5.",
+        ),
+        (
+            {"model": len},
+            InvalidConfig,
+            "model must be a name, such as 'local' or 'openai:NAME', or an atc.Ask",
+        ),
+        (
+            {"config": {"samples": 1}},
+            InvalidConfig,
+            "config must be a Config, such as Config(max_calls=100), got {'sa",
+        ),
+        (
+            {"config": Config(strategy="chain:pool=3")},
+            InvalidConfig,
+            "the strategy 'chain' has no flag 'pool'",
+        ),
+        (
+            {"ask_person": True},
+            InvalidConfig,
+            "ask_person must be a function that takes an atc.Question",
+        ),
         ({"store": 5}, InvalidConfig, "store must be an atc.Store"),
-        ({"allow_writes": True}, InvalidConfig, "allow_writes must be names of tools, or 'all', got True."),
-        ({"allow_writes": ["get_tikket"]}, UnknownTool, "no tool named 'get_tikket'; did you mean get_ticket?"),
+        (
+            {"allow_writes": True},
+            InvalidConfig,
+            "allow_writes must be names of tools, or 'all', got True.",
+        ),
+        (
+            {"allow_writes": ["get_tikket"]},
+            UnknownTool,
+            "no tool named 'get_tikket'; did you mean get_ticket?",
+        ),
     ],
 )
 def test_a_wrong_argument_is_told_when_the_agent_is_made(given, kind, sentence):
@@ -137,9 +182,13 @@ def test_functions_paths_and_lists_are_loaded(sandbox, tmp_path):
 
 
 def test_an_address_is_loaded_and_called_with_the_credentials_of_the_config(sandbox):
-    with serving(lambda seen: Reply(body=API if seen.path == "/openapi.json" else {"up": True})) as server:
+    with serving(
+        lambda seen: Reply(body=API if seen.path == "/openapi.json" else {"up": True})
+    ) as server:
         entry = {"value": "s3cret", "hosts": [server.netloc]}
-        with Agent(f"{server.url}/openapi.json", sandbox=sandbox, config=Config(credentials={"key": entry})) as agent:
+        with Agent(
+            f"{server.url}/openapi.json", sandbox=sandbox, config=Config(credentials={"key": entry})
+        ) as agent:
             assert agent.execute("print(ping()['up'])").answer == "True"
         assert server.last.headers["x-key"] == "s3cret"
 
@@ -172,7 +221,11 @@ def test_an_agent_closes_what_it_has_opened_and_twice_does_no_harm(sandbox, tmp_
 def test_nothing_stays_open_of_an_agent_that_cannot_be_made(tmp_path):
     notes = tmp_path / "notes"
     with pytest.raises(UnknownTool):
-        Agent(f"mcp:{sys.executable} {SERVER} {notes}", config=Config(start_servers=True), allow_writes=["get_noting"])
+        Agent(
+            f"mcp:{sys.executable} {SERVER} {notes}",
+            config=Config(start_servers=True),
+            allow_writes=["get_noting"],
+        )
     assert not is_running(notes.read_text().split()[0])
 
 

@@ -48,7 +48,12 @@ def cases() -> list[Case]:
         kind, call, path = (part.strip() for part in verdict.removeprefix("-> ").split("|"))
         words = tuple(line.removeprefix("?? ") for line in lines if line.startswith("?? "))
         openings = {"{FIRST}": FIRST, "{PAGED}": PAGED}
-        program = "\n".join(openings.get(line, line) for line in lines if not line.startswith("?? ")).strip() + "\n"
+        program = (
+            "\n".join(
+                openings.get(line, line) for line in lines if not line.startswith("?? ")
+            ).strip()
+            + "\n"
+        )
         found.append(Case(name, program, kind, None if call == "-" else int(call), path, words))
     return found
 
@@ -57,7 +62,9 @@ def told(fault: Fault) -> str:
     return "\n".join((fault.message, *(fact.text for fact in fault.evidence)))
 
 
-def fault_of(program: str, trace: Trace | None, tools: Toolbox = TOOLS, findings: tuple[Finding, ...] = ()) -> Fault:
+def fault_of(
+    program: str, trace: Trace | None, tools: Toolbox = TOOLS, findings: tuple[Finding, ...] = ()
+) -> Fault:
     fault = attribute(Program(program), findings, trace, tools)
     assert fault is not None
     return fault
@@ -89,13 +96,25 @@ def test_the_producing_call_is_blamed(case: Case) -> None:
 
 
 def test_the_line_is_enough_where_a_sandbox_tells_no_columns() -> None:
-    named = {"key", "key of a loop's element", "None field in arithmetic", "empty list indexed", "wrong id passed on"}
+    named = {
+        "key",
+        "key of a loop's element",
+        "None field in arithmetic",
+        "empty list indexed",
+        "wrong id passed on",
+    }
     for case in [case for case in cases() if case.name in named]:
         trace = trace_of(case.source)
         assert trace.failure is not None
-        frames = tuple(Frame(line=frame.line, function=frame.function) for frame in trace.failure.frames)
-        fault = fault_of(case.source, replace(trace, failure=replace(trace.failure, frames=frames, hints=())))
-        assert (fault.kind, fault.call, fault.path) == (case.kind, case.call, case.path), told(fault)
+        frames = tuple(
+            Frame(line=frame.line, function=frame.function) for frame in trace.failure.frames
+        )
+        fault = fault_of(
+            case.source, replace(trace, failure=replace(trace.failure, frames=frames, hints=()))
+        )
+        assert (fault.kind, fault.call, fault.path) == (case.kind, case.call, case.path), told(
+            fault
+        )
 
 
 def test_facts_are_data() -> None:
@@ -119,20 +138,46 @@ def test_an_answer_is_no_fault() -> None:
 @pytest.mark.parametrize(
     ("source", "kind", "tool", "path"),
     [
-        ('print([a["id"] for a in search_airports(query="x")])', "misread_result", "search_airports", "results[].id"),
-        ('p = get_plane(tail_number="N1")\nprint(p["seats"] / p)', "misread_result", "get_plane", ""),
-        ('print(get_weather(airport="jfk", date="2013-01-01"))', "bad_arguments", "get_weather", "airport"),
+        (
+            'print([a["id"] for a in search_airports(query="x")])',
+            "misread_result",
+            "search_airports",
+            "results[].id",
+        ),
+        (
+            'p = get_plane(tail_number="N1")\nprint(p["seats"] / p)',
+            "misread_result",
+            "get_plane",
+            "",
+        ),
+        (
+            'print(get_weather(airport="jfk", date="2013-01-01"))',
+            "bad_arguments",
+            "get_weather",
+            "airport",
+        ),
     ],
 )
-def test_a_finding_names_tool_and_path_before_any_call(source: str, kind: str, tool: str, path: str) -> None:
+def test_a_finding_names_tool_and_path_before_any_call(
+    source: str, kind: str, tool: str, path: str
+) -> None:
     fault = fault_of(source, None, findings=check(Program(source), TOOLS))
     assert (fault.kind, fault.tool, fault.path, fault.call) == (kind, tool, path, None), told(fault)
 
 
 def test_the_first_finding_becomes_the_fault() -> None:
-    first = Finding(code="missing-key", message="this is wrong.", line=3, tool="get_plane", suggestion="model")
-    fault = fault_of("x", None, findings=(first, Finding(code="undefined-name", message="and this.", line=4)))
-    assert (fault.kind, fault.tool, fault.line, fault.call) == ("misread_result", "get_plane", 3, None)
+    first = Finding(
+        code="missing-key", message="this is wrong.", line=3, tool="get_plane", suggestion="model"
+    )
+    fault = fault_of(
+        "x", None, findings=(first, Finding(code="undefined-name", message="and this.", line=4))
+    )
+    assert (fault.kind, fault.tool, fault.line, fault.call) == (
+        "misread_result",
+        "get_plane",
+        3,
+        None,
+    )
     assert told(fault) == "line 3: this is wrong. (perhaps model)\nline 4: and this."
 
 
@@ -147,8 +192,13 @@ def test_the_first_finding_becomes_the_fault() -> None:
         (500, "unknown", "book_seat", "unknown_outcome", "took effect"),
     ],
 )
-def test_failures_of_tools(status: int | None, outcome: Outcome, tool: str, kind: str, word: str) -> None:
-    calls = {"get_plane": 'get_plane(tail_number="N14228")', "book_seat": 'book_seat(flight_id="UA-1", seat="1A")'}
+def test_failures_of_tools(
+    status: int | None, outcome: Outcome, tool: str, kind: str, word: str
+) -> None:
+    calls = {
+        "get_plane": 'get_plane(tail_number="N14228")',
+        "book_seat": 'book_seat(flight_id="UA-1", seat="1A")',
+    }
 
     def fail(_tool: str, _index: int, _result: Any) -> Any:
         raise ToolError(status, "it went wrong", outcome=outcome)
@@ -160,7 +210,9 @@ def test_failures_of_tools(status: int | None, outcome: Outcome, tool: str, kind
 
 
 def test_endings_that_no_exception_has_a_part_in() -> None:
-    call = ToolCall(index=0, tool="book_seat", arguments={"seat": "1A"}, line=1, error="lost", outcome="unknown")
+    call = ToolCall(
+        index=0, tool="book_seat", arguments={"seat": "1A"}, line=1, error="lost", outcome="unknown"
+    )
     for failed, type_, kind in (
         ("syntax", "Stopped", "syntax"),
         ("policy", "Stopped", "policy"),
@@ -168,11 +220,15 @@ def test_endings_that_no_exception_has_a_part_in() -> None:
         ("paused", "UnknownOutcome", "unknown_outcome"),
         ("limit", "wall_seconds", "limit"),
     ):
-        failure = Failure(kind=failed, type=type_, message="not like this", frames=(Frame(line=1),), call=0)  # type: ignore[arg-type]
+        failure = Failure(
+            kind=failed, type=type_, message="not like this", frames=(Frame(line=1),), call=0
+        )  # type: ignore[arg-type]
         fault = fault_of("book_seat()", Trace(calls=(call,), failure=failure))
         assert (fault.kind, fault.call, fault.tool, fault.line) == (kind, 0, "book_seat", 1)
         assert "not like this" in fault.message
-        assert ("Nobody knows" in told(fault) or "Find out" in told(fault)) == (kind in ("limit", "unknown_outcome"))
+        assert ("Nobody knows" in told(fault) or "Find out" in told(fault)) == (
+            kind in ("limit", "unknown_outcome")
+        )
 
 
 def gone(tool: str, index: int, result: Any) -> Any:
@@ -194,20 +250,34 @@ def wrapped(tool: str, index: int, result: Any) -> Any:
     [
         (f'{FIRST}\nprint(flights[0]["tail_number"])', gone, "drift", "flights[0].tail_number"),
         (f'{FIRST}\nprint(flights[0]["tail"])', gone, "misread_result", "flights[0].tail"),
-        (f'{FIRST}\nget_plane(tail_number=flights[0].get("tail_number"))', gone, "drift", "flights[0].tail_number"),
+        (
+            f'{FIRST}\nget_plane(tail_number=flights[0].get("tail_number"))',
+            gone,
+            "drift",
+            "flights[0].tail_number",
+        ),
         ('print(get_plane(tail_number="N14228")["seats"] + 1)', nulled, "drift", "seats"),
-        ('print(next(a for a in search_airports(query="N") if a["code"] == "JFK"))', wrapped, "drift", "results"),
+        (
+            'print(next(a for a in search_airports(query="N") if a["code"] == "JFK"))',
+            wrapped,
+            "drift",
+            "results",
+        ),
         ('print([a.get("code") for a in search_airports(query="N")])', wrapped, "drift", "results"),
     ],
 )
-def test_a_response_that_departs_from_its_schema_is_drift(source: str, change: Any, kind: str, path: str) -> None:
+def test_a_response_that_departs_from_its_schema_is_drift(
+    source: str, change: Any, kind: str, path: str
+) -> None:
     fault = blamed(source, change=change)
     assert (fault.kind, fault.call, fault.path) == (kind, 0, path), told(fault)
     assert "model: 3" not in told(fault)  # what departs elsewhere is not about this
     assert "not .key" not in told(fault)
 
 
-@pytest.mark.parametrize("source", ["", "def broken(:", "\0", "(" * 500, "x = 1 / (" + "+".join(["y"] * 3000) + ")"])
+@pytest.mark.parametrize(
+    "source", ["", "def broken(:", "\0", "(" * 500, "x = 1 / (" + "+".join(["y"] * 3000) + ")"]
+)
 def test_any_program_and_failure_give_a_fault(source: str) -> None:
     for kind in ("exception", "limit", "policy", "syntax", "paused"):
         for frames in ((), (Frame(line=1),), (Frame(line=99, column=3, end_line=1, end_column=2),)):
@@ -219,8 +289,14 @@ def test_any_program_and_failure_give_a_fault(source: str) -> None:
 def test_a_large_response_is_searched_within_bounds() -> None:
     rows = [{"id": f"row-{i}", "value": i, "tags": ["a", "b"]} for i in range(5_000)]
     tools = Toolbox([Tool(protocol=ToolProtocol(name="rows"), call=lambda _: rows)])
-    calls = tuple(ToolCall(index=i, tool="rows", arguments={}, line=1, result=rows) for i in range(5))
-    failure = Failure(kind="exception", type="KeyError", message="'values'", frames=(Frame(line=2),))
-    fault = fault_of('for r in rows():\n    print(r["values"])', Trace(calls=calls, failure=failure), tools)
+    calls = tuple(
+        ToolCall(index=i, tool="rows", arguments={}, line=1, result=rows) for i in range(5)
+    )
+    failure = Failure(
+        kind="exception", type="KeyError", message="'values'", frames=(Frame(line=2),)
+    )
+    fault = fault_of(
+        'for r in rows():\n    print(r["values"])', Trace(calls=calls, failure=failure), tools
+    )
     assert (fault.kind, fault.path) == ("misread_result", "[0].values")
     assert len(told(fault)) < 3000

@@ -15,9 +15,19 @@ from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from tests.tool_lab import fenced, record, tool
 
-PEOPLE = [{"id": f"p{n}", "name": name} for n, name in enumerate(["Ada", "Grace", "Edsger", "Barbara", "Donald"])]
-PAGE = record(people={"type": "array", "items": record(id="string", name="string")}, page="integer", pages="integer")
-PAGES = {"page": {"type": "integer", "default": 1}, "page_size": {"type": "integer", "default": 2, "maximum": 4}}
+PEOPLE = [
+    {"id": f"p{n}", "name": name}
+    for n, name in enumerate(["Ada", "Grace", "Edsger", "Barbara", "Donald"])
+]
+PAGE = record(
+    people={"type": "array", "items": record(id="string", name="string")},
+    page="integer",
+    pages="integer",
+)
+PAGES = {
+    "page": {"type": "integer", "default": 1},
+    "page_size": {"type": "integer", "default": 2, "maximum": 4},
+}
 
 
 @pytest.fixture
@@ -49,9 +59,13 @@ def toolbox(sent):
 @pytest.fixture
 def solve(toolbox, sandbox):
     def run(*replies, task="Do it.", store=None, tools=toolbox, learned=None, **settings):
-        model = ScriptedModel(*(fenced(r) if isinstance(r, str) and "(" in r else r for r in replies))
+        model = ScriptedModel(
+            *(fenced(r) if isinstance(r, str) and "(" in r else r for r in replies)
+        )
         config = Config(**{"samples": 1, **settings})
-        agent = Agent(tools, model=model, sandbox=sandbox, config=config, store=store, learned=learned)
+        agent = Agent(
+            tools, model=model, sandbox=sandbox, config=config, store=store, learned=learned
+        )
         events = []
         solution = agent.run(task, observer=events.append)
         return solution, model, events
@@ -73,9 +87,15 @@ def test_two_faults_then_solved(solve, sent):
         None,
     ]
     assert solution.attempts[0].trace is None
-    assert sent == [("get_note", {"id": "p1"})]  # the last program's call was answered by the journal
+    assert sent == [
+        ("get_note", {"id": "p1"})
+    ]  # the last program's call was answered by the journal
     assert solution.calls == 1
-    assert [type(event) for event in events if isinstance(event, ToolsChosen | ProgramWritten | AttemptEnded)] == [
+    assert [
+        type(event)
+        for event in events
+        if isinstance(event, ToolsChosen | ProgramWritten | AttemptEnded)
+    ] == [
         ToolsChosen,
         *[ProgramWritten, AttemptEnded] * 3,
     ]
@@ -90,9 +110,18 @@ def test_two_faults_then_solved(solve, sent):
 def test_a_program_that_comes_back_unchanged_is_not_run_again(solve, sent, samples, asked):
     """Each further reply is drawn to the prompt that shows the fault, and only where the one before was nothing new."""
     solution, model, events = solve(*["print(get_note(id='p9'))"] * 9, samples=samples)
-    assert (solution.status, len(solution.attempts), len(sent), len(model.prompts)) == ("failed", 1, 1, asked)
+    assert (solution.status, len(solution.attempts), len(sent), len(model.prompts)) == (
+        "failed",
+        1,
+        1,
+        asked,
+    )
     assert len({tuple(prompt) for prompt in model.prompts}) == 2
-    assert [options["temperature"] > 0 for options in model.options] == [False, False, *[True] * (samples - 1)]
+    assert [options["temperature"] > 0 for options in model.options] == [
+        False,
+        False,
+        *[True] * (samples - 1),
+    ]
     assert [event.sentence for event in events if isinstance(event, Noted)] == [UNCHANGED]
 
 
@@ -114,32 +143,55 @@ def test_none_stands_where_the_task_allows_for_it(solve):
     assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)
     assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
     refused = "try:\n    print(get_note(id='p9'))\nexcept ToolError as error:\n    print('Sorry:', error.status)"
-    late = ["print(list_people()['folk'][0])", "print(get_note(id='p1'))"]  # of its doubts nobody can be told
+    late = [
+        "print(list_people()['folk'][0])",
+        "print(get_note(id='p1'))",
+    ]  # of its doubts nobody can be told
     for programs in ([nothing], [refused], late):
         unasked, _, _ = solve(*programs, task="What is it?", max_repairs=len(programs) - 1)
         assert (unasked.status, unasked.answer, unasked.notes[-1]) == ("failed", None, UNCONFIRMED)
 
 
-@pytest.mark.parametrize("source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"])
+@pytest.mark.parametrize(
+    "source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"]
+)
 def test_an_answer_that_no_response_can_change_is_a_fault(solve, sent, source):
-    solution, model, _ = solve(f"people = list_people()['people']\n{source}", "print(list_people(page=3)['page'])")
-    assert ([found.code for found in solution.attempts[0].findings], solution.answer) == (["fixed-answer"], "3")
+    solution, model, _ = solve(
+        f"people = list_people()['people']\n{source}", "print(list_people(page=3)['page'])"
+    )
+    assert ([found.code for found in solution.attempts[0].findings], solution.answer) == (
+        ["fixed-answer"],
+        "3",
+    )
     assert sent == [("list_people", {"page": 3})]
     assert "the same whatever the functions return" in model.prompts[1][-1].content
 
 
-WRONG = {"type": "object", "properties": {"stars": {"type": "integer"}}, "additionalProperties": False}
+WRONG = {
+    "type": "object",
+    "properties": {"stars": {"type": "integer"}},
+    "additionalProperties": False,
+}
 
 
 @pytest.mark.parametrize("writes", ["", "mail = send_mail(to='p1')\n"])
 def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp_path, writes):
     """The model insists: the reads are made, and what came outranks the document, in this run and in the next one."""
     tools = toolbox.map(
-        lambda t: replace(t, protocol=replace(t.protocol, output_schema=WRONG)) if t.alias == "get_note" else t
+        lambda t: (
+            replace(t, protocol=replace(t.protocol, output_schema=WRONG))
+            if t.alias == "get_note"
+            else t
+        )
     )
     program = f"note = get_note(id='p1')\n{writes}print(note['extra']['stars'])"
     with Store(tmp_path / "runs.sqlite") as store:
-        kept = {"tools": tools, "learned": LearnedSchemas(tmp_path), "store": store, "allow_writes": ("all",)}
+        kept = {
+            "tools": tools,
+            "learned": LearnedSchemas(tmp_path),
+            "store": store,
+            "allow_writes": ("all",),
+        }
         kept["trust"] = ("value=p1",)
         solution, model, _ = solve(program, program, **kept)
         shown, next_model, _ = solve(program, **kept)
@@ -152,7 +204,9 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
 def test_what_a_document_forbids_and_the_responses_too_is_no_answer(solve, sent):
     """The model insists that a page is a list: the read is made, shows that it is none, and its four keys count not."""
     slip = "people = list_people()\nmine = [one for one in people['people'] if one['id'] == 5]\nprint(len(people))"
-    solution, model, _ = solve(slip, f"{slip}\n", "print(list_people(page=3)['page'])", strategy="chain")
+    solution, model, _ = solve(
+        slip, f"{slip}\n", "print(list_people(page=3)['page'])", strategy="chain"
+    )
     assert (solution.answer, sent) == ("3", [("list_people", {}), ("list_people", {"page": 3})])
     assert [attempt.answer for attempt in solution.attempts] == [None, None, "3"]
     assert "counts its keys" in model.prompts[2][-1].content

@@ -32,7 +32,9 @@ def found(source: str, tools: Toolbox = SHOP) -> list[tuple[str, int]]:
 
 
 def shown(source: str, tools: Toolbox) -> str:
-    return "\n".join(render_finding(finding, Program(source)) for finding in check(Program(source), tools))
+    return "\n".join(
+        render_finding(finding, Program(source)) for finding in check(Program(source), tools)
+    )
 
 
 @pytest.mark.parametrize("over", OVER)
@@ -42,7 +44,9 @@ def test_a_faulty_program_has_exactly_these_findings(kind: str, over: str | None
     for case in cases_over(f"faulty_{kind}", over):
         tools = toolbox(case.tools)
         text = shown(case.source, tools)
-        if found(case.source, tools) != sorted(case.expect) or any(word not in text for word in case.says):
+        if found(case.source, tools) != sorted(case.expect) or any(
+            word not in text for word in case.says
+        ):
             wrong.append(f"{case.name}: wanted {case.expect} {case.says}, got {text}")
     assert wrong == []
 
@@ -69,7 +73,9 @@ def test_what_a_small_model_gets_wrong_is_found() -> None:
 
 
 @pytest.mark.parametrize("over", OVER)
-def test_most_faults_of_programs_that_were_written_unseen_are_found_and_nothing_else_is(over: str | None) -> None:
+def test_most_faults_of_programs_that_were_written_unseen_are_found_and_nothing_else_is(
+    over: str | None,
+) -> None:
     programs = cases_over("batches", over)
     hits = 0
     for case in programs:
@@ -87,7 +93,11 @@ def test_nothing_is_certainly_wrong_in_any_gold_program() -> None:
 
 
 def _certainly_wrong(programs: list[Case]) -> list[str]:
-    return [f"{case.name}: {one.message}" for case in programs for one in _certain(case.source, toolbox(case.tools))]
+    return [
+        f"{case.name}: {one.message}"
+        for case in programs
+        for one in _certain(case.source, toolbox(case.tools))
+    ]
 
 
 def _certain(source: str, tools: Toolbox) -> list[Finding]:
@@ -97,9 +107,13 @@ def _certain(source: str, tools: Toolbox) -> list[Finding]:
 # --- what schemas say -------------------------------------------------------------------------------------------------
 
 
-def reading(schema: dict[str, Any], *, key: str = "x", level: EvidenceLevel = "declared") -> list[str]:
+def reading(
+    schema: dict[str, Any], *, key: str = "x", level: EvidenceLevel = "declared"
+) -> list[str]:
     """The codes found when a program reads `key` of a response of this schema."""
-    tools = Toolbox([tool("fetch", output={"title": "Result", **schema}, evidence=Evidence(level=level))])
+    tools = Toolbox(
+        [tool("fetch", output={"title": "Result", **schema}, evidence=Evidence(level=level))]
+    )
     return [finding.code for finding in check(Program(f"r = fetch()\nprint(r[{key!r}])\n"), tools)]
 
 
@@ -120,23 +134,52 @@ def test_what_is_not_declared_is_not_held_against_a_program() -> None:
 
 def test_a_schema_that_never_ends() -> None:
     # Every name leads to another: nothing here may run without an end.
-    steps = {f"S{n}": {"allOf": [{"$ref": f"#/$defs/S{(n + 1) % 5}"}, {"properties": {f"k{n}": {}}}]} for n in range(5)}
-    wide = {
-        "anyOf": [{"anyOf": [{"type": "object", "properties": {f"a{i}{j}": {}}} for j in range(9)]} for i in range(9)]
+    steps = {
+        f"S{n}": {"allOf": [{"$ref": f"#/$defs/S{(n + 1) % 5}"}, {"properties": {f"k{n}": {}}}]}
+        for n in range(5)
     }
-    for schema in ({"$defs": steps, "$ref": "#/$defs/S0"}, wide, {"allOf": [{"$ref": "#"}]}, {"items": {"$ref": "#"}}):
+    wide = {
+        "anyOf": [
+            {"anyOf": [{"type": "object", "properties": {f"a{i}{j}": {}}} for j in range(9)]}
+            for i in range(9)
+        ]
+    }
+    for schema in (
+        {"$defs": steps, "$ref": "#/$defs/S0"},
+        wide,
+        {"allOf": [{"$ref": "#"}]},
+        {"items": {"$ref": "#"}},
+    ):
         tools = Toolbox([tool("fetch", output=schema)])
-        tools = tools.map(lambda known, s=schema: replace(known, protocol=replace(known.protocol, output_schema=s)))
+        tools = tools.map(
+            lambda known, s=schema: replace(
+                known, protocol=replace(known.protocol, output_schema=s)
+            )
+        )
         source = "r = fetch()\nprint(r['k0']['k1'], r[0][0][0], [x['q'] for x in r])\n"
         assert all(finding.line == 2 for finding in check(Program(source), tools))
 
 
 def test_a_none_that_a_test_has_ruled_out_is_not_told_twice() -> None:
-    tools = Toolbox([tool("fetch", output=arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))])
+    tools = Toolbox(
+        [tool("fetch", output=arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))]
+    )
     body = "for r in fetch():\n    if {}:\n        print(r['a'] + 1)\n    print(r['b'])\n"
     silent = [
-        *("r['a']", "r['a'] is not None", "r['a'] != None", "r.get('a')", "None != r['a']", "not r['a'] is None"),
-        *("isinstance(r['a'], int)", "r['a'] and r['b']", "not (r['a'] is None or r['b'] > 3)", "r['a'] == 4"),
+        *(
+            "r['a']",
+            "r['a'] is not None",
+            "r['a'] != None",
+            "r.get('a')",
+            "None != r['a']",
+            "not r['a'] is None",
+        ),
+        *(
+            "isinstance(r['a'], int)",
+            "r['a'] and r['b']",
+            "not (r['a'] is None or r['b'] > 3)",
+            "r['a'] == 4",
+        ),
     ]
     telling = ["r['b'] > 3", "True"]
     for test in silent:
@@ -162,8 +205,19 @@ def test_a_finding_points_at_what_is_wrong() -> None:
 
 
 def test_a_sentence_says_where_and_what_to_write() -> None:
-    body = obj(name={"type": "string"}, sort={"anyOf": [obj(by={"enum": ["day"]}), {"type": "null"}]})
-    tools = Toolbox([tool("make", None, {"body": body}, obj(at=obj(day={"type": "string", "format": "date"}), n={}))])
+    body = obj(
+        name={"type": "string"}, sort={"anyOf": [obj(by={"enum": ["day"]}), {"type": "null"}]}
+    )
+    tools = Toolbox(
+        [
+            tool(
+                "make",
+                None,
+                {"body": body},
+                obj(at=obj(day={"type": "string", "format": "date"}), n={}),
+            )
+        ]
+    )
     where = "be a dict whose 'sort' is a dict whose 'by' is one of 'day'"
     assert where in shown('print(make(body={"name": "x", "sort": {"by": "x"}}))', tools)
     assert "It is a key of 'body': write body={'name': …}." in shown('print(make(name="x"))', tools)
@@ -173,7 +227,10 @@ def test_a_sentence_says_where_and_what_to_write() -> None:
 
 
 def test_findings_stand_in_order_without_repeats_and_are_not_too_many() -> None:
-    lines = [f"print(get_order(order_id=1)['k{n}'], get_order(order_id=1)['delay_days'] + 1)" for n in range(9)]
+    lines = [
+        f"print(get_order(order_id=1)['k{n}'], get_order(order_id=1)['delay_days'] + 1)"
+        for n in range(9)
+    ]
     program = Program("\n".join(lines))
     findings = check(program, SHOP)
     assert len(findings) == MOST_FINDINGS

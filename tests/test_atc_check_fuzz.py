@@ -23,7 +23,9 @@ def checked(source: str) -> None:
         assert render_finding(finding, program).startswith(f"line {finding.line}: ")
 
 
-PARTS = yaml.safe_load((Path(__file__).parent / "data" / "check" / "fuzz.yaml").read_text(encoding="utf-8"))
+PARTS = yaml.safe_load(
+    (Path(__file__).parent / "data" / "check" / "fuzz.yaml").read_text(encoding="utf-8")
+)
 ATOMS, FORMS, BLOCKS = PARTS["atoms"], PARTS["forms"], PARTS["blocks"]
 
 
@@ -34,7 +36,11 @@ def _indented(block: str) -> str:
 expressions = st.recursive(
     st.sampled_from(ATOMS),
     lambda inner: st.builds(
-        lambda form, a, b, c: f"({form.format(a=a, b=b, c=c)})", st.sampled_from(FORMS), inner, inner, inner
+        lambda form, a, b, c: f"({form.format(a=a, b=b, c=c)})",
+        st.sampled_from(FORMS),
+        inner,
+        inner,
+        inner,
     ),
     max_leaves=10,
 )
@@ -54,10 +60,27 @@ def test_any_program(parts: list[str]) -> None:
     checked("\n".join(parts))
 
 
-DEEP = ["(" * 90 + ")" * 90, "x = " + "-" * 3000 + "1", "[" * 80 + "]" * 80, "a" + ".b" * 2000, "f(" * 80 + ")" * 80]
-DEEP += ["x = " + " + ".join(["1"] * 3000), "\n".join("    " * n + "if x:" for n in range(90)) + " pass"]
-DEEP += ["x = 0\n" + "".join("    " * n + f"for a{n} in x:\n" for n in range(18)) + "    " * 18 + "x = [x]"]
-DEEP += ["def f(n): return f(n - 1) + f(f(n))\nprint(f(f(f(3))))", "f = lambda f: f(f)\nprint(f(f))"]
+DEEP = [
+    "(" * 90 + ")" * 90,
+    "x = " + "-" * 3000 + "1",
+    "[" * 80 + "]" * 80,
+    "a" + ".b" * 2000,
+    "f(" * 80 + ")" * 80,
+]
+DEEP += [
+    "x = " + " + ".join(["1"] * 3000),
+    "\n".join("    " * n + "if x:" for n in range(90)) + " pass",
+]
+DEEP += [
+    "x = 0\n"
+    + "".join("    " * n + f"for a{n} in x:\n" for n in range(18))
+    + "    " * 18
+    + "x = [x]"
+]
+DEEP += [
+    "def f(n): return f(n - 1) + f(f(n))\nprint(f(f(f(3))))",
+    "f = lambda f: f(f)\nprint(f(f))",
+]
 DEEP += [
     "\n".join(f"def f{n}(x): return f{n + 1}(x) + f{n + 1}([x])" for n in range(30))
     + "\ndef f30(x): return x\nprint(f0(1))"

@@ -36,7 +36,9 @@ class Counting:
     """Twenty tools, each of which gives a number."""
 
     def __init__(self) -> None:
-        self.toolbox = Toolbox(tool(name, {"value": 1000 + 7 * value}) for value, name in enumerate(NUMBERS))
+        self.toolbox = Toolbox(
+            tool(name, {"value": 1000 + 7 * value}) for value, name in enumerate(NUMBERS)
+        )
 
     def reset(self, _draw: str = "") -> None:
         pass
@@ -89,7 +91,11 @@ def test_gold_programs_score_a_hundred(run, data: str) -> None:
     assert "4/4  right" in err
     header, rows = read_rows(Path("rows.jsonl"))
     assert (header.suite, header.model, header.settings["strategy"]) == ("toolflow", "none", "gold")
-    assert (header.settings["split"], header.settings["sample"], header.settings["price"]) == ("all", None, [0.0, 0.0])
+    assert (header.settings["split"], header.settings["sample"], header.settings["price"]) == (
+        "all",
+        None,
+        [0.0, 0.0],
+    )
     assert rows[0].programs == ('print(number_1()["value"])\n',)
 
 
@@ -102,7 +108,10 @@ def test_a_model_writes_the_programs(run, data: str, monkeypatch) -> None:
     assert out.splitlines()[1].split()[:3] == ["chain", "2", "50%"]
     assert out.splitlines()[1].split()[-1] == "–"  # no price is known
     rows = read_rows(Path("rows.jsonl"))[1]
-    assert [(row.id, row.correct, row.path, row.precision) for row in rows] == [("t1", True, 1, 1), ("t2", False, 0, 0)]
+    assert [(row.id, row.correct, row.path, row.precision) for row in rows] == [
+        ("t1", True, 1, 1),
+        ("t2", False, 0, 0),
+    ]
     assert rows[0].run is not None  # `atc runs show` has it too
     monkeypatch.setenv("ATC_MODEL_PRICE", "1000,0")
     code, out, err = run(*command, "--out", "rows.jsonl")
@@ -118,7 +127,9 @@ def test_several_strategies_make_one_table(run, data: str) -> None:
         "react": 'Thought: It is known.\nAction: finish\nAction Input: {"answer": "1007"}',
     }
     Path("replies.json").write_text(json.dumps(list(replies.values())))
-    command = f"--data {data} --split short --limit 1 --model scripted:replies.json --out r.jsonl".split()
+    command = (
+        f"--data {data} --split short --limit 1 --model scripted:replies.json --out r.jsonl".split()
+    )
     command += ["--strategy", "chain", "--strategy", "react:decoding=off", "--strategy", "echo"]
     code, out, err = run(*command)
     assert code == 0, err
@@ -129,13 +140,20 @@ def test_several_strategies_make_one_table(run, data: str) -> None:
         ["echo", "1", "0%"],
     ]
     assert "1/1  wrong" in err
-    assert "All figures on a page: atc bench report r-chain.jsonl r-react-decoding-off.jsonl r-echo.jsonl" in err
+    assert (
+        "All figures on a page: atc bench report r-chain.jsonl r-react-decoding-off.jsonl r-echo.jsonl"
+        in err
+    )
     header, [row] = read_rows(Path("r-react-decoding-off.jsonl"))
     assert (header.settings["strategy"], row.correct) == ("react:decoding=off", True)
     code, out, err = run(*command, "--json")  # nothing is asked again
     assert code == 0, err
     shown = json.loads(out)
-    assert [one["strategy"] for one in shown["strategies"]] == ["chain", "react:decoding=off", "echo"]
+    assert [one["strategy"] for one in shown["strategies"]] == [
+        "chain",
+        "react:decoding=off",
+        "echo",
+    ]
     assert [one["solved"] for one in shown["strategies"]] == [1, 1, 0]
 
 
@@ -146,7 +164,9 @@ def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
     assert code == 3
     assert out.splitlines()[1].split()[:3] == ["chain", "0", "–"]
     assert "Not graded: 1 outage, 0 crashed; the same command asks these again." in err
-    assert len([line for line in err.splitlines() if "1/1  outage" in line]) == 1  # not before it is given again
+    assert (
+        len([line for line in err.splitlines() if "1/1  outage" in line]) == 1
+    )  # not before it is given again
     Path("replies.json").write_text(json.dumps(['```python\nprint(number_2()["value"])\n```']))
     code, out, err = run(*command, "--model", "scripted:replies.json")
     assert code == 0, err
@@ -158,10 +178,19 @@ def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
     [
         (("--split", "lnog"), "there is no task in the split 'lnog'; ask for long, short or all."),
         (("--services", "flights,movie"), "no service named 'movie'; did you mean 'movies'?"),
-        (("--services", "baseball"), "there is no task in the split 'all' with services baseball alone"),
-        (("--strategy", "reakt"), "--strategy: no strategy is named 'reakt'; did you mean 'react'?"),
+        (
+            ("--services", "baseball"),
+            "there is no task in the split 'all' with services baseball alone",
+        ),
+        (
+            ("--strategy", "reakt"),
+            "--strategy: no strategy is named 'reakt'; did you mean 'react'?",
+        ),
         (("--sample", "0"), "Invalid value for '--sample'"),
-        (("--out", "old.jsonl"), "'old.jsonl' was written by another version of atc, in format 1; this one reads 2;"),
+        (
+            ("--out", "old.jsonl"),
+            "'old.jsonl' was written by another version of atc, in format 1; this one reads 2;",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(run, data: str, arguments: tuple[str, ...], said: str) -> None:
@@ -173,7 +202,9 @@ def test_a_mistake_is_one_sentence(run, data: str, arguments: tuple[str, ...], s
     assert err.splitlines()[-1].startswith("atc: ")
 
 
-def drawn_from(counts: dict[str, int], count: int, seed: int) -> tuple[list[Task], tuple[Task, ...]]:
+def drawn_from(
+    counts: dict[str, int], count: int, seed: int
+) -> tuple[list[Task], tuple[Task, ...]]:
     tasks = [
         Task(**{**task(0, service), "id": f"{service}-{number}", "services": (service,)})
         for service, size in counts.items()
@@ -184,11 +215,15 @@ def drawn_from(counts: dict[str, int], count: int, seed: int) -> tuple[list[Task
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.dictionaries(st.sampled_from(["flights", "movies", "places", "baseball"]), st.integers(1, 30), min_size=1),
+    st.dictionaries(
+        st.sampled_from(["flights", "movies", "places", "baseball"]), st.integers(1, 30), min_size=1
+    ),
     st.integers(1, 60),
     st.integers(0, 9),
 )
-def test_a_sample_has_of_each_service_its_share(counts: dict[str, int], count: int, seed: int) -> None:
+def test_a_sample_has_of_each_service_its_share(
+    counts: dict[str, int], count: int, seed: int
+) -> None:
     tasks, drawn = drawn_from(counts, count, seed)
     assert len(drawn) == min(count, len(tasks))
     assert [one for one in tasks if one in drawn] == list(drawn)
@@ -202,6 +237,7 @@ def test_a_world_has_the_services_of_its_tasks() -> None:
     assert services_of(tasks) == ("flights",)
     wrong = [Task(**{**task(5), "candidates": ("list_airlines", "list_airline")})]
     with pytest.raises(
-        InvalidTask, match=r"'t5' names the tool 'list_airline', which no service has; did .* 'list_airlines'"
+        InvalidTask,
+        match=r"'t5' names the tool 'list_airline', which no service has; did .* 'list_airlines'",
     ):
         services_of(wrong)

@@ -39,7 +39,9 @@ def program(folder: Path, text: str) -> str:
 
 
 def test_each_finding_has_a_place_a_caret_and_a_way_out(tmp_path: Path, tools: str, atc_) -> None:
-    path = program(tmp_path, "item = get_item(key='é')\nprint('é', item['prize'])\nprint(get_itme(key='a'))\n")
+    path = program(
+        tmp_path, "item = get_item(key='é')\nprint('é', item['prize'])\nprint(get_itme(key='a'))\n"
+    )
     code, out, err = atc_("check", path, "--tools", tools)
     assert (code, err) == (1, "2 errors\n")
     first, second = out.strip().split("\n\n")
@@ -54,14 +56,22 @@ def test_each_finding_has_a_place_a_caret_and_a_way_out(tmp_path: Path, tools: s
     assert "Did you mean 'get_item'?" in second
 
 
-def test_an_editor_gets_json_through_a_pipe(tools: str, atc_, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_editor_gets_json_through_a_pipe(
+    tools: str, atc_, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = "print('é', get_item(kye='a'))"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source.encode()), "utf-8"))
     code, out, _ = atc_("check", "-", "--tools", tools, "--json")
     found = json.loads(out)
     assert (code, found[0]["file"]) == (1, "-")
-    assert {"code", "message", "line", "column", "end_column", "suggestion", "certain"} <= found[0].keys()
-    assert (found[0]["code"], found[0]["line"], found[0]["certain"]) == ("unknown-argument", 1, True)
+    assert {"code", "message", "line", "column", "end_column", "suggestion", "certain"} <= found[
+        0
+    ].keys()
+    assert (found[0]["code"], found[0]["line"], found[0]["certain"]) == (
+        "unknown-argument",
+        1,
+        True,
+    )
     assert source[found[0]["column"] - 1 : found[0]["end_column"] - 1] == "kye='a'"
     assert found[0]["suggestion"] == "key"
 
@@ -69,7 +79,11 @@ def test_an_editor_gets_json_through_a_pipe(tools: str, atc_, monkeypatch: pytes
 def test_a_file_that_cannot_be_read(tmp_path: Path, tools: str, atc_) -> None:
     binary = tmp_path / "binary.py"
     binary.write_bytes(b"\xff\xfe")
-    for path, said in ((tmp_path / "none.py", "No such file"), (binary, "is not UTF-8 text"), (tmp_path, "directory")):
+    for path, said in (
+        (tmp_path / "none.py", "No such file"),
+        (binary, "is not UTF-8 text"),
+        (tmp_path, "directory"),
+    ):
         code, out, err = atc_("check", path, "--tools", tools)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert said in err

@@ -27,7 +27,9 @@ def _here(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def atc(*arguments: str, code: str = MAIN, **options: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)  # type: ignore
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=60, **options
+    )  # type: ignore
 
 
 def verbs(group: click.Group, name: str = "atc") -> Iterator[tuple[str, click.Command]]:
@@ -40,12 +42,24 @@ def verbs(group: click.Group, name: str = "atc") -> Iterator[tuple[str, click.Co
 
 
 def test_help_shows_the_verbs_and_imports_nothing_heavy() -> None:
-    code = f"import sys\ntry:\n    {MAIN}\nfinally:\n    print(sorted(sys.modules), file=sys.stderr)"
+    code = (
+        f"import sys\ntry:\n    {MAIN}\nfinally:\n    print(sorted(sys.modules), file=sys.stderr)"
+    )
     done = atc("--help", code=code)
     assert (done.returncode, done.stdout) == (0, HELP.read_text(encoding="utf-8"))
     loaded = set(done.stderr.split("'")[1::2])
     assert "atc.cli.main" in loaded
-    heavy = {"rich", "sqlite3", "requests", "openai", "pydantic", "jsonschema_rs", "platformdirs", "yaml", "numpy"}
+    heavy = {
+        "rich",
+        "sqlite3",
+        "requests",
+        "openai",
+        "pydantic",
+        "jsonschema_rs",
+        "platformdirs",
+        "yaml",
+        "numpy",
+    }
     assert heavy & loaded == set()
 
 
@@ -79,7 +93,11 @@ def test_version(atc_) -> None:
     [
         (["rnu"], 2, "atc: No such command 'rnu'. Did you mean 'run'?"),
         (["--zzz"], 2, "atc: No such option '--zzz'; 'atc --help' shows how it is used."),
-        (["runs", "list", "--limit", "x"], 2, "atc: Invalid value for '--limit': 'x' is not a valid integer range;"),
+        (
+            ["runs", "list", "--limit", "x"],
+            2,
+            "atc: Invalid value for '--limit': 'x' is not a valid integer range;",
+        ),
         (["runs", "show", "last"], 2, "atc: no run 'last'; 'atc runs list' shows all."),
         (["tools", "list", "--tools", "nowhere.json"], 3, "atc: "),
     ],
@@ -94,10 +112,15 @@ def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
     assert explained(InvalidProtocol("a.json", "bad."))[1] == 2
     assert explained(UnknownTool("x", ["xy"]))[1] == 2
     assert explained(SourceUnavailable("down"))[1] == 3
-    assert explained(ModelUnavailable("It is down.")) == (f"It is down. More: {docs_page('start/your-model')}", 3)
+    assert explained(ModelUnavailable("It is down.")) == (
+        f"It is down. More: {docs_page('start/your-model')}",
+        3,
+    )
 
 
-def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(
+    atc_, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("atc.cli.settings.PROJECT_FILE", 3)
     code, out, err = atc_("config", "show")
     assert (code, out, err.count("\n")) == (3, "", 1)
@@ -127,14 +150,22 @@ def test_a_reader_that_has_gone_is_no_error_to_talk_about() -> None:
 def test_a_result_that_cannot_be_written_is_an_error() -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-c", MAIN, "bench", "list"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        )
     assert done.returncode == 3
     assert done.stderr == "atc: No space left on device; set ATC_DEBUG=1 to see where.\n"
 
 
 def test_a_setting_that_is_wrong_is_found_by_every_verb(atc_, tmp_path: Path) -> None:
     (tmp_path / "atc.toml").write_text("modle = 'x'")
-    for arguments in (["config", "show"], ["doctor"], ["runs", "list"], ["tools", "list"], ["run", "x"]):
+    for arguments in (
+        ["config", "show"],
+        ["doctor"],
+        ["runs", "list"],
+        ["tools", "list"],
+        ["run", "x"],
+    ):
         said = "atc: atc.toml: unknown setting 'modle'; did you mean 'model'?"
         said += f" More: {docs_page('reference/configuration')}\n"
         assert atc_(*arguments) == (2, "", said), arguments

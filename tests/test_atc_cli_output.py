@@ -13,7 +13,9 @@ HOSTILE = "a\x1b[2J\x9b31m\x07\x00\r\x7f\u202eevil\u2066\u2028\ud800\ufeff\U000e
 def test_nothing_that_acts_on_a_terminal_is_left() -> None:
     shown = escape_controls(HOSTILE + "\n\t")
     assert shown.isprintable()
-    assert shown.startswith("a\\x1b[2J\\x9b31m\\x07\\x00\\r\\x7f\\u202eevil\\u2066\\u2028\\ud800\\ufeff")
+    assert shown.startswith(
+        "a\\x1b[2J\\x9b31m\\x07\\x00\\r\\x7f\\u202eevil\\u2066\\u2028\\ud800\\ufeff"
+    )
     assert shown.endswith("z\\n\\t")
     assert escape_controls("a\n\tb\x1b", keep_newlines=True) == "a\n\tb\\x1b"
 

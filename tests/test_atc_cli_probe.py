@@ -56,9 +56,15 @@ def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc_):
         )
         assert lines[-2] == f"{server.netloc}: at most 8 calls, no more than 2 in a second"
         assert lines[-1] == "In all at most 8 calls."
-        code, out, _ = atc_("probe", "bare", "--dry-run", "--allow-writes", "--budget", "7", "--json")
+        code, out, _ = atc_(
+            "probe", "bare", "--dry-run", "--allow-writes", "--budget", "7", "--json"
+        )
         plan = json.loads(out)
-        assert (code, plan["total"], plan["hosts"]) == (0, 7, [{"host": server.netloc, "at_most": 7}])
+        assert (code, plan["total"], plan["hosts"]) == (
+            0,
+            7,
+            [{"host": server.netloc, "at_most": 7}],
+        )
         assert [tool["at_most"] for tool in plan["tools"]] == [7, 7, 7]
     assert server.seen == []
 
@@ -70,7 +76,10 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
         assert (code, len(server.seen)) == (0, len({seen.target for seen in server.seen}))
         sent = len(server.seen)
         assert out.splitlines()[0].startswith(f"2 of 3 tools documented with {sent} calls: ")
-        assert "\n  add_user: it may change something (its name says 'add'); --allow-writes lets it be called\n" in out
+        assert (
+            "\n  add_user: it may change something (its name says 'add'); --allow-writes lets it be called\n"
+            in out
+        )
         assert "1 tool may change something and will not be called" in err
         assert err.splitlines()[-1] == 'Next: atc run "…" --tools out'
         assert "\x1b" not in err
@@ -78,12 +87,17 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
         assert (tmp_path / "out" / "COVERAGE.md").is_file()
         protocol = load_tools("out")["get_user"].protocol
         assert protocol.output_schema["properties"]["age"] == {"type": "integer"}
-        assert [(link.tool, link.path) for link in protocol.links if link.support == "observed"] == [
-            ("list_users", "users[].id")
-        ]
+        assert [
+            (link.tool, link.path) for link in protocol.links if link.support == "observed"
+        ] == [("list_users", "users[].id")]
         code, out, err = atc_(*PROBE, "--json")
         report = json.loads(out)
-        assert (code, report["totals"]["answered"], report["sent"], report["interrupted"]) == (0, 2, sent, False)
+        assert (code, report["totals"]["answered"], report["sent"], report["interrupted"]) == (
+            0,
+            2,
+            sent,
+            False,
+        )
         assert (report["folder"], report["written"]) == ("out", [])
         assert len(server.seen) == sent
 
@@ -120,7 +134,9 @@ def test_an_interruption_ends_all_sources(atc_):
     with serving(answer) as server:
         for name in "ab":
             Path(name).mkdir()
-            Path(name, "tools.json").write_text(json.dumps({f"list_{name}": f"GET {server.url}/{name}"}))
+            Path(name, "tools.json").write_text(
+                json.dumps({f"list_{name}": f"GET {server.url}/{name}"})
+            )
         code, _, err = atc_("probe", "a", "b", "-o", "out", "--model", "none", "--rate", "1000")
         assert (code, {seen.path for seen in server.seen}) == (130, {"/a"})
     assert "1/2  a: 1 of 1 tool documented" in err
@@ -149,7 +165,9 @@ def test_wrong_usage(atc_, tmp_path):
         assert err.count("\n") == 1
     code, _, err = atc_("probe", "nope.json", "-o", "out")
     assert (code, "no such folder, file or Python module; give a folder" in err) == (3, True)
-    (tmp_path / "other.py").write_text("def f(x):\n    '''F.\n\n    read_only = True\n    '''\n    return {'x': x}\n")
+    (tmp_path / "other.py").write_text(
+        "def f(x):\n    '''F.\n\n    read_only = True\n    '''\n    return {'x': x}\n"
+    )
     assert atc_("probe", "other.py", "-o", "o", "--model", "none")[0] == 0
     code, out, err = atc_("probe", "bare", "-o", "o", "--model", "none")
     assert (code, "holds a probing of" in err) == (2, True)
@@ -173,8 +191,13 @@ def test_a_check_says_what_changed(atc_, tmp_path):
         describe(server)
         assert atc_(*PROBE)[0] == 0
         code, out, _ = atc_("probe", "--check", "out", "--rate", "1000")
-        assert (code, out.splitlines()[-1].partition(" with ")[0]) == (0, "no change in 2 of 3 tools")
-        files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
+        assert (code, out.splitlines()[-1].partition(" with ")[0]) == (
+            0,
+            "no change in 2 of 3 tools",
+        )
+        files = {
+            path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()
+        }
         for user in USERS:
             user["label"] = user.pop("name")
         try:
@@ -186,10 +209,14 @@ def test_a_check_says_what_changed(atc_, tmp_path):
         assert code == 1
         lines = out.splitlines()
         assert any(line.startswith("breaking  get_user: 'name' is in none of") for line in lines)
-        assert lines[-1].startswith("4 changes (2 breaking, 0 risky, 2 harmless) in 2 of 3 tools with ")
+        assert lines[-1].startswith(
+            "4 changes (2 breaking, 0 risky, 2 harmless) in 2 of 3 tools with "
+        )
         assert told["breaking"] is True
         assert {change["severity"] for change in told["changes"]} == {"breaking", "harmless"}
-        assert files == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
+        assert files == {
+            path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()
+        }
 
 
 def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc_, monkeypatch):
@@ -207,7 +234,13 @@ def har(url):
 
     def entry(path, body):
         content = {"mimeType": "application/json", "text": json.dumps(body)}
-        request = {"method": "GET", "url": f"{url}{path}", "headers": [], "queryString": [], "cookies": []}
+        request = {
+            "method": "GET",
+            "url": f"{url}{path}",
+            "headers": [],
+            "queryString": [],
+            "cookies": [],
+        }
         response = {"status": 200, "headers": [], "content": content}
         return {"request": request, "response": response, "time": 5, "_resourceType": "fetch"}
 
@@ -220,7 +253,9 @@ def test_the_operations_of_a_recording_are_probed(atc_, tmp_path, monkeypatch):
         monkeypatch.setitem(user, "id", str(1000 + number))
     with serving(users) as server:
         (tmp_path / "traffic.har").write_text(json.dumps(har(server.url)))
-        code, out, _ = atc_("probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json")
+        code, out, _ = atc_(
+            "probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json"
+        )
         report = json.loads(out)
         assert (code, report["totals"]["answered"], report["totals"]["tools"]) == (0, 2, 2)
         assert {"/users", "/users/1000"} <= {seen.target for seen in server.seen}
@@ -240,7 +275,10 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         settings = probe.allowed(tools, ProbeSettings(), log)
         assert settings.allow_writes is answer
         assert asked == ["Call these too?"]
-        assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
+        assert (
+            "add  writes  at most 15 calls  (POST https://api.example.org/add)"
+            in capsys.readouterr().err
+        )
         assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
         assert "add  writes  at most 15 calls" in capsys.readouterr().err
         assert len(asked) == 1

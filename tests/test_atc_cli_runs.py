@@ -16,7 +16,14 @@ from sandbox.trace import ToolCall, Trace
 
 HAS_ID = Fact(kind="keys", text="rows[0] has id")
 
-CALL = ToolCall(index=0, tool="find", arguments={"name": "Bo"}, line=1, result=[{"id": "\x1b[2J"}], seconds=0.012)
+CALL = ToolCall(
+    index=0,
+    tool="find",
+    arguments={"name": "Bo"},
+    line=1,
+    result=[{"id": "\x1b[2J"}],
+    seconds=0.012,
+)
 FAILED = Attempt(
     Program("rows = find(name='Bo')\nprint(rows['id'])"),
     (),
@@ -39,7 +46,11 @@ def solved(config: Config) -> str:
         observe = store.observer(run)
         observe(events.ToolsChosen(("find",), 1))
         observe(events.ModelAsked("write", [Message("user", "the prompt")]))
-        observe(events.ModelReplied("write", Completion(text="the reply", model="local", input_tokens=9)))
+        observe(
+            events.ModelReplied(
+                "write", Completion(text="the reply", model="local", input_tokens=9)
+            )
+        )
         for number, attempt in enumerate((FAILED, ANSWERED)):
             store.observer(run)(events.Called(number, attempt.trace.calls[0]))
             observe(events.AttemptEnded(number, attempt))
@@ -59,7 +70,13 @@ def test_list(config: Config, atc_) -> None:
     assert [line.split()[:2] for line in lines] == [[second, "solved"], [first, "solved"]]
     assert lines[0].endswith("How many \\x1b[31mBos?")
     (run,) = json.loads(atc_("runs", "list", "--json", "--limit", "1")[1])
-    assert (run["id"], run["status"], run["answer"], run["attempts"], run["calls"]) == (second, "solved", "5", 2, 1)
+    assert (run["id"], run["status"], run["answer"], run["attempts"], run["calls"]) == (
+        second,
+        "solved",
+        "5",
+        2,
+        1,
+    )
 
 
 def test_show_tells_the_whole_story(config: Config, atc_) -> None:
@@ -94,10 +111,14 @@ def test_show_tells_the_whole_story(config: Config, atc_) -> None:
 def test_calls_that_were_under_way_are_shown(config: Config, atc_) -> None:
     with open_store(config) as store:
         run = store.create("t")
-        store.observer(run)(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
+        store.observer(run)(
+            events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False)
+        )
         store.finish(run, status="interrupted", error="KeyboardInterrupt()")
     code, out, _ = atc_("runs", "show", run)
     assert code == 0
-    assert 'broke off or were begun again\ncall 0   find(name="Bo") → (no outcome was recorded)' in out
+    assert (
+        'broke off or were begun again\ncall 0   find(name="Bo") → (no outcome was recorded)' in out
+    )
     assert "error    KeyboardInterrupt()" in out
     assert len(json.loads(atc_("runs", "show", run, "--json")[1])["unfinished_calls"]) == 1

@@ -37,7 +37,11 @@ def service():
 
     def answer(seen):
         text = texts.get(seen.path.rpartition("/")[2])
-        return Reply(status=404, body={"detail": "none"}) if text is None else Reply(body={"text": text, "more": 1})
+        return (
+            Reply(status=404, body={"detail": "none"})
+            if text is None
+            else Reply(body={"text": text, "more": 1})
+        )
 
     with serving(answer) as server:
         yield server
@@ -54,7 +58,11 @@ def solve(config, sandbox, service):
         with Invoker() as invoker, open_store(config) as store:
             toolbox = Toolbox([Tool(protocol, invoker.bind(protocol))])
             model = ScriptedModel(f"```python\n{program}\n```")
-            return Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store).run(task).run
+            return (
+                Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
+                .run(task)
+                .run
+            )
 
     return run
 
@@ -95,7 +103,13 @@ def test_a_run_is_exported_and_replayed(solve, atc_, offline, service):
     assert len(service.seen) == seen
     code, out, _ = atc_("runs", "replay", "run.json", "--json")
     verdict = json.loads(out)
-    assert (code, verdict["run"], verdict["same"], verdict["calls"], verdict["diverged"]) == (0, run, True, 2, None)
+    assert (code, verdict["run"], verdict["same"], verdict["calls"], verdict["diverged"]) == (
+        0,
+        run,
+        True,
+        2,
+        None,
+    )
 
 
 def test_by_stdout_and_stdin(solve, atc_, monkeypatch):
@@ -129,11 +143,18 @@ def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
     edit(path, lambda d: d.update(program=d["program"].replace("p2", "p3")))
     code, out, err = atc_("runs", "replay", path)
     assert (code, out) == (1, "")
-    assert err == 'the replay left its recording at call 1: expected get_note(id="p2"), got get_note(id="p3").\n'
+    assert (
+        err
+        == 'the replay left its recording at call 1: expected get_note(id="p2"), got get_note(id="p3").\n'
+    )
     code, out, _ = atc_("runs", "replay", path, "--json")
     assert code == 1
     shown = json.loads(out)["diverged"]
-    assert (shown["index"], shown["expected"], shown["got"]) == (1, 'get_note(id="p2")', 'get_note(id="p3")')
+    assert (shown["index"], shown["expected"], shown["got"]) == (
+        1,
+        'get_note(id="p2")',
+        'get_note(id="p3")',
+    )
 
 
 def test_a_file_that_is_not_there(config, atc_):
@@ -147,7 +168,10 @@ def test_many_files_as_a_test_suite(solve, atc_, offline):
     solve()
     Path("kept/deep").mkdir(parents=True)
     exported(atc_, name="kept/one.json")
-    edit(exported(atc_, name="kept/two.json"), lambda d: d.update(program=d["program"].replace("p2", "p3")))
+    edit(
+        exported(atc_, name="kept/two.json"),
+        lambda d: d.update(program=d["program"].replace("p2", "p3")),
+    )
     exported(atc_, name="kept/deep/three.json")
     Path("kept/other.json").write_text('{"format": "of somebody else"}')
     Path("kept/cut.json").write_text(Path("kept/one.json").read_text()[:300])

@@ -17,7 +17,9 @@ from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
 SECRET = "s3cr3t-Zq8vKx2mN7"
-CALL = ToolCall(index=0, tool="login", arguments={"password": SECRET}, line=1, result={"token": SECRET[::-1]})
+CALL = ToolCall(
+    index=0, tool="login", arguments={"password": SECRET}, line=1, result={"token": SECRET[::-1]}
+)
 LONG = SECRET + "x" * 20_000  # more than a page of the file
 
 
@@ -31,10 +33,16 @@ def stored(config: Config, *, ended: bool = True) -> str:
         run = store.create(f"log in with {SECRET}")
         store.observer(run)(events.ModelAsked("write", (Message("user", LONG),)))
         store.observer(run)(events.ModelReplied("write", Completion(text=SECRET, model="m")))
-        store.observer(run)(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
+        store.observer(run)(
+            events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False)
+        )
         store.observer(run)(events.Called(0, replace(CALL, result={"token": LONG})))
         attempt = Attempt(
-            Program(f"login(password={SECRET!r})"), (), Trace(calls=(CALL,), stdout=SECRET), None, execution=0
+            Program(f"login(password={SECRET!r})"),
+            (),
+            Trace(calls=(CALL,), stdout=SECRET),
+            None,
+            execution=0,
         )
         store.observer(run)(events.AttemptEnded(0, attempt))
         if ended:
@@ -44,7 +52,9 @@ def stored(config: Config, *, ended: bool = True) -> str:
 
 def holds_secret(config: Config) -> list[str]:
     return [
-        file.name for file in config.state_dir.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()
+        file.name
+        for file in config.state_dir.rglob("*")
+        if file.is_file() and SECRET.encode() in file.read_bytes()
     ]
 
 
@@ -74,17 +84,24 @@ def test_what_the_embedded_model_kept_of_its_prompts_goes_too(config: Config, at
 
 def test_a_run_at_work_is_left_alone(config: Config, atc_) -> None:
     working, done = stored(config, ended=False), stored(config)
-    assert json.loads(atc_("runs", "purge", "--all", "--yes", "--json")[1]) == {"deleted": [done], "running": [working]}
+    assert json.loads(atc_("runs", "purge", "--all", "--yes", "--json")[1]) == {
+        "deleted": [done],
+        "running": [working],
+    }
     assert runs(config) == [working]
     code, _, err = atc_("runs", "purge", "--all", "--yes")
     assert code == 0
-    assert f"There is nothing to delete.\nLeft alone, since a process works on it: {working}." in err
+    assert (
+        f"There is nothing to delete.\nLeft alone, since a process works on it: {working}." in err
+    )
     code, _, err = atc_("runs", "purge", working, "--yes")
     assert (code, "is being worked on" in err) == (2, True)
     assert runs(config) == [working]
 
 
-@pytest.mark.parametrize("arguments", [[], ["last", "--all"], ["--all", "--older-than", "1"], ["nosuch", "--yes"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["last", "--all"], ["--all", "--older-than", "1"], ["nosuch", "--yes"]]
+)
 def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], atc_) -> None:
     run = stored(config)
     code, _, err = atc_("runs", "purge", *arguments)
@@ -93,7 +110,9 @@ def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], atc_) -
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("\n", 130, 1), ("y\n", 0, 0)])
-def test_on_a_terminal_it_asks(config: Config, monkeypatch, atc_, answer: str, code: int, left: int) -> None:
+def test_on_a_terminal_it_asks(
+    config: Config, monkeypatch, atc_, answer: str, code: int, left: int
+) -> None:
     stored(config)
     monkeypatch.setattr("atc.cli.runs.has_person", lambda: True)
     monkeypatch.setattr("atc.cli.output.has_person", lambda: True)

@@ -40,7 +40,11 @@ def test_a_search_by_words_lists_the_best_first(run):
 
 def test_explain_says_how_in_json_too(run):
     report = json.loads(run("search", "rivers", "--method", "bm25", "--explain", "--json")[1])
-    assert (report["method"], report["transcript"], report["usage"]["model_calls"]) == ("bm25", [], 0)
+    assert (report["method"], report["transcript"], report["usage"]["model_calls"]) == (
+        "bm25",
+        [],
+        0,
+    )
     assert [hit["alias"] for hit in report["hits"]] == ["list_rivers"]
     assert run("search", "rivers", "--method", "bm25", "--explain")[2].splitlines()[-1] == "bm25"
 

@@ -117,9 +117,13 @@ def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         assert "nothing was sent. Allow it with --allow-writes rename" in err
         assert err.count("\n") == 1
         for allowed in ("rename", "all"):
-            code, out, _ = atc_("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", allowed)
+            code, out, _ = atc_(
+                "tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", allowed
+            )
             assert (code, json.loads(out)) == (0, "p1 is Jo")
-        code, _, err = atc_("tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", "renam")
+        code, _, err = atc_(
+            "tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", "renam"
+        )
         assert (code, "no tool named 'renam'" in err) == (1, True)
         refused = json.loads(atc_("tools", "call", "rename", "person=p1", "name=Jo", "--json")[1])
         assert (refused["outcome"], refused["result"]) == ("not_run", None)
@@ -140,7 +144,9 @@ def test_imported_tools_are_the_same_tools(atc_, tmp_path: Path) -> None:
     code, out, err = atc_("tools", "import", "people.py", "-o", "out/tools")
     assert (code, out) == (0, "")
     assert "5 tools written to out/tools; use them with: --tools out/tools\n" in err
-    assert sorted(path.stem for path in (tmp_path / "out/tools").iterdir()) == sorted(load_tools("people.py"))
+    assert sorted(path.stem for path in (tmp_path / "out/tools").iterdir()) == sorted(
+        load_tools("people.py")
+    )
     assert json.loads((tmp_path / "out/tools/rename.json").read_text())["name"] == "rename"
     code, _, err = atc_("tools", "import", "people.py", "-o", "out/tools")
     assert code == 2
@@ -152,7 +158,9 @@ def test_imported_tools_are_the_same_tools(atc_, tmp_path: Path) -> None:
 def test_export_in_each_format(atc_, tmp_path: Path) -> None:
     document = json.loads(atc_("tools", "export")[1])
     assert (document["openapi"], len(document["paths"])) == ("3.1.0", 5)
-    assert {tool["name"] for tool in json.loads(atc_("tools", "export", "--format", "mcp")[1])} >= {"rename"}
+    assert {tool["name"] for tool in json.loads(atc_("tools", "export", "--format", "mcp")[1])} >= {
+        "rename"
+    }
     code, out, err = atc_("tools", "export", "-o", "sub/openapi.json")
     assert (code, out, err) == (0, "", "5 tools written to sub/openapi.json\n")
     assert json.loads((tmp_path / "sub/openapi.json").read_text()) == document

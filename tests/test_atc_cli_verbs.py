@@ -11,10 +11,14 @@ import pytest
 pytestmark = pytest.mark.usefixtures("own_folders")
 
 
-def test_config_shows_each_setting_with_its_origin(atc_, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_shows_each_setting_with_its_origin(
+    atc_, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     user = tmp_path / "user" / "atc"
     user.mkdir(parents=True, exist_ok=True)
-    tables = "[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\n[headers.'a.org']\nAccept = 'b'\n"
+    tables = (
+        "[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\n[headers.'a.org']\nAccept = 'b'\n"
+    )
     (user / "config.toml").write_text(tables)
     (tmp_path / "atc.toml").write_text("max_calls = 20\n")
     monkeypatch.setenv("ATC_MAX_TOOLS", "3")
@@ -36,7 +40,9 @@ def test_config_shows_each_setting_with_its_origin(atc_, tmp_path: Path, monkeyp
 
 
 def test_doctor_tries_things_out(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atc.cli.doctor.NAMES", ("zygote", "monty", "trusted"))  # a container takes seconds
+    monkeypatch.setattr(
+        "atc.cli.doctor.NAMES", ("zygote", "monty", "trusted")
+    )  # a container takes seconds
     code, out, err = atc_("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(out)}
     assert (code, err) == (0, ""), checks
@@ -82,7 +88,10 @@ def test_models_that_can_be_used(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bench_list(atc_) -> None:
     assert atc_("bench", "list")[1].startswith("toolflow  587 tasks")
-    assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == ["toolflow", "flights"]
+    assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == [
+        "toolflow",
+        "flights",
+    ]
 
 
 MATHS = '''
@@ -95,12 +104,31 @@ def double(number: int) -> int:
 '''
 
 
-def test_bench_run_grades_what_an_agent_answers_with_the_tools_that_are_given(atc_, tmp_path: Path) -> None:
+def test_bench_run_grades_what_an_agent_answers_with_the_tools_that_are_given(
+    atc_, tmp_path: Path
+) -> None:
     (tmp_path / "maths.py").write_text(MATHS)
     (tmp_path / "replies.json").write_text(json.dumps(["```python\nprint(double(number=2))\n```"]))
-    question = {"id": "q1", "question": "What is twice 2?", "answer": 4, "type": "number", "calls": 1}
+    question = {
+        "id": "q1",
+        "question": "What is twice 2?",
+        "answer": 4,
+        "type": "number",
+        "calls": 1,
+    }
     (tmp_path / "q.jsonl").write_text(json.dumps(question))
-    command = ("bench", "run", "flights", "--data", "q.jsonl", "--tools", "maths.py", "--strategy", "chain", "--json")
+    command = (
+        "bench",
+        "run",
+        "flights",
+        "--data",
+        "q.jsonl",
+        "--tools",
+        "maths.py",
+        "--strategy",
+        "chain",
+        "--json",
+    )
     code, out, err = atc_(*command, "--model", "scripted:replies.json")
     summary = json.loads(out)
     assert (code, summary["graded"], summary["solved"], summary["outages"]) == (0, 1, 1, 0), err
@@ -124,5 +152,12 @@ def test_models_test_asks_one_question(atc_, tmp_path: Path) -> None:
 def test_an_address_that_is_taken_is_told_before_any_is_announced(atc_, tmp_path: Path) -> None:
     (tmp_path / "sums.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, out, err = atc_("serve", "--tools", "sums.py", "--http", f"127.0.0.1:{taken.getsockname()[1]}")
-    assert (code, out, "choose another address or port" in err, "Serving" in err) == (3, "", True, False)
+        code, out, err = atc_(
+            "serve", "--tools", "sums.py", "--http", f"127.0.0.1:{taken.getsockname()[1]}"
+        )
+    assert (code, out, "choose another address or port" in err, "Serving" in err) == (
+        3,
+        "",
+        True,
+        False,
+    )

@@ -22,7 +22,9 @@ def shown(*events) -> list[str]:
 
 
 def test_a_reply_is_a_line() -> None:
-    reply = Completion(text="x", model="m", input_tokens=100, cached_tokens=90, output_tokens=7, seconds=1.5)
+    reply = Completion(
+        text="x", model="m", input_tokens=100, cached_tokens=90, output_tokens=7, seconds=1.5
+    )
     assert shown(ModelAsked("write", ()), ModelReplied("write", reply)) == [
         "model     10 tokens read, 7 written in 1.5 s"
     ]
@@ -32,7 +34,10 @@ def test_a_reply_is_a_line() -> None:
 
 
 def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
-    calls = [ToolCall(index=n, tool="find", arguments={"n": n}, line=n, result=n, seconds=0.004) for n in (0, 1)]
+    calls = [
+        ToolCall(index=n, tool="find", arguments={"n": n}, line=n, result=n, seconds=0.004)
+        for n in (0, 1)
+    ]
     again = ToolCall(index=0, tool="find", arguments={"n": 0}, line=1, result=0, reused=True)
     assert shown(
         ProgramWritten(0, Program("a = find(n=0)\n"), ()),
@@ -57,7 +62,10 @@ def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
 
 
 def test_many_calls_of_one_tool_are_folded() -> None:
-    calls = [ToolCall(index=n, tool="find", arguments={"n": n}, line=1, result=n, seconds=0.004) for n in range(9)]
+    calls = [
+        ToolCall(index=n, tool="find", arguments={"n": n}, line=1, result=n, seconds=0.004)
+        for n in range(9)
+    ]
     other = ToolCall(index=9, tool="look", arguments={}, line=2, result=1, seconds=0.004)
     assert shown(*(Called(0, call) for call in (*calls, other))) == [
         "call      find(n=0) → integer · 4 ms",

@@ -9,7 +9,14 @@ from atc.cli.settings import read_settings
 from atc.core.config import Config, CredentialEntry, InvalidConfig, public, read_value
 
 
-def load(folder: Path, *, project: str = "", user: str = "", env: dict[str, str] | None = None, **flags: object):
+def load(
+    folder: Path,
+    *,
+    project: str = "",
+    user: str = "",
+    env: dict[str, str] | None = None,
+    **flags: object,
+):
     if project:
         (folder / "atc.toml").write_text(project, encoding="utf-8")
     (folder / "atc").mkdir(exist_ok=True)
@@ -85,14 +92,19 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
             "[credentials.x]\nvalue = 's3cret'\nhosts = ['*.org']",
             "credentials.x.hosts must be a host, such as 'api.example.org' or 'localhost:8080'.",
         ),
-        ("[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nprefx = 'a'", "credentials.x.prefx is unknown."),
+        (
+            "[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nprefx = 'a'",
+            "credentials.x.prefx is unknown.",
+        ),
         (
             "[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nplace = 'body'",
             "place must be 'header', 'query' or 'cookie'.",
         ),
     ],
 )
-def test_a_bad_setting_is_one_sentence_without_secrets(tmp_path: Path, text: str, said: str) -> None:
+def test_a_bad_setting_is_one_sentence_without_secrets(
+    tmp_path: Path, text: str, said: str
+) -> None:
     with pytest.raises(InvalidConfig) as caught:
         load(tmp_path, user=text)
     assert said in str(caught.value)
@@ -101,9 +113,13 @@ def test_a_bad_setting_is_one_sentence_without_secrets(tmp_path: Path, text: str
 
 
 def test_bad_variables_and_flags_are_named_as_they_are_written(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfig, match=r"ATC_MAX_TOOLS must be a valid integer, .*, got 'many'"):
+    with pytest.raises(
+        InvalidConfig, match=r"ATC_MAX_TOOLS must be a valid integer, .*, got 'many'"
+    ):
         load(tmp_path, env={"ATC_MAX_TOOLS": "many"})
-    with pytest.raises(InvalidConfig, match="unknown setting 'ATC_MAX_TOOL'; did you mean 'ATC_MAX_TOOLS'"):
+    with pytest.raises(
+        InvalidConfig, match="unknown setting 'ATC_MAX_TOOL'; did you mean 'ATC_MAX_TOOLS'"
+    ):
         load(tmp_path, env={"ATC_MAX_TOOL": "3"})
     with pytest.raises(InvalidConfig, match="command line: --max-seconds must be"):
         load(tmp_path, max_seconds=-1.0)
@@ -135,7 +151,9 @@ name = "key"
 
 def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
     config, origins = load(
-        tmp_path, user=CREDENTIALS, credentials={"plain": {"value": "other", "hosts": ["a.org"], "name": "X"}}
+        tmp_path,
+        user=CREDENTIALS,
+        credentials={"plain": {"value": "other", "hosts": ["a.org"], "name": "X"}},
     )
     assert config.credentials["mine"] == CredentialEntry(
         value="env:MY_TOKEN", hosts=("api.example.org", "localhost:8080"), prefix="Bearer "
@@ -149,7 +167,9 @@ def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
     assert "other" not in repr(config)
 
 
-def test_secrets_are_read_when_they_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_read_when_they_are_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "token").write_text("t0ken \nmore\n")
     monkeypatch.setenv("T", "abc")
     assert read_value("x", "env:T") == "abc"

@@ -60,7 +60,9 @@ def test_reads_pass_and_writes_pause_with_the_command(tools):
         " Allow it with: atc runs resume r1 --allow-writes send_mail"
     )
     _, box = guarded(tools)
-    assert why(box, "send_mail").endswith("nothing was sent. Allow it with --allow-writes send_mail")
+    assert why(box, "send_mail").endswith(
+        "nothing was sent. Allow it with --allow-writes send_mail"
+    )
 
 
 @pytest.mark.parametrize("allowed", ["all", "send_mail", "send-mail"])
@@ -76,7 +78,9 @@ def test_what_is_allowed_passes(tools, allowed):
 
 def test_one_question_holds_both_and_its_answer_is_for_one_call(tools):
     seen = []
-    _, box = guarded(tools, allow_writes=("pay",), ask=lambda question: seen.append(question) or True)
+    _, box = guarded(
+        tools, allow_writes=("pay",), ask=lambda question: seen.append(question) or True
+    )
     for _ in range(2):
         admit(box, "send_mail", to=EVE)
         admit(box, "pay", iban=EVE)
@@ -86,7 +90,9 @@ def test_one_question_holds_both_and_its_answer_is_for_one_call(tools):
 def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
     _, box = guarded(tools)
     message = why(box, "send_mail", to=[f"a{n}@evil.example" for n in range(5)])
-    assert message.startswith("send_mail may change something and was not allowed; send_mail: argument 'to[0]'")
+    assert message.startswith(
+        "send_mail may change something and was not allowed; send_mail: argument 'to[0]'"
+    )
     assert "2 more of its values are like that" in message
     assert "--allow-writes send_mail --trust value=a0@evil.example" in message
 
@@ -94,7 +100,9 @@ def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
 def test_what_cannot_be_typed_safely_is_decided_on_a_terminal(tools):
     _, box = guarded(tools, allow_writes=("all",), run="r1")
     message = why(box, "send_mail", to="eve@evil.example\x1b[2J")
-    assert message.endswith("To see it whole and decide, run this on a terminal: atc runs resume r1")
+    assert message.endswith(
+        "To see it whole and decide, run this on a terminal: atc runs resume r1"
+    )
     assert message.isprintable()
 
 
@@ -127,20 +135,42 @@ def test_questions_come_one_at_a_time_and_each_call_that_waits_has_its_own(tools
 def agent(tools, sandbox):
     def make(*programs, store=None, ask=None, **settings):
         config = Config(**{"strategy": "chain", "samples": 1, "allow_writes": ("all",), **settings})
-        return Agent(tools, model=writing(*programs), sandbox=sandbox, config=config, store=store, ask_person=ask)
+        return Agent(
+            tools,
+            model=writing(*programs),
+            sandbox=sandbox,
+            config=config,
+            store=store,
+            ask_person=ask,
+        )
 
     return make
 
 
-def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_lets_the_run_go_on(agent, sent, tmp_path):
+def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_lets_the_run_go_on(
+    agent, sent, tmp_path
+):
     with Store(tmp_path / "runs.sqlite") as store:
         paused = agent(PROGRAM, store=store).run("Answer the mail.")
         failure = paused.attempts[0].trace.failure
-        assert (paused.status, failure.kind, failure.call, sent) == ("paused", "paused", 1, [("read_mail", {})])
+        assert (paused.status, failure.kind, failure.call, sent) == (
+            "paused",
+            "paused",
+            1,
+            [("read_mail", {})],
+        )
         assert "it equals sender in the response of read_mail" in failure.message
         assert "--trust read_mail:sender" in failure.message
-        again = agent(PROGRAM, store=store, trust=("value=x",)).resume(paused.run).attempts[-1].trace.failure
-        assert f"atc runs resume {paused.run} --trust value=x --trust read_mail:sender" in again.message
+        again = (
+            agent(PROGRAM, store=store, trust=("value=x",))
+            .resume(paused.run)
+            .attempts[-1]
+            .trace.failure
+        )
+        assert (
+            f"atc runs resume {paused.run} --trust value=x --trust read_mail:sender"
+            in again.message
+        )
         done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run)
     assert (done.status, done.answer) == ("solved", "sent")
     assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]

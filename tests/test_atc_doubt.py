@@ -49,13 +49,18 @@ def test_a_sentence_of_the_program_itself():
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("sum(r['state'] == 'delayed' for r in rows)", "'delayed', which no result holds, but one holds 'DELAYED'"),
+        (
+            "sum(r['state'] == 'delayed' for r in rows)",
+            "'delayed', which no result holds, but one holds 'DELAYED'",
+        ),
         ("[r for r in rows if 'Newark' in r['name']]", "'Newark', which no result holds."),
         ("[r for r in rows if r['state'].lower() == 'late']", "'late', which no result holds"),
     ],
 )
 def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, told):
-    rows = {"rows": [{"state": "DELAYED", "name": "Kennedy"}, {"state": "LANDED", "name": "La Guardia"}]}
+    rows = {
+        "rows": [{"state": "DELAYED", "name": "Kennedy"}, {"state": "LANDED", "name": "La Guardia"}]
+    }
     assert any(told in one for one in of(answer, rows, source=f"x = 1\nprint({source})"))
 
 
@@ -65,7 +70,12 @@ def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, 
         ("[{'id': 3}, {'id': 4}]", [], {}, "whole record"),
         ("7", [{"rows": [1, 2], "total": 9}], {}, "cursor"),
         ("7", [{"rows": [1], "next_cursor": "abc"}], {}, "cursor"),
-        ("7", [], {"source": "print(find(q='JFK'), 'LGA')", "task": "From (JFK, LGA and EWR)?"}, "EWR"),
+        (
+            "7",
+            [],
+            {"source": "print(find(q='JFK'), 'LGA')", "task": "From (JFK, LGA and EWR)?"},
+            "EWR",
+        ),
         ("7", [], {"source": "print(find())", "task": "Who built N14228?"}, "N14228"),
         ("No flights.", [None], {"error": "HTTP 404: none"}, "404"),
     ],
@@ -86,16 +96,33 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
         ("0", ROWS, "print(sum(r['state'].lower() == 'delayed' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['seats'] > 3 for r in rows))", ""),
         ("7", ROWS, "print(sum(r['state'] == 'late' for r in rows))", ""),
-        ("9", [{"rows": [1, 2], "total": 9}], "print(find(q='x')['total'])", ""),  # the tool counted
+        (
+            "9",
+            [{"rows": [1, 2], "total": 9}],
+            "print(find(q='x')['total'])",
+            "",
+        ),  # the tool counted
         ("7", [{"rows": [1], "next_cursor": None, "has_more": False}], "", ""),
-        ("7", [], "print(find(q='JFK'))", "From Kennedy (JFK)? Answer in words (not digits), not LHR."),
-        ("7", [], "print(find(q='N14228'))", "Who built N14228, in 2013 or on 2013-07-04, by COVID-19 rules?"),
+        (
+            "7",
+            [],
+            "print(find(q='JFK'))",
+            "From Kennedy (JFK)? Answer in words (not digits), not LHR.",
+        ),
+        (
+            "7",
+            [],
+            "print(find(q='N14228'))",
+            "Who built N14228, in 2013 or on 2013-07-04, by COVID-19 rules?",
+        ),
     ],
 )
 def test_a_plain_answer_is_not_doubted(answer, results, source, task):
     assert of(answer, *results, source=source, task=task) == ()
 
 
-@pytest.mark.parametrize("what", ["coroutine object main", "generator object <genexpr>", "map object", "function f"])
+@pytest.mark.parametrize(
+    "what", ["coroutine object main", "generator object <genexpr>", "map object", "function f"]
+)
 def test_a_value_that_nobody_computed(what):
     assert "holds no value yet" in of(f"[1, <{what} at 0x7f3d11843d30>]", ["x"])[0]

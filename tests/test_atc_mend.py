@@ -28,7 +28,11 @@ TOOLS = Toolbox(
         tool(
             "list_trains",
             None,
-            {"city": CODE, "page": "integer", "page_size": {"type": "integer", "default": 20, "maximum": 100}},
+            {
+                "city": CODE,
+                "page": "integer",
+                "page_size": {"type": "integer", "default": 20, "maximum": 100},
+            },
             record(
                 trains={"type": "array", "items": record(train_id="string", line="integer")},
                 page="integer",
@@ -38,10 +42,17 @@ TOOLS = Toolbox(
             optional=("page", "page_size"),
         ),
         tool(
-            "get_train", None, {"train_id": "string"}, record(train_id="string", driver_id="string", wagons="integer")
+            "get_train",
+            None,
+            {"train_id": "string"},
+            record(train_id="string", driver_id="string", wagons="integer"),
         ),
-        tool("get_driver", None, {"driver_id": "string"}, record(driver_id="string", age="integer")),
-        tool("get_depot", None, {"train_id": "string"}, record(train_id="string", weight="integer")),
+        tool(
+            "get_driver", None, {"driver_id": "string"}, record(driver_id="string", age="integer")
+        ),
+        tool(
+            "get_depot", None, {"train_id": "string"}, record(train_id="string", weight="integer")
+        ),
         tool("get_yard", None, {"train_id": "string"}, record(train_id="string", weight="integer")),
         tool("stop_train", None, {"train_id": "string"}, record(reason="string"), reads=False),
     ]
@@ -60,7 +71,10 @@ def mended(source):
     return None
 
 
-CASES = dict(case.split("\n", 1) for case in (Path(__file__).parent / "data/mends.txt").read_text().split("\n== ")[1:])
+CASES = dict(
+    case.split("\n", 1)
+    for case in (Path(__file__).parent / "data/mends.txt").read_text().split("\n== ")[1:]
+)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -117,10 +131,18 @@ def answered(source, made, asked):
     """What a program prints, read by pages where that is called for; and whether its result is still doubted."""
 
     def call(**arguments):
-        size, start = arguments.get("limit", 20), arguments.get("offset", 20 * (arguments.get("page", 1) - 1))
+        size, start = (
+            arguments.get("limit", 20),
+            arguments.get("offset", 20 * (arguments.get("page", 1) - 1)),
+        )
         rows = ORDERS[start : start + size]
         asked.append(
-            (arguments, {"orders": rows, "at": "noon"} if made.protocol.output_schema.get("properties") else rows)
+            (
+                arguments,
+                {"orders": rows, "at": "noon"}
+                if made.protocol.output_schema.get("properties")
+                else rows,
+            )
         )
         return asked[-1][1]
 
@@ -144,11 +166,23 @@ def answered(source, made, asked):
     ("source", "made", "told"),
     [
         ("print(len(rows()))", rows_tool("rows", page="offset"), (60, False)),
-        ("print(len(rows()['orders']))", rows_tool("rows", wrapped=True, page="offset"), (60, False)),
+        (
+            "print(len(rows()['orders']))",
+            rows_tool("rows", wrapped=True, page="offset"),
+            (60, False),
+        ),
         ("print(len(rows()))", rows_tool("rows", most=100), (60, False)),
-        ("print(len(rows()))", rows_tool("rows"), (20, True)),  # nothing tells how more is asked for: it is doubted
+        (
+            "print(len(rows()))",
+            rows_tool("rows"),
+            (20, True),
+        ),  # nothing tells how more is asked for: it is doubted
         ("print(len(rows(limit=20, offset=10)))", rows_tool("rows", page="offset"), (20, True)),
-        ("print(max(r['order_id'] for r in rows(limit=20, offset=45)))", rows_tool("rows", page="offset"), (59, False)),
+        (
+            "print(max(r['order_id'] for r in rows(limit=20, offset=45)))",
+            rows_tool("rows", page="offset"),
+            (59, False),
+        ),
     ],
 )
 def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, told):
@@ -165,7 +199,9 @@ def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, tol
 )
 def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
     asked = []
-    assert answered(source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked) == (0, False)
+    assert answered(
+        source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked
+    ) == (0, False)
     assert len(asked) == 1
 
 
@@ -175,6 +211,11 @@ def test_a_key_that_a_response_chose_stays_a_text_in_the_mended_program():
     made = tool("rows", None, parameters, None, optional=parameters)
     program, first = Program("print(len(rows()))"), {"at": "noon", key: [1, 2]}
     found = Trace(calls=(ToolCall(index=0, tool="rows", arguments={}, line=1, result=first),))
-    better = read_every_page(program, unread_pages(program, found, Toolbox([made]))[0], Toolbox([made]))
-    exec(better.source, {"rows": lambda offset=0, **_: {key: [3] if offset else [1, 2]}, "print": printed.append})
+    better = read_every_page(
+        program, unread_pages(program, found, Toolbox([made]))[0], Toolbox([made])
+    )
+    exec(
+        better.source,
+        {"rows": lambda offset=0, **_: {key: [3] if offset else [1, 2]}, "print": printed.append},
+    )
     assert printed == [1], better.source

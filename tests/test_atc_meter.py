@@ -37,7 +37,9 @@ def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
     told: list[str] = []
 
     def watch(event) -> None:
-        told.append(event.messages[0].content if isinstance(event, ModelAsked) else event.completion.text)
+        told.append(
+            event.messages[0].content if isinstance(event, ModelAsked) else event.completion.text
+        )
 
     meter = Meter(model, watch, Config(**budget))
     requests = [Request(messages=[Message("user", text)]) for text in texts]
@@ -45,8 +47,12 @@ def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
         replies = meter.each(requests, 16, purpose="retrieve")
     except BudgetSpent as spent:
         return [spent.limit], told
-    assert meter.usage.model_calls == len(texts) - sum(isinstance(reply, ModelUnavailable) for reply in replies)
-    return [str(reply) if isinstance(reply, ModelUnavailable) else reply.text for reply in replies], told
+    assert meter.usage.model_calls == len(texts) - sum(
+        isinstance(reply, ModelUnavailable) for reply in replies
+    )
+    return [
+        str(reply) if isinstance(reply, ModelUnavailable) else reply.text for reply in replies
+    ], told
 
 
 def test_requests_side_by_side_are_sent_at_once_and_told_in_their_order() -> None:
@@ -75,7 +81,10 @@ class Slow:
 def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
     model = Slow()
     meter = Meter(model, lambda event: None, Config(max_seconds=60))
-    assert meter.complete([Message("user", "now")], purpose="program", temperature=0, seed=0).text == "done"
+    assert (
+        meter.complete([Message("user", "now")], purpose="program", temperature=0, seed=0).text
+        == "done"
+    )
     with pytest.raises(BudgetSpent, match="max_seconds = 60"):
         meter.complete([Message("user", "later")], purpose="program", temperature=0, seed=0)
     assert all(0 < seconds <= 60 for seconds in model.patience)

@@ -37,7 +37,9 @@ def test_other_names_are_models_of_the_endpoint(monkeypatch, name, model):
 
 
 def test_a_name_that_needs_an_endpoint_says_which_variable():
-    with pytest.raises(ModelUnavailable, match=r"'gpt-9' needs an endpoint: set OPENAI_API_KEY.*--model local"):
+    with pytest.raises(
+        ModelUnavailable, match=r"'gpt-9' needs an endpoint: set OPENAI_API_KEY.*--model local"
+    ):
         choose("gpt-9")
 
 
@@ -47,7 +49,9 @@ def test_a_gguf_file_is_a_model_of_ones_own():
     assert model.name == "mine.gguf"
 
 
-@pytest.mark.parametrize(("host", "url"), [("", "http://127.0.0.1:11434"), ("https://o.example/", "https://o.example")])
+@pytest.mark.parametrize(
+    ("host", "url"), [("", "http://127.0.0.1:11434"), ("https://o.example/", "https://o.example")]
+)
 def test_ollama_is_where_its_own_variable_says(monkeypatch, host, url):
     monkeypatch.setenv("OLLAMA_HOST", host)
     model = choose("ollama:qwen3:8b")
@@ -70,8 +74,14 @@ def test_what_fits_the_free_memory_is_recommended():
 
 def test_servers_on_this_machine_are_found_and_anything_else_there_is_not(monkeypatch):
     monkeypatch.setattr("atc.models._WAIT_SECONDS", 10.0)
-    bodies = {"/api/tags": {"models": [{"name": "qwen3:8b"}]}, "/v1/models": {"data": [{"owned_by": "llamacpp"}]}}
+    bodies = {
+        "/api/tags": {"models": [{"name": "qwen3:8b"}]},
+        "/v1/models": {"data": [{"owned_by": "llamacpp"}]},
+    }
     with serving(lambda seen: Reply(body=bodies[seen.path])) as server:
-        assert [name for name, _ in served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
+        assert [name for name, _ in served(server.url, server.url)] == [
+            "ollama:qwen3:8b",
+            "llamacpp",
+        ]
     with serving(lambda _: Reply(body=[1])) as server:
         assert list(served(server.url, f"http://127.0.0.1:{closed_port()}")) == []

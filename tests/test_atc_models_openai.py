@@ -34,13 +34,19 @@ BEGUN_BODY = BODY | {"messages": [*TURNS, {"role": "assistant", "content": "x = 
 
 
 def said(text: str | list[Any] | None, *, finish: str = "stop", **usage: Any) -> Reply:
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+    choice = {
+        "index": 0,
+        "finish_reason": finish,
+        "message": {"role": "assistant", "content": text},
+    }
     return Reply(body={"object": "chat.completion", "choices": [choice], "usage": usage})
 
 
 def refusal(status: int, message: str, **more: str) -> Reply:
     body = {"error": {"message": message, "type": "invalid_request_error", **more}}
-    return Reply(status, body, {"retry-after-ms": "1"})  # the client waits as long as it is asked to
+    return Reply(
+        status, body, {"retry-after-ms": "1"}
+    )  # the client waits as long as it is asked to
 
 
 Answer = Callable[[str, Mapping[str, Any]], Reply]
@@ -48,7 +54,9 @@ Answer = Callable[[str, Mapping[str, Any]], Reply]
 
 
 @contextmanager
-def endpoint(*replies: Reply | Answer, owner: str = "", **options: Any) -> Iterator[tuple[OpenAIModel, Server]]:
+def endpoint(
+    *replies: Reply | Answer, owner: str = "", **options: Any
+) -> Iterator[tuple[OpenAIModel, Server]]:
     """A model of this owner at an endpoint that gives its replies in turn, the last one for ever."""
     turn = iter(range(10**6))
 
@@ -57,7 +65,9 @@ def endpoint(*replies: Reply | Answer, owner: str = "", **options: Any) -> Itera
             models = Reply(body={"data": [{"id": "m", "owned_by": owner}]})
             return models if seen.path == "/v1/models" else Reply(404, {})
         reply = replies[min(next(turn), len(replies) - 1)]
-        return reply if isinstance(reply, Reply) else reply(seen.path, json.loads(seen.body or b"{}"))
+        return (
+            reply if isinstance(reply, Reply) else reply(seen.path, json.loads(seen.body or b"{}"))
+        )
 
     with serving(answer) as server:
         settings = {"model": "m", "api_key": "sk-secret-123", "base_url": f"{server.url}/v1"}
@@ -70,7 +80,9 @@ def endpoint(*replies: Reply | Answer, owner: str = "", **options: Any) -> Itera
 
 def bodies(server: Server, path: str = "/v1/chat/completions") -> list[dict[str, Any]]:
     """What was posted."""
-    return [json.loads(seen.body) for seen in server.seen if seen.method == "POST" and seen.path == path]
+    return [
+        json.loads(seen.body) for seen in server.seen if seen.method == "POST" and seen.path == path
+    ]
 
 
 def ask(model: OpenAIModel, messages: list[Message] = ASK, **options: Any) -> str:
@@ -82,13 +94,20 @@ def test_a_completion_has_its_text_and_token_counts():
     usage = {"prompt_tokens": 21, "completion_tokens": 2, "prompt_tokens_details": details}
     with endpoint(said("Lima", finish="length", **usage)) as (model, server):
         reply = model(ASK, temperature=0.7, seed=3, max_tokens=64)
-    assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("Lima", "m", 21, 2)
+    assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == (
+        "Lima",
+        "m",
+        21,
+        2,
+    )
     assert reply.cached_tokens == 16
     assert reply.truncated
     assert reply.seconds > 0
     assert (server.last.method, server.last.path) == ("POST", "/v1/chat/completions")
     assert server.last.headers["authorization"] == "Bearer sk-secret-123"
-    assert bodies(server) == [{"model": "m", "temperature": 0.7, "seed": 3, "max_tokens": 64, "messages": TURNS}]
+    assert bodies(server) == [
+        {"model": "m", "temperature": 0.7, "seed": 3, "max_tokens": 64, "messages": TURNS}
+    ]
 
 
 def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():
@@ -110,9 +129,15 @@ def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remem
 def test_refused_parameters_are_dropped_or_renamed_once_and_remembered():
     def reasoning_model(_: str, body: Mapping[str, Any]) -> Reply:
         if "max_tokens" in body:
-            return refusal(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.", param="max_tokens")
+            return refusal(
+                400,
+                "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.",
+                param="max_tokens",
+            )
         if "temperature" in body:
-            return refusal(400, "Unsupported value: 'temperature' does not support 0.", param="temperature")
+            return refusal(
+                400, "Unsupported value: 'temperature' does not support 0.", param="temperature"
+            )
         if "seed" in body:
             return refusal(422, "unknown field: seed")
         return said("Lima")
@@ -133,7 +158,10 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
     with endpoint(said([thought, {"type": "text", "text": "Lima"}])) as (model, server):
         assert model(ASK).text == "Lima"
-    with endpoint(said("", finish="length")) as (model, server), pytest.raises(ModelUnavailable, match="empty reply"):
+    with (
+        endpoint(said("", finish="length")) as (model, server),
+        pytest.raises(ModelUnavailable, match="empty reply"),
+    ):
         model(ASK)
     assert len(server.seen) == 2
 
@@ -151,8 +179,13 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
         (Reply(body=b"<!doctype html><p>Welcome</p>"), 1, r"answered with no JSON object, so it is not the OpenAI API"),
     ],
 )  # fmt: skip
-def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(reply: Reply, requests: int, sentence: str):
-    with endpoint(reply, max_retries=2) as (model, server), pytest.raises(ModelUnavailable, match=sentence) as caught:
+def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
+    reply: Reply, requests: int, sentence: str
+):
+    with (
+        endpoint(reply, max_retries=2) as (model, server),
+        pytest.raises(ModelUnavailable, match=sentence) as caught,
+    ):
         model(ASK)
     assert len(server.seen) == requests
     words = str(caught.value)
@@ -162,7 +195,11 @@ def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(reply: Reply, r
 
 def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
     def answer(seen: Seen) -> Reply:
-        return Reply(body={"data": [{"id": "tiny"}, {"id": "huge"}]}) if seen.method == "GET" else said("Lima")
+        return (
+            Reply(body={"data": [{"id": "tiny"}, {"id": "huge"}]})
+            if seen.method == "GET"
+            else said("Lima")
+        )
 
     with serving(answer) as server:
         model = OpenAIModel(base_url=f"{server.url}/v1/")
@@ -173,7 +210,12 @@ def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
 
 
 def test_what_may_pass_is_tried_again_as_often_as_the_setting_says():
-    replies = [refusal(500, "oops"), refusal(503, "loading"), refusal(429, "slow down"), said("Lima")]
+    replies = [
+        refusal(500, "oops"),
+        refusal(503, "loading"),
+        refusal(429, "slow down"),
+        said("Lima"),
+    ]
     with endpoint(*replies, max_retries=3) as (model, server):
         assert model(ASK).text == "Lima"
     assert len(server.seen) == 4
@@ -190,7 +232,9 @@ def test_an_endpoint_that_hangs_is_left_after_the_time_out_of_the_setting():
 
 def test_an_endpoint_that_is_down_is_named_with_the_cause():
     model = OpenAIModel("m", base_url=f"http://127.0.0.1:{closed_port()}/v1", max_retries=0)
-    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+/v1 cannot be reached \(.*refused.*\); start it"):
+    with pytest.raises(
+        ModelUnavailable, match=r"127\.0\.0\.1:\d+/v1 cannot be reached \(.*refused.*\); start it"
+    ):
         model(ASK)
 
 
@@ -202,13 +246,20 @@ def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is
         return said("Lima")
 
     with endpoint(answer) as (model, _):
-        with wait_until(time.monotonic() + 0.3), pytest.raises(OutOfTime, match="in the time that was left"):
+        with (
+            wait_until(time.monotonic() + 0.3),
+            pytest.raises(OutOfTime, match="in the time that was left"),
+        ):
             model(ASK)
         late.set()
         assert model(ASK).text == "Lima"
     busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "30"})
     within = wait_until(time.monotonic() + 10)
-    with endpoint(busy) as (model, server), within, pytest.raises(ModelUnavailable, match="slow down"):
+    with (
+        endpoint(busy) as (model, server),
+        within,
+        pytest.raises(ModelUnavailable, match="slow down"),
+    ):
         model(ASK)
     assert len(server.seen) == 1
 
@@ -282,11 +333,18 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
 
 @pytest.mark.parametrize(
     ("owner", "field", "continuing"),
-    [("vllm", {"structured_outputs": {"grammar": LARK}}, {"add_generation_prompt": False}), ("sglang", {}, {})],
+    [
+        ("vllm", {"structured_outputs": {"grammar": LARK}}, {"add_generation_prompt": False}),
+        ("sglang", {}, {}),
+    ],
 )
-def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(owner, field, continuing):
+def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(
+    owner, field, continuing
+):
     pytest.importorskip("llguidance")
-    with endpoint(lambda *_: said("add(1)", prompt_tokens_details={"cached_tokens": 4}), owner=owner) as (
+    with endpoint(
+        lambda *_: said("add(1)", prompt_tokens_details={"cached_tokens": 4}), owner=owner
+    ) as (
         model,
         server,
     ):
@@ -302,7 +360,9 @@ def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(ow
     assert schema.keys() - BODY.keys() == {"response_format"}
 
 
-def test_openai_is_strict_where_a_schema_allows_it_and_sent_again_without_where_it_refuses(monkeypatch):
+def test_openai_is_strict_where_a_schema_allows_it_and_sent_again_without_where_it_refuses(
+    monkeypatch,
+):
     monkeypatch.setattr(Endpoint, "is_official", True)
     closed = {
         "type": "object",
@@ -315,11 +375,22 @@ def test_openai_is_strict_where_a_schema_allows_it_and_sent_again_without_where_
     def answer(_: str, body: Mapping[str, Any]) -> Reply:
         form = body["response_format"]["json_schema"]
         refused = form.get("strict") and "minLength" in str(form)
-        return refusal(400, "'minLength' is not permitted", param="response_format") if refused else said("{}")
+        return (
+            refusal(400, "'minLength' is not permitted", param="response_format")
+            if refused
+            else said("{}")
+        )
 
     with endpoint(answer, owner="openai") as (model, server):
         assert model.powers == Powers(schema=True, strict=True, parallel=True)
-        for schema in (closed, {"type": "object"}, closed | {"required": []}, {"anyOf": [odd]}, odd, closed):
+        for schema in (
+            closed,
+            {"type": "object"},
+            closed | {"required": []},
+            {"anyOf": [odd]},
+            odd,
+            closed,
+        ):
             assert ask(model, schema=schema) == "{}"
     sent = [body["response_format"]["json_schema"].get("strict") for body in bodies(server)]
     assert sent == [True, None, None, True, None, True, None, True]

@@ -28,7 +28,9 @@ pytestmark = pytest.mark.local_model
 
 Model = LocalModel | OpenAIModel
 SUM = [Message("user", "Write python: add 3 and 4 with add(a, b).")]
-STATEMENT = '%llguidance {{}}\nstart: "x{0} = " ("add" | "sub") "(" /[0-9]{{1,4}}/ ", " /x[0-9]/ ")\\n"\n'
+STATEMENT = (
+    '%llguidance {{}}\nstart: "x{0} = " ("add" | "sub") "(" /[0-9]{{1,4}}/ ", " /x[0-9]/ ")\\n"\n'
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,9 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
         yield local
         local.close()
     else:
-        process = LlamaProcess(str(weights), name="small", threads=1, context_tokens=8192, api_key="k")
+        process = LlamaProcess(
+            str(weights), name="small", threads=1, context_tokens=8192, api_key="k"
+        )
         remote = OpenAIModel(base_url=f"{process.address}/v1", api_key="k")
         yield remote
         remote.close()
@@ -57,7 +61,9 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
 def test_a_call_is_valid_at_any_temperature(model):
     sampling = Sampling(temperature=2.0, seed=5, max_tokens=20)
     tools = TOOLS.only(["power", "add", "maximum"])
-    messages = call_prompt("A cube has sides of 1.31 meters. What is its volume?", tools, TOOLDEC, "names")
+    messages = call_prompt(
+        "A cube has sides of 1.31 meters. What is its volume?", tools, TOOLDEC, "names"
+    )
     written = write_call(model, messages, tools, form=TOOLDEC, sampling=sampling, characters=20)
     assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
 
@@ -72,7 +78,9 @@ def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model):
         "required": ["a"],
         "additionalProperties": False,
     }
-    assert json.loads(model(SUM, schema=schema, temperature=2.0, max_tokens=60).text).keys() == {"a"}
+    assert json.loads(model(SUM, schema=schema, temperature=2.0, max_tokens=60).text).keys() == {
+        "a"
+    }
 
 
 @pytest.mark.parametrize("said", ["Hello\n\n", "é…\u00a0", "x = 1\n    "])
@@ -82,7 +90,9 @@ def test_words_are_gone_on_with_byte_for_byte(model, said):
     assert not at_once.text.startswith(said)
     first = model([*SUM, Message("assistant", said)], max_tokens=3).text
     rest = model([*SUM, Message("assistant", said + first)], max_tokens=3).text
-    assert first + rest == at_once.text or "\ufffd" in first  # a character that is cut cannot be gone on with
+    assert (
+        first + rest == at_once.text or "\ufffd" in first
+    )  # a character that is cut cannot be gone on with
 
 
 def test_what_was_forgotten_is_read_again(model):
@@ -97,7 +107,9 @@ def test_what_was_forgotten_is_read_again(model):
     assert model(begun, max_tokens=2).cached_tokens > 0
 
 
-def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(model: Model) -> None:
+def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(
+    model: Model,
+) -> None:
     assert model(SUM, max_tokens=4).output_tokens
     story = [Message("user", "Write a long story about a lighthouse, a storm and a lost boat.")]
     with wait_until(time.monotonic() + 0.5), pytest.raises(OutOfTime):

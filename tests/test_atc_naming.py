@@ -30,7 +30,10 @@ TOOLS = Toolbox(
             None,
             {"airline": "string"},
             record(code="string", name="string"),
-            links=(link("airline", "list_flights", "flights[].airline"), link("airline", "list_fleet", "airlines[]")),
+            links=(
+                link("airline", "list_flights", "flights[].airline"),
+                link("airline", "list_fleet", "airlines[]"),
+            ),
         ),
         tool(
             "get_plane",
@@ -41,11 +44,15 @@ TOOLS = Toolbox(
         ),
     ]
 )
-FLIGHTS = {"flights": [{"airline": "B6", "tail_number": "N1AB"}, {"airline": "UA", "tail_number": "N2CD"}]}
+FLIGHTS = {
+    "flights": [{"airline": "B6", "tail_number": "N1AB"}, {"airline": "UA", "tail_number": "N2CD"}]
+}
 TRACE = Trace(
     calls=(
         ToolCall(index=0, tool="list_flights", arguments={}, line=1, result=FLIGHTS),
-        ToolCall(index=1, tool="list_fleet", arguments={}, line=1, result={"airlines": ["9E", "F9"]}),
+        ToolCall(
+            index=1, tool="list_fleet", arguments={}, line=1, result={"airlines": ["9E", "F9"]}
+        ),
     )
 )
 
@@ -76,7 +83,12 @@ def looked_up(task, source, answer):
             "['9E', 'F9']",
             'print([get_airline(airline=item)["name"] for item in f()])',
         ),
-        ("Which model flew first?", "print(f())", "N1AB", 'print(get_plane(tail_number=f())["model"])'),
+        (
+            "Which model flew first?",
+            "print(f())",
+            "N1AB",
+            'print(get_plane(tail_number=f())["model"])',
+        ),
     ],
 )
 def test_an_id_is_looked_up_where_the_task_names_a_field(task, source, answer, better):
@@ -87,7 +99,10 @@ def test_an_id_is_looked_up_where_the_task_names_a_field(task, source, answer, b
     ("task", "answer"),
     [
         ("Which airline was first?", "B6"),  # nobody asked for a name
-        ("Name the tail number of the first plane, of whatever model.", "N1AB"),  # the id itself was asked for
+        (
+            "Name the tail number of the first plane, of whatever model.",
+            "N1AB",
+        ),  # the id itself was asked for
         ("Give the airline's name.", "JetBlue"),  # no id
         ("Give the names.", "['B6', 'nowhere']"),  # not all of them
     ],

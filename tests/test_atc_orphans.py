@@ -20,8 +20,12 @@ def toolbox(sent):
 
     return Toolbox(
         [
-            writes("book", lambda a: {"id": f"b-{a['seat']}", "seat": a["seat"]}, {"seat": "string"}),
-            writes("cancel", lambda a: {"id": a["id"], "seat": "?"}, {"id": "string"}, destructive=True),
+            writes(
+                "book", lambda a: {"id": f"b-{a['seat']}", "seat": a["seat"]}, {"seat": "string"}
+            ),
+            writes(
+                "cancel", lambda a: {"id": a["id"], "seat": "?"}, {"id": "string"}, destructive=True
+            ),
         ]
     )
 
@@ -58,8 +62,15 @@ def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbo
         ("print(book(seat='2B')['id'])\ncancel(id='b-2B')", ["book"]),  # it undoes another
     ],
 )
-def test_a_write_that_the_repair_keeps_or_undoes_is_no_orphan(toolbox, sandbox, store, sent, program, left):
+def test_a_write_that_the_repair_keeps_or_undoes_is_no_orphan(
+    toolbox, sandbox, store, sent, program, left
+):
     """What undoes a write is destructive and names it."""
-    solution = agent(toolbox, sandbox, store, FIRST, program)[0].run("Book 2B; b-1A or b-2B is to be cancelled.")
-    assert (solution.status, [call.tool for call in solution.orphans]) == ("paused" if left else "solved", left)
+    solution = agent(toolbox, sandbox, store, FIRST, program)[0].run(
+        "Book 2B; b-1A or b-2B is to be cancelled."
+    )
+    assert (solution.status, [call.tool for call in solution.orphans]) == (
+        "paused" if left else "solved",
+        left,
+    )
     assert sent.count(("book", {"seat": "1A"})) == 1

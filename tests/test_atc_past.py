@@ -29,7 +29,11 @@ def one_by_one(found: Past, texts: str) -> list[str | None]:
 
 def past(store: Store, *exchanges: Exchange) -> Past:
     stored = store.load(store.create("a task"))
-    return Past(type(stored)(**{**{n: getattr(stored, n) for n in stored.__slots__}, "exchanges": exchanges}))
+    return Past(
+        type(stored)(
+            **{**{n: getattr(stored, n) for n in stored.__slots__}, "exchanges": exchanges}
+        )
+    )
 
 
 def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
@@ -40,7 +44,9 @@ def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
 @pytest.mark.parametrize("cut", [False, True])
 def test_whether_a_reply_was_cut_is_known_again(store, cut) -> None:
     """Who writes a call asks for a reply that was cut again, with more room, as in the first life."""
-    meter = Meter(Player(), lambda event: None, Config(), past=past(store, exchange("a", "…", truncated=cut)))
+    meter = Meter(
+        Player(), lambda event: None, Config(), past=past(store, exchange("a", "…", truncated=cut))
+    )
     reply = meter.complete(asked("a"), purpose="act", temperature=0.0, seed=0, max_tokens=64)
     assert (reply.text, reply.truncated) == ("…", cut)
 

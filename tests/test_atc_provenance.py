@@ -11,7 +11,9 @@ from sandbox.trace import ToolCall
 
 
 def call(index: int, result: Any, *, error: str | None = None) -> ToolCall:
-    return ToolCall(index=index, tool=f"tool_{index}", arguments={}, line=index + 1, result=result, error=error)
+    return ToolCall(
+        index=index, tool=f"tool_{index}", arguments={}, line=index + 1, result=result, error=error
+    )
 
 
 def found(value: Any, *results: Any) -> list[tuple[int, str]]:
@@ -34,7 +36,9 @@ def found(value: Any, *results: Any) -> list[tuple[int, str]]:
         ("x-1", [{"odd key": "x-1"}], [(0, "odd key")]),
     ],
 )
-def test_equal_values_of_equal_type(value: Any, results: list[Any], expected: list[tuple[int, str]]) -> None:
+def test_equal_values_of_equal_type(
+    value: Any, results: list[Any], expected: list[tuple[int, str]]
+) -> None:
     assert found(value, *results) == expected
 
 

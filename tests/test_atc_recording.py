@@ -44,9 +44,15 @@ def toolbox():
     return Toolbox(
         [
             tool("get_note", get_note, {"id": TEXT}),
-            tool("send_mail", lambda arguments: {"mail_id": next(serial)}, {"to": TEXT}, reads=False),
+            tool(
+                "send_mail", lambda arguments: {"mail_id": next(serial)}, {"to": TEXT}, reads=False
+            ),
             tool("log_in", log_in, {"user": TEXT, "password": TEXT}),
-            tool("fetch_mail", fetch, {"token": TEXT, "folder": {"type": "string", "default": "inbox"}}),
+            tool(
+                "fetch_mail",
+                fetch,
+                {"token": TEXT, "folder": {"type": "string", "default": "inbox"}},
+            ),
         ]
     )
 
@@ -72,7 +78,9 @@ def through_a_file(recording):
 AT_ONCE = """import asyncio
 notes = await asyncio.gather(*[asyncio.to_thread(get_note, id=i) for i in ('a', 'b', 'c')])
 print([n['serial'] for n in notes])"""
-BY_CHANCE = "import random, time, uuid\nprint(random.random(), time.time(), uuid.uuid4(), {'a', 'b', 'c'})"
+BY_CHANCE = (
+    "import random, time, uuid\nprint(random.random(), time.time(), uuid.uuid4(), {'a', 'b', 'c'})"
+)
 
 
 @pytest.mark.parametrize("program", [AT_ONCE, BY_CHANCE])
@@ -93,7 +101,9 @@ def test_a_solved_run_runs_again_from_its_file(stored, replayer, program):
         ("get_note(id='p1')\nsend_mail(to='a')\nprint(1)", "paused", "Paused"),
     ],
 )
-def test_a_run_without_an_answer_fails_the_same_way_again(stored, replayer, program, status, failure):
+def test_a_run_without_an_answer_fails_the_same_way_again(
+    stored, replayer, program, status, failure
+):
     run = stored(*[program] * 2, max_repairs=1, max_calls=4)
     assert run.summary.status == status
     recording = through_a_file(record(run))
@@ -132,11 +142,21 @@ class TestSecrets:
 
 @pytest.fixture
 def document():
-    note = ToolProtocol(name="get-note", input_schema={"type": "object", "properties": {"id": {"type": "string"}}})
-    call = ToolCall(index=0, tool="get_note", arguments={"id": "p1"}, line=1, result={"text": "hi", "stars": 1.0})
+    note = ToolProtocol(
+        name="get-note", input_schema={"type": "object", "properties": {"id": {"type": "string"}}}
+    )
+    call = ToolCall(
+        index=0,
+        tool="get_note",
+        arguments={"id": "p1"},
+        line=1,
+        result={"text": "hi", "stars": 1.0},
+    )
     trace = Trace(calls=(call,), stdout="hi\n", backend="zygote", pins=Pins(seed=3, clock=1.5))
     program, tools = "print(get_note(id='p1')['text'])", {"get_note": note}
-    return to_document(Recording(run="r1", task="t", answer="hi", program=program, tools=tools, trace=trace))
+    return to_document(
+        Recording(run="r1", task="t", answer="hi", program=program, tools=tools, trace=trace)
+    )
 
 
 def changed(document, *path_and_value):
@@ -155,7 +175,10 @@ def changed(document, *path_and_value):
     ("path_and_value", "problem"),
     [
         (("format", ...), "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."),
-        (("format", "atc recording 1"), "its format is 1, and this atc reads 2; export the run anew."),
+        (
+            ("format", "atc recording 1"),
+            "its format is 1, and this atc reads 2; export the run anew.",
+        ),
         (("end", ...), "end: Field required"),
         (("end", "calls", 0, "tool", 5), "end.calls.0.tool: Input should be a valid string"),
         (("tool_calls", -5), "tool_calls: Input should be greater than or equal to 0"),
@@ -175,7 +198,10 @@ def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
     with pytest.raises(InvalidRecording, match=r"run\.json: it is n"):
         parse("[" * 200_000, where="run.json")
     with pytest.raises(InvalidProtocol, match=r"run\.json: tool 'get_note'"):
-        parse(json.dumps(changed(document, "tools", "get_note", "binding", {"ftp": {}})), where="run.json")
+        parse(
+            json.dumps(changed(document, "tools", "get_note", "binding", {"ftp": {}})),
+            where="run.json",
+        )
 
 
 def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
@@ -192,7 +218,11 @@ JSON = st.recursive(
 
 
 @settings(max_examples=30, deadline=None)
-@given(results=st.lists(JSON, max_size=3), arguments=st.dictionaries(TEXTS, JSON, max_size=2), text=TEXTS)
+@given(
+    results=st.lists(JSON, max_size=3),
+    arguments=st.dictionaries(TEXTS, JSON, max_size=2),
+    text=TEXTS,
+)
 def test_a_file_gives_back_exactly_what_was_put_in(results, arguments, text):
     calls = tuple(
         ToolCall(index=index, tool="get", arguments=arguments, line=1, result=result)

@@ -19,7 +19,17 @@ from sandbox.trace import Trace
 from tests.loopback import Reply, serving
 
 
-def protocol(name="act", method="GET", url="/", *, properties=None, required=(), output=None, more=False, **binding):
+def protocol(
+    name="act",
+    method="GET",
+    url="/",
+    *,
+    properties=None,
+    required=(),
+    output=None,
+    more=False,
+    **binding,
+):
     schema = {"type": "object", "properties": properties or {}, "required": list(required)}
     if more:
         schema["additionalProperties"] = True
@@ -33,7 +43,9 @@ def protocol(name="act", method="GET", url="/", *, properties=None, required=(),
 
 
 def recorded(program, *protocols, stdout="x\n", value=None, task="A task."):
-    tools = {tool.alias: tool.protocol for tool in Toolbox(Tool(p, print) for p in protocols).values()}
+    tools = {
+        tool.alias: tool.protocol for tool in Toolbox(Tool(p, print) for p in protocols).values()
+    }
     return Recording(
         run="20261122-010203-abcd",
         task=task,
@@ -91,7 +103,9 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("program", "stdout", "value", "printed"), PROGRAMS.values(), ids=PROGRAMS.keys())
+@pytest.mark.parametrize(
+    ("program", "stdout", "value", "printed"), PROGRAMS.values(), ids=PROGRAMS.keys()
+)
 def test_a_program_runs_as_a_script(program, stdout, value, printed):
     with serving(lambda _: Reply(body=["a", "ccc"])) as server:
         script = script_of(program, protocol(url=f"{server.url}/x"), stdout=stdout, value=value)
@@ -130,7 +144,11 @@ def test_a_write_is_sent_under_a_key():
 
 
 def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
-    for binding in (None, McpBinding(server="s", tool="t"), PythonBinding(module="maths", function="act")):
+    for binding in (
+        None,
+        McpBinding(server="s", tool="t"),
+        PythonBinding(module="maths", function="act"),
+    ):
         with pytest.raises(InvalidRecording, match="so a script cannot call it"):
             script_of("act()", ToolProtocol(name="act", binding=binding))
     with pytest.raises(InvalidRecording, match="it has no answer"):
@@ -139,7 +157,9 @@ def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
 
 def test_a_value_that_was_left_out_is_named_and_nothing_runs_without_it(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["script.py"])
-    recording = replace(recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",))
+    recording = replace(
+        recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",)
+    )
     script = to_script(recording)
     assert data_of(script)["redacted"] == ["[redacted-str-8-p0.1]"]
     with pytest.raises(SystemExit) as end:

@@ -59,7 +59,9 @@ def redact():
 
 def learn(redactor, arguments, response, at=(0, 0)):
     """Have the secrets of a call of `login` learned; `at` is its execution and its index."""
-    redactor.learn_call(ToolCall(index=at[1], tool="login", arguments=arguments, line=1, result=response), at[0])
+    redactor.learn_call(
+        ToolCall(index=at[1], tool="login", arguments=arguments, line=1, result=response), at[0]
+    )
 
 
 PASSWORD_NAME, TOKEN_NAME = "[redacted-str-8-0.3.1]", f"[redacted-str-{len(TOKEN)}-0.3.3]"
@@ -96,7 +98,9 @@ def test_text_that_was_cut_short_shows_no_beginning_of_it():
     assert redactor(json.dumps(key)[:50] + "...") == f'"[redacted-str-{len(key)}-0.0.1]...'
     assert redactor("9f8e7d6c5…") == "[redacted-str-12-0.0.2]…"
     assert redactor("9f8e7d6c5 is another") == "9f8e7d6c5 is another"
-    assert redactor('{"9f8e7d6c": 1}') == '{"9f8e7d6c": 1}'  # a key that a secret happens to begin with
+    assert (
+        redactor('{"9f8e7d6c": 1}') == '{"9f8e7d6c": 1}'
+    )  # a key that a secret happens to begin with
 
 
 def test_a_short_one_is_replaced_as_a_word_only():
@@ -106,7 +110,14 @@ def test_a_short_one_is_replaced_as_a_word_only():
         "pin [redacted-str-4-0.0.1], 12345, a1234, [redacted-str-4-0.0.1]."
     )
     assert redactor("555 and 5550 and 9") == "[redacted-int-3-0.0.2] and 5550 and 9"
-    value = {"pin": "1234", "password": "9", "otp": 555, "count": 555, "nine": "9", "rows": ["1234"]}
+    value = {
+        "pin": "1234",
+        "password": "9",
+        "otp": 555,
+        "count": 555,
+        "nine": "9",
+        "rows": ["1234"],
+    }
     assert redactor.value(value) == {
         "pin": "[redacted-str-4-0.0.1]",
         "password": "[redacted-str-1-0.0.3]",
@@ -118,7 +129,12 @@ def test_a_short_one_is_replaced_as_a_word_only():
 
 
 def test_a_value_is_replaced_where_it_stands_and_where_it_is_told_of(redact):
-    value = {"note": f"use {TOKEN}", TOKEN: 1, "list": [TOKEN, 5, None, True], "api_key": "never learned"}
+    value = {
+        "note": f"use {TOKEN}",
+        TOKEN: 1,
+        "list": [TOKEN, 5, None, True],
+        "api_key": "never learned",
+    }
     shown = redact.value(value)
     assert shown == {
         "note": f"use {TOKEN_NAME}",
@@ -132,15 +148,30 @@ def test_a_value_is_replaced_where_it_stands_and_where_it_is_told_of(redact):
 
 def test_a_call_is_replaced_by_its_tools_schemas(redact):
     other = Redactor(TOOLS)
-    failed = replace(CALL, index=0, result=None, error=f"{TOKEN}: no", curl=f"curl x/{quote(TOKEN)}", drift=(TOKEN,))
+    failed = replace(
+        CALL,
+        index=0,
+        result=None,
+        error=f"{TOKEN}: no",
+        curl=f"curl x/{quote(TOKEN)}",
+        drift=(TOKEN,),
+    )
     redact.learn_call(failed, 1)
     shown = redact.value(failed)
-    assert (shown.error, shown.curl, shown.drift) == (f"{TOKEN_NAME}: no", f"curl x/{TOKEN_NAME}", (TOKEN_NAME,))
+    assert (shown.error, shown.curl, shown.drift) == (
+        f"{TOKEN_NAME}: no",
+        f"curl x/{TOKEN_NAME}",
+        (TOKEN_NAME,),
+    )
     unlearned = other.value(CALL)
     assert unlearned.arguments["user"] == "bo"
     assert all(map(is_placeholder, [unlearned.arguments["from_"], *unlearned.result.values()]))
     unknown = Redactor().value(CALL)
-    assert [is_placeholder(unknown.arguments[name]) for name in CALL.arguments] == [False, True, False]
+    assert [is_placeholder(unknown.arguments[name]) for name in CALL.arguments] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_what_is_masked_already_is_no_secret():
@@ -195,13 +226,19 @@ def test_secrets_within_texts_are_found():
     }
     learn(redactor, {}, response)
     shown = redactor(" | ".join([*secrets, "abcdefgh", "Bo", "/accounts/all", "whatever"]))
-    assert PLACEHOLDER.sub("*", shown) == " | ".join([*"*******", "abcdefgh", "Bo", "/accounts/all", "whatever"])
+    assert PLACEHOLDER.sub("*", shown) == " | ".join(
+        [*"*******", "abcdefgh", "Bo", "/accounts/all", "whatever"]
+    )
 
 
 def test_a_reply_is_restored_within_its_literals(redact):
-    shown = redact(f"login(user='bo', password='hunter2!', token={TOKEN!r}, other=f'{TOKEN_NAME}/x')")
+    shown = redact(
+        f"login(user='bo', password='hunter2!', token={TOKEN!r}, other=f'{TOKEN_NAME}/x')"
+    )
     got = {}
-    exec(redact.restored(shown), {"login": got.update} | {"login": lambda **given: got.update(given)})
+    exec(
+        redact.restored(shown), {"login": got.update} | {"login": lambda **given: got.update(given)}
+    )
     assert got == {"user": "bo", "password": "hunter2!", "token": TOKEN, "other": f"{TOKEN}/x"}
     assert json.loads(redact.restored(f'{{"token": "{TOKEN_NAME}"}}')) == {"token": TOKEN}
     assert redact.restored("x = '[redacted-str-9-7.7.7]'") == "x = '[redacted-str-9-7.7.7]'"
@@ -232,7 +269,9 @@ def test_reading_while_others_learn_never_shows_what_was_known_before():
 
     def read():
         wrong.extend(
-            shown for shown in (redactor(text) for _ in range(60)) if "known-before" in shown or "4711" in shown
+            shown
+            for shown in (redactor(text) for _ in range(60))
+            if "known-before" in shown or "4711" in shown
         )
 
     threads = [threading.Thread(target=learn_many, args=(n * 100,)) for n in range(3)] + [
@@ -268,7 +307,10 @@ def learned(secrets):
 def test_no_secret_survives_in_any_text(secrets, data):
     redactor = learned(secrets)
     pieces = data.draw(
-        st.lists(st.sampled_from(secrets) | st.text(max_size=10) | st.text("ab01-", max_size=10), max_size=12)
+        st.lists(
+            st.sampled_from(secrets) | st.text(max_size=10) | st.text("ab01-", max_size=10),
+            max_size=12,
+        )
     )
     spell = data.draw(st.sampled_from([str, json.dumps, quote_plus, repr, html.escape]))
     text = "".join(spell(piece) for piece in pieces)

@@ -45,7 +45,9 @@ def told(source, *, mode="facts", checked=False, **options):
 
 MISREAD = "page = list_flights(origin='JFK', date='2013-01-01')\nfor f in page['flights']:\n    print(f['delay'])\n"
 NAMED = "page = list_flights(origin='New York', date='2013-01-01')\nprint(page['total'])\n"
-EMPTY = Attempt(Program(""), (), None, Fault(kind="syntax", message="The reply held no Python program."))
+EMPTY = Attempt(
+    Program(""), (), None, Fault(kind="syntax", message="The reply held no Python program.")
+)
 
 
 @pytest.mark.parametrize("mode", WAYS)
@@ -72,7 +74,9 @@ def test_facts_name_the_line_the_real_keys_and_what_can_be_read():
 
 
 def test_facts_say_that_a_checked_program_did_not_run():
-    message = told("p = get_plane(tail_number='N14228')\nprint(p['owner_name'], get_planes())\n", checked=True)
+    message = told(
+        "p = get_plane(tail_number='N14228')\nprint(p['owner_name'], get_planes())\n", checked=True
+    )
     assert "checked and not run" in message
     assert "- Line 2, `print(p['owner_name'], get_planes())`:" in message
     assert "Did you mean 'owner'?" in message
@@ -81,19 +85,29 @@ def test_facts_say_that_a_checked_program_did_not_run():
 
 def test_facts_say_which_search_turns_a_name_into_the_id():
     message = told(NAMED)
-    assert "- 'origin' of list_flights takes what `search_airports(query='New York')[0][\"code\"]` gives." in message
+    assert (
+        "- 'origin' of list_flights takes what `search_airports(query='New York')[0][\"code\"]` gives."
+        in message
+    )
     assert "search_airports is defined already, as `def search_airports(*, query: str)`" in message
 
 
 def test_facts_say_where_an_id_comes_from_that_found_nothing():
-    source = "d = list_flights(origin='Paris', date='2013-01-01')\nprint(d['flights'][0]['carrier'])\n"
+    source = (
+        "d = list_flights(origin='Paris', date='2013-01-01')\nprint(d['flights'][0]['carrier'])\n"
+    )
     trace = trace_of(source.replace("Paris", "ORD"))
-    trace = replace(trace, calls=(replace(trace.calls[0], arguments={"origin": "Paris", "date": "2013-01-01"}),))
+    trace = replace(
+        trace, calls=(replace(trace.calls[0], arguments={"origin": "Paris", "date": "2013-01-01"}),)
+    )
     program = Program(source)
     case = Attempt(program, (), trace, attribute(program, (), trace, TOOLS))
     assert case.fault.kind == "empty_result"
     message = correction(Case(case, TOOLS))[-1].content
-    assert "- 'origin' of list_flights takes what `search_airports(query='Paris')[0][\"code\"]` gives." in message
+    assert (
+        "- 'origin' of list_flights takes what `search_airports(query='Paris')[0][\"code\"]` gives."
+        in message
+    )
     assert "'date' of list_flights takes" not in message
 
 
@@ -118,7 +132,13 @@ def test_writes_that_happened_are_named_in_every_way(mode):
         line=1,
         result={"booking": {"id": "BK-77", "flight_id": "UA-1545", "seat": "1A"}},
     )
-    lost = replace(made, arguments={"flight_id": "UA-1714", "seat": "2B"}, outcome="unknown", result=None, error="503")
+    lost = replace(
+        made,
+        arguments={"flight_id": "UA-1714", "seat": "2B"},
+        outcome="unknown",
+        result=None,
+        error="503",
+    )
     message = told(MISREAD, mode=mode, complete=model("list_flights"), orphans=(made, lost))
     assert 'book_seat(flight_id="UA-1545", seat="1A") gave {"booking": {"id": "BK-77"' in message
     assert 'book_seat(flight_id="UA-1714", seat="2B"), of which nobody knows' in message
@@ -143,7 +163,12 @@ def test_reflection_asks_for_the_tool_then_gives_its_documentation():
 
 def test_traceback_is_what_python_prints():
     source = "def inner(n):\n    return n / 0\n\n\ndef outer():\n    return inner(1)\n\n\nprint(outer())\n"
-    linecache.cache["program.py"] = (len(source), None, source.splitlines(keepends=True), "program.py")
+    linecache.cache["program.py"] = (
+        len(source),
+        None,
+        source.splitlines(keepends=True),
+        "program.py",
+    )
     try:
         exec(compile(source, "program.py", "exec"), {})
     except Exception as error:
@@ -164,7 +189,10 @@ def test_traceback_of_what_has_none():
 
 def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
     tool = Tool(protocol=ToolProtocol(name="wide"), call=print)
-    result = {"head": {f"h{n}": n for n in range(40)}, "tail": [{"deep": {"key": "here", "none": None}}]}
+    result = {
+        "head": {f"h{n}": n for n in range(40)},
+        "tail": [{"deep": {"key": "here", "none": None}}],
+    }
     call = ToolCall(index=0, tool="wide", arguments={}, line=1, result=result)
     lines = list(seen_fields(Program("x = wide()\n"), call, tool, near="tail[0].deep.keys"))
     assert '  x["tail"][0]["deep"]["key"] is \'here\'' in lines
@@ -174,7 +202,12 @@ def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
 
 def test_what_is_shown_of_a_response_keeps_its_secrets_from_the_prompt_though_it_is_cut_short():
     tool = Tool(protocol=ToolProtocol(name="log_in"), call=print)
-    result = {"token": "t" * 20, "refresh_token": "r" * 60, "key": {"private_key": "k" * 900}, "note": "n" * 900}
+    result = {
+        "token": "t" * 20,
+        "refresh_token": "r" * 60,
+        "key": {"private_key": "k" * 900},
+        "note": "n" * 900,
+    }
     call = ToolCall(index=0, tool="log_in", arguments={}, line=1, result=result)
     tools = Toolbox([tool])
     redact = Redactor(tools)

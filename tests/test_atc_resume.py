@@ -43,7 +43,10 @@ GOLD = ["add_note one", "star_note 3", "send_mail three", "add_note four"]
 
 def star(context: Context, arguments: Arguments) -> dict:
     return context.state.change(
-        "notes", arguments["note_id"], otherwise="there is no note of this id.", stars=arguments["stars"]
+        "notes",
+        arguments["note_id"],
+        otherwise="there is no note of this id.",
+        stars=arguments["stars"],
     )
 
 
@@ -57,7 +60,9 @@ def pins(context: Context, arguments: Arguments) -> dict:
 
 
 def pin(context: Context, arguments: Arguments) -> dict:
-    return dict(context.state.add("pins", {"text": arguments["text"]}, id_field="pin_id", prefix="pi"))
+    return dict(
+        context.state.add("pins", {"text": arguments["text"]}, id_field="pin_id", prefix="pi")
+    )
 
 
 ALL_SCHEMAS = {
@@ -68,10 +73,21 @@ ALL_SCHEMAS = {
 }
 
 
-STARS, LIMIT = ({"type": "integer", "minimum": 0, "maximum": 9, **more} for more in ({}, {"default": 3}))
+STARS, LIMIT = (
+    {"type": "integer", "minimum": 0, "maximum": 9, **more} for more in ({}, {"default": 3})
+)
 ALL = (
     *OPERATIONS,
-    operation("star_note", "PUT", "/notes/{note_id}/stars", "Note", star, "list_notes", note_id=TEXT, stars=STARS),
+    operation(
+        "star_note",
+        "PUT",
+        "/notes/{note_id}/stars",
+        "Note",
+        star,
+        "list_notes",
+        note_id=TEXT,
+        stars=STARS,
+    ),
     operation("send_mail", "POST", "/mails", "Sent", mail, text=TEXT),  # nothing lists it
     operation("add_pin", "POST", "/pins", "Pin", pin, "list_pins", text=TEXT),
     operation("list_pins", "GET", "/pins", "Pins", pins, limit=LIMIT),  # the oldest alone
@@ -90,7 +106,9 @@ class Notes:
         app = build_app(ALL, context=Context(), info=info, schemas=ALL_SCHEMAS, close=lambda: None)
         self.served = stack.enter_context(serve(app))
         self.trap = Trap()
-        app.middleware_stack = Gate(app.middleware_stack, Routes(ALL), self.trap, slow_seconds=0.0, late_seconds=0.7)
+        app.middleware_stack = Gate(
+            app.middleware_stack, Routes(ALL), self.trap, slow_seconds=0.0, late_seconds=0.7
+        )
         invoker = Invoker()
         stack.callback(invoker.close)
         self.toolbox = load_tools(self.served.document_url, invoker=invoker)
@@ -98,8 +116,13 @@ class Notes:
     @property
     def wrote(self) -> list[str]:
         """What was written, in order: the operation, and what it was given first."""
-        written = Left(log={"": self.served.app.state.control.requests}, state={}, status="", answer=None).writes("")
-        return [" ".join([name, *map(str, list(json.loads(arguments).values())[-1:])]) for name, arguments in written]
+        written = Left(
+            log={"": self.served.app.state.control.requests}, state={}, status="", answer=None
+        ).writes("")
+        return [
+            " ".join([name, *map(str, list(json.loads(arguments).values())[-1:])])
+            for name, arguments in written
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +184,11 @@ def test_an_answer_that_is_lost_on_the_way_is_no_reason_to_write_again(host, not
     """Nobody is killed; answers are lost after the work was done."""
     notes.served.app.state.control.set_faults(Faults(rate_drop_after=0.3, seed=seed))
     status = host()["status"]
-    lost = [record.operation for record in notes.served.app.state.control.requests if record.fault and record.wrote]
+    lost = [
+        record.operation
+        for record in notes.served.app.state.control.requests
+        if record.fault and record.wrote
+    ]
     assert lost
     assert status == ("paused" if "send_mail" in lost else "solved")
     assert notes.wrote == (GOLD[:3] if "send_mail" in lost else GOLD)
@@ -182,7 +209,15 @@ print(len(list_notes()), len(list_pins(limit=9)))
 """
     host(Kill(moment=moment, nth=nth), program=program)
     end = host(program=program)
-    expected = ["add_note a", "add_note b", "add_note c", "add_pin same", "add_pin same", "star_note 3", "star_note 3"]
+    expected = [
+        "add_note a",
+        "add_note b",
+        "add_note c",
+        "add_pin same",
+        "add_pin same",
+        "star_note 3",
+        "star_note 3",
+    ]
     if end["status"] == "solved":
         assert (end["answer"], sorted(notes.wrote)) == ("3 2", expected)
     else:  # the list of pins gives a part of them: that one is not there proves nothing
@@ -209,7 +244,9 @@ def agent(notes, sandbox, place):
         def interrupt(struck):
             raise Interrupted(struck)
 
-        config = Config(**{"allow_writes": ("all",), "samples": 1, "settle_seconds": 0.2, **settings})
+        config = Config(
+            **{"allow_writes": ("all",), "samples": 1, "settle_seconds": 0.2, **settings}
+        )
         model = ScriptedModel(*replies)
         with mortal(place, kill, notes.toolbox, interrupt) as store:
             yield Agent(notes.toolbox, model=model, sandbox=sandbox, config=config, store=store)
@@ -290,10 +327,19 @@ def test_a_program_that_ran_out_of_time_is_given_more(agent, notes) -> None:
 # --- through the command line
 
 
-def test_a_command_that_is_interrupted_says_how_to_go_on(own_folders, atc_, notes, monkeypatch) -> None:
+def test_a_command_that_is_interrupted_says_how_to_go_on(
+    own_folders, atc_, notes, monkeypatch
+) -> None:
     (own_folders / "script.json").write_text(json.dumps([PROGRAM]), encoding="utf-8")
     monkeypatch.setenv("ATC_SETTLE_SECONDS", "0.5")
-    words = ("--allow-writes", "all", "--tools", notes.served.document_url, "--model", "scripted:script.json")
+    words = (
+        "--allow-writes",
+        "all",
+        "--tools",
+        notes.served.document_url,
+        "--model",
+        "scripted:script.json",
+    )
     notes.trap.arm(Kill(moment="applied", nth=1), lambda: os.kill(os.getpid(), signal.SIGINT))
     code, _, err = atc_("run", TASK, *words)
     assert code == 130, err

@@ -25,15 +25,37 @@ def described(name, description, returns, argument, answer=None):
 
 @pytest.fixture
 def solve(sandbox, tmp_path):
-    others = [described(f"list_ships_{n}", "List ships by name.", ["ships", "pages"], "name") for n in range(120)]
+    others = [
+        described(f"list_ships_{n}", "List ships by name.", ["ships", "pages"], "name")
+        for n in range(120)
+    ]
     mine = [
-        described("find_ship", "Find ships by name.", ["harbour", "flag"], "name", {"harbour": "Kiel", "flag": "de"}),
-        described("harbour_weather", "The weather at a harbour.", ["wind", "sky"], "harbour", {"wind": "strong"}),
+        described(
+            "find_ship",
+            "Find ships by name.",
+            ["harbour", "flag"],
+            "name",
+            {"harbour": "Kiel", "flag": "de"},
+        ),
+        described(
+            "harbour_weather",
+            "The weather at a harbour.",
+            ["wind", "sky"],
+            "harbour",
+            {"wind": "strong"},
+        ),
     ]
 
     def run(*replies, strategy="chain", **settings):
         model = ScriptedModel(*replies)
-        config = Config(strategy=strategy, prompt_tokens=600, max_tools=20, samples=1, cache_dir=tmp_path, **settings)
+        config = Config(
+            strategy=strategy,
+            prompt_tokens=600,
+            max_tools=20,
+            samples=1,
+            cache_dir=tmp_path,
+            **settings,
+        )
         agent = Agent(Toolbox([*others, *mine]), model=model, sandbox=sandbox, config=config)
         return agent.run("How windy is it where the ship Elbe lies?"), model
 
@@ -68,7 +90,9 @@ def test_a_search_in_a_fence_is_a_search(solve):
 
 
 def test_searches_are_bounded(solve):
-    solution, model = solve(PLAN, SEARCH, "SEARCH: no such thing", "SEARCH: oil", SEARCH, SEARCH, max_repairs=0)
+    solution, model = solve(
+        PLAN, SEARCH, "SEARCH: no such thing", "SEARCH: oil", SEARCH, SEARCH, max_repairs=0
+    )
     assert solution.status == "failed"
     assert len(model.prompts) == 6
     assert "No further search" in model.prompts[-1][-1].content
@@ -98,7 +122,9 @@ def test_who_acts_turn_by_turn_searches_by_a_call(solve, strategy):
 
 
 def test_the_first_tools_are_told_in_full_and_the_others_in_a_line():
-    many = Toolbox(described(f"list_{n}", "Lists things. And more.", [f"a{n}", "b"], "name") for n in range(40))
+    many = Toolbox(
+        described(f"list_{n}", "Lists things. And more.", [f"a{n}", "b"], "name") for n in range(40)
+    )
     told, kept = described_within(many, budget=1000)
     assert (len(kept), token_estimate(told) <= 1000) == (40, True)
     assert "a0: str" in told

@@ -67,7 +67,10 @@ def test_a_secret_goes_to_the_tool_and_to_no_prompt_and_no_observer(toolbox, san
     told = []
     script, solution = solved(toolbox, sandbox, state, BAD, AGAIN, told=told)
     assert (solution.status, solution.answer) == ("solved", "42")
-    assert sent == [{"user": "bo", "password": PASSWORD}, {"auth": TOKEN}]  # the journal answers the second login
+    assert sent == [
+        {"user": "bo", "password": PASSWORD},
+        {"auth": TOKEN},
+    ]  # the journal answers the second login
     repair = "\n".join(message.content for message in script.prompts[1])
     assert shows_none(repair)
     assert "[redacted-str-16-p0.1]" in repair
@@ -77,7 +80,12 @@ def test_a_secret_goes_to_the_tool_and_to_no_prompt_and_no_observer(toolbox, san
 
 def test_what_is_stored_is_shown_without_secrets_unless_asked(toolbox, sandbox, state, atc_):
     solved(toolbox, sandbox, state, BAD, AGAIN)
-    for command in (["show", "last"], ["show", "last", "--prompts"], ["show", "last", "--prompts", "--json"], ["list"]):
+    for command in (
+        ["show", "last"],
+        ["show", "last", "--prompts"],
+        ["show", "last", "--prompts", "--json"],
+        ["list"],
+    ):
         code, out, _ = atc_("runs", *command)
         assert (code, shows_none(out)) == (0, True)
         assert "redacted-str-16" in out
@@ -111,7 +119,9 @@ def test_a_run_that_goes_on_has_the_same_placeholders(toolbox, sandbox, state, s
         first = Agent(toolbox, model=script, sandbox=sandbox, config=config, store=store)
         with pytest.raises(ModelUnavailable):
             first.run(TASK)
-        solution = Agent(toolbox, model=more, sandbox=sandbox, config=config, store=store).resume("last")
+        solution = Agent(toolbox, model=more, sandbox=sandbox, config=config, store=store).resume(
+            "last"
+        )
     assert (solution.status, solution.answer) == ("solved", "42")
     assert more.prompts[0][1:] == script.prompts[2][1:]
     assert shows_none(repr(more.prompts))

@@ -33,7 +33,12 @@ from tests.tool_lab import tool
 
 ORDERS = {
     "type": "object",
-    "properties": {"orders": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}},
+    "properties": {
+        "orders": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"id": {"type": "integer"}}},
+        }
+    },
     "required": ["orders", "page"],
     "additionalProperties": False,
 }
@@ -51,9 +56,22 @@ class Shop:
         orders = {"orders": [{"id": number} for number in range(3000)], "page": 1}
         note = {"title": "hello", "api_key": "sk-abcdefghijklmnopqrstuvwxyz012345"}
         made = [
-            tool("list_orders", orders, output=ORDERS, description="The orders, in pages.", sent=self.calls),
+            tool(
+                "list_orders",
+                orders,
+                output=ORDERS,
+                description="The orders, in pages.",
+                sent=self.calls,
+            ),
             tool("get_secret_note", note, description="A note.", sent=self.calls),
-            tool("add_note", self._add, {"text": "string"}, reads=False, description="Write it down.", sent=self.calls),
+            tool(
+                "add_note",
+                self._add,
+                {"text": "string"},
+                reads=False,
+                description="Write it down.",
+                sent=self.calls,
+            ),
         ]
         return Toolbox(replace(one, source="shop") for one in made)
 
@@ -117,7 +135,11 @@ async def run_program(client, source, **more):
 def test_an_agent_searches_reads_stubs_and_runs_a_program(gateway, shop):
     async def conversation(client):
         found = read(await client.call_tool("search_tools", {"query": "orders"}))
-        stub = (await client.call_tool("describe_tools", {"names": ["list_orders", "add_not"]})).content[0].text
+        stub = (
+            (await client.call_tool("describe_tools", {"names": ["list_orders", "add_not"]}))
+            .content[0]
+            .text
+        )
         return found, stub, await run_program(client, "print(len(list_orders()['orders']))")
 
     found, stub, reply = talk(gateway, conversation)
@@ -156,7 +178,11 @@ def test_a_write_whose_answer_was_lost_is_not_sent_by_another_run(open_gateway, 
 
     async def conversation(client):
         first = await run_program(client, program)
-        return first, await run_program(client, f"x = 1\n{program}"), await run_program(client, "add_note(text='b')")
+        return (
+            first,
+            await run_program(client, f"x = 1\n{program}"),
+            await run_program(client, "add_note(text='b')"),
+        )
 
     program, key = "print(sorted(add_note(text='a')))", b"one gateway".ljust(32)
     shop.lose_answers = True
@@ -189,7 +215,9 @@ def test_a_write_asks_the_person_at_the_client(gateway, shop, mode):
         return types.ElicitResult(action="accept", content={"allow": "this call"})
 
     program = "add_note(text='a')\nadd_note(text='b')\nprint('done')"
-    reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=person, mode=mode)
+    reply = talk(
+        gateway, lambda client: run_program(client, program), elicitation_callback=person, mode=mode
+    )
     assert reply["status"] == "solved"
     assert [arguments for _, arguments in shop.calls] == [{"text": "a"}, {"text": "b"}]
     assert len(asked) == 2
@@ -202,7 +230,9 @@ def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, 
 
     program = "add_note(text='a')\nprint('done')"
     for callback, status in ((None, "paused"), (person, "declined")):
-        reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=callback)
+        reply = talk(
+            gateway, lambda client: run_program(client, program), elicitation_callback=callback
+        )
         assert reply["status"] == status
         assert not re.search("runs resume|--allow", json.dumps(reply))
     assert shop.calls == []
@@ -219,7 +249,9 @@ def test_a_paused_run_goes_on_when_a_person_has_allowed_it(open_gateway, shop):
     paused = talk(open_gateway(key=key), start)
     gateway = open_gateway(key=key)
     assert talk(gateway, go_on)["status"] == "paused"
-    gateway._agent.resume(paused["run"].rpartition(".")[0], ask_person=lambda _: True)  # as 'runs resume' on a terminal
+    gateway._agent.resume(
+        paused["run"].rpartition(".")[0], ask_person=lambda _: True
+    )  # as 'runs resume' on a terminal
     reply = talk(gateway, go_on)
     assert (reply["status"], reply["answer"], len(shop.calls)) == ("solved", "done", 1)
 
@@ -230,7 +262,11 @@ def test_response_schemas_are_learned_without_secrets(open_gateway, tmp_path):
         return await look(client)
 
     async def look(client):
-        return (await client.call_tool("describe_tools", {"names": ["get_secret_note"]})).content[0].text
+        return (
+            (await client.call_tool("describe_tools", {"names": ["get_secret_note"]}))
+            .content[0]
+            .text
+        )
 
     assert "title" not in talk(open_gateway(), look)
     assert "title: str" in talk(open_gateway(), use)
@@ -247,14 +283,18 @@ def test_a_learned_schema_changes_nothing_of_what_a_program_gets(open_gateway):
     program = "print(sorted(add_note(text='a')))"
     gateway = open_gateway(allow_writes=("all",))
     replies = [talk(gateway, lambda client: run_program(client, program)) for _ in range(3)]
-    assert [reply["answer"] for reply in replies] == ["['ok']"] * 3 or [r["answer"] for r in replies] == [["ok"]] * 3
+    assert [reply["answer"] for reply in replies] == ["['ok']"] * 3 or [
+        r["answer"] for r in replies
+    ] == [["ok"]] * 3
 
 
 def test_a_large_answer_has_a_handle_that_a_program_can_read(gateway):
     async def conversation(client):
         large = await run_program(client, "list_orders()['orders']")
         handle = large["answer"]["handle"]
-        return large, await run_program(client, f"print(read_result(handle={handle!r})[2999]['id'])")
+        return large, await run_program(
+            client, f"print(read_result(handle={handle!r})[2999]['id'])"
+        )
 
     large, small = talk(gateway, conversation)
     assert large["answer"]["shape"] == "[{id: integer}] × 3000"
@@ -287,7 +327,11 @@ def test_few_tools_are_described_at_once_and_many_in_600_tokens(open_gateway):
 
     assert "def list_orders() -> Orders:" in talk(open_gateway(), listed)
     many = Toolbox(
-        Tool(ToolProtocol(name=f"tool_{number}", description="Does something."), dict, source=f"source {number % 9}")
+        Tool(
+            ToolProtocol(name=f"tool_{number}", description="Does something."),
+            dict,
+            source=f"source {number % 9}",
+        )
         for number in range(10_000)
     )
     text = talk(open_gateway(tools=many), listed)
@@ -317,12 +361,18 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         return tools, [
             await client.call_tool(name, arguments)
-            for name, arguments in [("get_secret_note", {}), ("add_note", {"text": "a"}), ("add_note", {})]
+            for name, arguments in [
+                ("get_secret_note", {}),
+                ("add_note", {"text": "a"}),
+                ("add_note", {}),
+            ]
         ]
 
     tools, (note, written, wrong) = talk(gateway, conversation, tools_server)
     assert list(tools) == ["list_orders", "get_secret_note", "add_note"]
-    assert tools["get_secret_note"].output_schema["properties"]["title"] == {"type": "string"}  # learned
+    assert tools["get_secret_note"].output_schema["properties"]["title"] == {
+        "type": "string"
+    }  # learned
     assert note.structured_content["title"] == "hello"
     assert "sk-abc" not in note.content[0].text
     assert written.structured_content == {"ok": True}
@@ -332,7 +382,9 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
 
 
 def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path):
-    (tmp_path / "notes.py").write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
+    (tmp_path / "notes.py").write_text(
+        'def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n'
+    )
     port = free_port()
     command = [sys.executable, *ATC, "serve", "--tools", "notes.py", "--http", f"127.0.0.1:{port}"]
     good = {"Authorization": "Bearer a-token"}
@@ -345,7 +397,10 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path
         return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
 
     with running(
-        command, port=port, folder=tmp_path, env={"ATC_SERVE_TOKEN": "a-token", "PYTHONPATH": str(Path.cwd())}
+        command,
+        port=port,
+        folder=tmp_path,
+        env={"ATC_SERVE_TOKEN": "a-token", "PYTHONPATH": str(Path.cwd())},
     ):
         assert status(**good) == 200
         assert status() == status("/other") == 401
@@ -356,12 +411,23 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path
 
 def test_the_client_in_the_documentation_gets_its_answer(tmp_path):
     page = (Path.cwd() / "docs" / "guides" / "agent.md").read_text()
-    for name, text in re.findall(r'^```python title="(\w+\.py)"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE):
+    for name, text in re.findall(
+        r'^```python title="(\w+\.py)"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE
+    ):
         (tmp_path / name).write_text(text)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "HOME": str(tmp_path), "PATH": path}  # what a client hands on to its server
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "PATH": path,
+    }  # what a client hands on to its server
     done = subprocess.run(
-        [sys.executable, "client.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "client.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     failed, solved = done.stdout.splitlines()
     assert "its keys are id, total" in failed

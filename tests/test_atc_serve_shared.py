@@ -52,7 +52,9 @@ class Pair:
 
     def kill(self, owner: str) -> None:
         """Kill the gateway that holds a lease."""
-        port = next(port for port, process in self.processes.items() if process == json.loads(owner)["pid"])
+        port = next(
+            port for port, process in self.processes.items() if process == json.loads(owner)["pid"]
+        )
         process = self.processes.pop(port)
         os.kill(process, signal.SIGKILL)
         os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
@@ -74,7 +76,9 @@ class Pair:
         headers = {"Authorization": "Bearer a-token"}
         async with (
             httpx2.AsyncClient(headers=headers, transport=Alternating(), timeout=60) as http,
-            Client(streamable_http_client("http://gateway/mcp", http_client=http), mode="auto", **how) as client,
+            Client(
+                streamable_http_client("http://gateway/mcp", http_client=http), mode="auto", **how
+            ) as client,
         ):
             yield client
 
@@ -98,7 +102,9 @@ def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair
     async def conversation():
         async with pair.client(elicitation_callback=person) as client:
             first = await run_program(client, "made = add_note(text='a')\nprint(made['nte'])")
-            second = await run_program(client, "made = add_note(text='a')\nprint(made['note'])", continues=first["run"])
+            second = await run_program(
+                client, "made = add_note(text='a')\nprint(made['note'])", continues=first["run"]
+            )
             third = await run_program(client, "print(add_note(text='b')['note'])")
             return first, second, third
 
@@ -115,7 +121,10 @@ def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice
     program = "add_note(text='done')\nadd_note(text='slow')\nprint('over')"
 
     async def lose():
-        async with pair.client(elicitation_callback=person) as client, anyio.create_task_group() as tasks:
+        async with (
+            pair.client(elicitation_callback=person) as client,
+            anyio.create_task_group() as tasks,
+        ):
             tasks.start_soon(run_program, client, program)
             with anyio.fail_after(30):
                 while "slow" not in pair.notes:
@@ -123,7 +132,9 @@ def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice
             with psycopg.connect(pair.address, autocommit=True) as connection:
                 (owner,) = connection.execute("SELECT owner FROM atc.leases").fetchone()
                 pair.kill(owner)
-                connection.execute("UPDATE atc.leases SET expires = '-infinity'")  # some seconds later
+                connection.execute(
+                    "UPDATE atc.leases SET expires = '-infinity'"
+                )  # some seconds later
 
     async def again():
         async with pair.client(elicitation_callback=person) as client:

@@ -21,8 +21,12 @@ from sandbox.trace import Failure, Frame, ToolCall, Trace
 from tests.stores import both_stores, open_store
 
 ROOT = Path(__file__).resolve().parent.parent
-CALL = ToolCall(index=0, tool="find", arguments={"name": "a", "n": 1.5}, line=3, result={"rows": [1, None]})
-REFUSED = ToolCall(index=1, tool="find", arguments={}, line=4, error="name is missing", outcome="refused")
+CALL = ToolCall(
+    index=0, tool="find", arguments={"name": "a", "n": 1.5}, line=3, result={"rows": [1, None]}
+)
+REFUSED = ToolCall(
+    index=1, tool="find", arguments={}, line=4, error="name is missing", outcome="refused"
+)
 
 
 def drive(store: RunStore, run: str) -> Solution:
@@ -30,16 +34,29 @@ def drive(store: RunStore, run: str) -> Solution:
     observe = store.observer(run)
     observe(events.ToolsChosen(("find", "get"), 27))
     observe(events.ModelAsked("write", [Message("system", "s"), Message("user", "u")]))
-    observe(events.ModelReplied("write", Completion(text="code", model="m", input_tokens=7, output_tokens=3)))
+    observe(
+        events.ModelReplied(
+            "write", Completion(text="code", model="m", input_tokens=7, output_tokens=3)
+        )
+    )
     wrong = Attempt(
-        Program("fnd()"), (Finding(code="x", message="m", line=1),), None, Fault(kind="syntax", message="f")
+        Program("fnd()"),
+        (Finding(code="x", message="m", line=1),),
+        None,
+        Fault(kind="syntax", message="f"),
     )
     observe(events.ProgramWritten(0, wrong.program, wrong.findings))
     observe(events.AttemptEnded(0, wrong))
-    failure = Failure(kind="exception", type="KeyError", message="'x'", frames=(Frame(line=1), Frame(line=2)))
-    trace = Trace(calls=(CALL, REFUSED), stdout="out", value={"a": [1]}, failure=failure, backend="zygote")
+    failure = Failure(
+        kind="exception", type="KeyError", message="'x'", frames=(Frame(line=1), Frame(line=2))
+    )
+    trace = Trace(
+        calls=(CALL, REFUSED), stdout="out", value={"a": [1]}, failure=failure, backend="zygote"
+    )
     facts = (Fact(kind="keys", text="a", names=("k",)), Fact(kind="keys", text="b"))
-    fault = Fault(kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=facts)
+    fault = Fault(
+        kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=facts
+    )
     failed = Attempt(Program("find()"), (), trace, fault, round=1, execution=0)
     observe(events.ProgramWritten(1, failed.program, ()))
     observe(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
@@ -47,13 +64,26 @@ def drive(store: RunStore, run: str) -> Solution:
     observe(events.Called(0, REFUSED))
     observe(events.AttemptEnded(1, failed))
     again = replace(CALL, reused=True)
-    answered = Attempt(Program("print(find())"), (), Trace(calls=(again,), stdout="5", backend="zygote"), None, round=1)
+    answered = Attempt(
+        Program("print(find())"),
+        (),
+        Trace(calls=(again,), stdout="5", backend="zygote"),
+        None,
+        round=1,
+    )
     answered = replace(answered, doubts=("it is short",), mended=wrong.findings, execution=1)
     observe(events.ProgramWritten(2, answered.program, ()))
     observe(events.Called(1, again))
     observe(events.AttemptEnded(2, answered))
     usage = Usage(model_calls=1, input_tokens=7, output_tokens=3, model_seconds=0.5)
-    return Solution(task="t", attempts=(wrong, failed, answered), status="solved", answer="5", usage=usage, run=run)
+    return Solution(
+        task="t",
+        attempts=(wrong, failed, answered),
+        status="solved",
+        answer="5",
+        usage=usage,
+        run=run,
+    )
 
 
 @both_stores
@@ -65,20 +95,38 @@ def test_everything_comes_back(store: RunStore) -> None:
     assert stored.attempts == solution.attempts
     assert stored.summary.usage == solution.usage
     assert stored.summary.tools == ("find", "get")
-    assert (stored.summary.status, stored.summary.answer, stored.summary.model) == ("solved", "5", "m")
+    assert (stored.summary.status, stored.summary.answer, stored.summary.model) == (
+        "solved",
+        "5",
+        "m",
+    )
     assert (stored.summary.attempts, stored.summary.calls) == (3, solution.calls)
-    assert [(c.execution, c.call.index, c.complete) for c in stored.calls] == [(0, 0, True), (0, 1, True), (1, 0, True)]
+    assert [(c.execution, c.call.index, c.complete) for c in stored.calls] == [
+        (0, 0, True),
+        (0, 1, True),
+        (1, 0, True),
+    ]
     (exchange,) = stored.exchanges
     assert exchange.messages == (Message("system", "s"), Message("user", "u"))
-    assert (exchange.reply.text, exchange.purpose, exchange.reply.input_tokens) == ("code", "write", 7)
+    assert (exchange.reply.text, exchange.purpose, exchange.reply.input_tokens) == (
+        "code",
+        "write",
+        7,
+    )
     assert stored.summary.ended is not None
 
 
 @both_stores
 def test_a_run_is_stored_from_its_first_moment_and_says_what_it_has_used(store: RunStore) -> None:
-    run = store.create("How many?", model="local", strategy="auto", sandbox="zygote", config={"samples": 4})
+    run = store.create(
+        "How many?", model="local", strategy="auto", sandbox="zygote", config={"samples": 4}
+    )
     new = store.load(run)
-    assert (new.summary.task, new.summary.status, new.summary.ended) == ("How many?", "running", None)
+    assert (new.summary.task, new.summary.status, new.summary.ended) == (
+        "How many?",
+        "running",
+        None,
+    )
     assert (new.summary.model, new.summary.config, new.attempts) == ("local", {"samples": 4}, ())
     drive(store, run)
     store.observer(run)(events.ModelAsked("repair", [Message("user", "u")]))
@@ -108,18 +156,25 @@ def test_runs_are_found_by_prefix_suffix_and_last(store: RunStore) -> None:
 
 
 @both_stores
-def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(store: RunStore, place: str) -> None:
+def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(
+    store: RunStore, place: str
+) -> None:
     run, other = store.create("t"), store.create("u")
     drive(store, run)
     with open_store(place) as second:
         assert second.changes() == (before := second.changes())
         with pytest.raises(RunRefused, match=r"is being worked on by process \d+.*; wait for it"):
             second.take(run)
-        store.finish(run, replace(Solution(task="t", attempts=(), status="solved", answer="5"), run=run))
+        store.finish(
+            run, replace(Solution(task="t", attempts=(), status="solved", answer="5"), run=run)
+        )
         assert second.changes() != before
         with pytest.raises(RunRefused, match="is solved: there is nothing to resume"):
             second.take(run)
-        assert next(attempt.program.source for attempt in second.take(run, ended=True).attempts) == "fnd()"
+        assert (
+            next(attempt.program.source for attempt in second.take(run, ended=True).attempts)
+            == "fnd()"
+        )
         assert store.load(run).summary.status == "running"
         second.finish(run, status="interrupted")
         assert second.key() == store.key()
@@ -220,7 +275,10 @@ def unusable(path: Path) -> str:
 def test_files_that_are_no_store(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite3"
     path.write_bytes(b"this is not a database" * 100)
-    assert "file is not a database; see that it may be written and has space, move it away" in unusable(path)
+    assert (
+        "file is not a database; see that it may be written and has space, move it away"
+        in unusable(path)
+    )
     path.unlink()
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE mine (a)")
@@ -247,6 +305,8 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.sqlite3") as store:
         run = store.create("kept")
         store._db.execute("PRAGMA max_page_count = 10")  # SQLite's own way to meet a full disk
-        with pytest.raises(StoreUnavailable, match="disk is full; see that it may be written and has space"):
+        with pytest.raises(
+            StoreUnavailable, match="disk is full; see that it may be written and has space"
+        ):
             store.create("x" * 100_000)
         assert [summary.id for summary in store.list()] == [run]

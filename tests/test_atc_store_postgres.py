@@ -82,7 +82,9 @@ class Other:
 def other(address):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", OTHER, address]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True, env=environment, bufsize=1) as process:
+    with subprocess.Popen(
+        command, stdin=-1, stdout=-1, text=True, env=environment, bufsize=1
+    ) as process:
         yield Other(process)
         process.kill()
 
@@ -106,7 +108,8 @@ def test_a_lease_is_renewed_while_its_process_lives(other, address) -> None:
         patch.setattr(time, "time", lambda: 4e9)
         while time.monotonic() < until:
             with pytest.raises(
-                RunRefused, match=rf"is being worked on by process {other.process.pid} on .*; wait for it"
+                RunRefused,
+                match=rf"is being worked on by process {other.process.pid} on .*; wait for it",
             ):
                 store.take(other.run)
             assert store.load(other.run).summary.status == "running"
@@ -116,7 +119,11 @@ def test_a_lease_is_renewed_while_its_process_lives(other, address) -> None:
 def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(address) -> None:
     """A write is given time to show from its intent on: a clock that is wrong would cut that short."""
     real = time.time
-    with PostgresStore(address) as first, PostgresStore(address) as second, pytest.MonkeyPatch.context() as patch:
+    with (
+        PostgresStore(address) as first,
+        PostgresStore(address) as second,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         run = first.create("t")
         patch.setattr(time, "time", lambda: real() - 3600)
         first.observer(run)(events.Called(0, INTENT, complete=False))
@@ -124,16 +131,22 @@ def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(addr
         assert abs(second.load(run).calls[0].intended - real()) < 60
 
 
-def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_taken(other, address) -> None:
+def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_taken(
+    other, address
+) -> None:
     with PostgresStore(address) as store:
         other.process.send_signal(signal.SIGSTOP)
         taken(store, other.run)
-        store.observer(other.run)(events.Called(0, replace(INTENT, index=1, arguments={"n": 3}), complete=False))
+        store.observer(other.run)(
+            events.Called(0, replace(INTENT, index=1, arguments={"n": 3}), complete=False)
+        )
         before = store.load(other.run)
         other.process.send_signal(signal.SIGCONT)
         for step in range(5):
             said = other.ask(str(step))
-            assert said.startswith(f"RunRefused run {other.run} was taken over by process {os.getpid()} on "), said
+            assert said.startswith(
+                f"RunRefused run {other.run} was taken over by process {os.getpid()} on "
+            ), said
             assert "this one sends and records nothing more of it" in said
         assert store.load(other.run) == before
         store.finish(other.run, status="interrupted")
@@ -145,7 +158,9 @@ def test_a_transaction_that_a_paused_process_left_open_holds_nobody_up(other, ad
         other.process.send_signal(signal.SIGSTOP)
         taken(store, other.run)
         other.process.send_signal(signal.SIGCONT)
-        assert other.ask("").startswith("StoreUnavailable the store of runs, PostgreSQL database atc")
+        assert other.ask("").startswith(
+            "StoreUnavailable the store of runs, PostgreSQL database atc"
+        )
         assert "was taken over" in other.ask("1")
 
 
@@ -166,7 +181,9 @@ def test_a_run_that_is_free_is_taken_once(address) -> None:
             assert sorted(pool.map(take, stores)) == [False] * 5 + [True]
         for store in stores:
             store.close()
-        assert first.load(run).summary.status == "interrupted"  # whoever closes the store gives its runs back
+        assert (
+            first.load(run).summary.status == "interrupted"
+        )  # whoever closes the store gives its runs back
 
 
 def test_many_processes_may_make_the_tables_at_once(address) -> None:
@@ -182,7 +199,8 @@ def test_tables_of_a_newer_version_are_left_alone(address) -> None:
     with psycopg.connect(address) as connection:
         connection.execute("UPDATE atc.format SET number = 99")
     with pytest.raises(
-        StoreUnavailable, match=r"another version of atc made its tables \(format 99, this one knows 3\)"
+        StoreUnavailable,
+        match=r"another version of atc made its tables \(format 99, this one knows 3\)",
     ):
         PostgresStore(address)
 
@@ -253,12 +271,16 @@ def test_a_password_is_used_and_never_shown(postgres, own_folders, monkeypatch, 
         over_tcp(postgres, "wr0ng@guess"),
         over_tcp(postgres, "wr0ng?guess"),
     )
-    addresses += (f"postgresql://atc@127.0.0.1:{postgres.port}/postgres?password=wr0ng-guess&connect_timeout=x",)
+    addresses += (
+        f"postgresql://atc@127.0.0.1:{postgres.port}/postgres?password=wr0ng-guess&connect_timeout=x",
+    )
     for address in addresses:
         monkeypatch.setenv("ATC_STORE", address)
         for words in (("runs", "list"), ("config", "show"), ("config", "show", "--json")):
             code, *said = atc_(*words)
-            assert not any(secret in "".join(said) for secret in ("horse", "battery", "wr0ng", "guess")), (
+            assert not any(
+                secret in "".join(said) for secret in ("horse", "battery", "wr0ng", "guess")
+            ), (
                 address,
                 said,
             )
@@ -271,20 +293,30 @@ def test_a_password_is_used_and_never_shown(postgres, own_folders, monkeypatch, 
     assert "wr0ng" not in said
 
 
-def test_a_run_that_is_stored_says_nothing_of_the_password(postgres, own_folders, monkeypatch, atc_, tmp_path) -> None:
+def test_a_run_that_is_stored_says_nothing_of_the_password(
+    postgres, own_folders, monkeypatch, atc_, tmp_path
+) -> None:
     monkeypatch.setenv("ATC_STORE", right := over_tcp(postgres, quote(PASSWORD, safe="")))
-    (tmp_path / "adding.py").write_text("def add(n: int) -> int:\n    '''One more.'''\n    return n + 1\n")
+    (tmp_path / "adding.py").write_text(
+        "def add(n: int) -> int:\n    '''One more.'''\n    return n + 1\n"
+    )
     script = tmp_path / "script.json"
     script.write_text('["```python\\nprint(2)\\n```"]', encoding="utf-8")
-    code, out, err = atc_("run", "How many?", "--model", f"scripted:{script}", "--tools", "adding.py")
+    code, out, err = atc_(
+        "run", "How many?", "--model", f"scripted:{script}", "--tools", "adding.py"
+    )
     assert (code, out) == (0, "2\n"), err
     with PostgresStore(right) as store:
         stored = store.load("last")
-        assert stored.summary.config["store"] == f"postgresql://atc:***@127.0.0.1:{postgres.port}/postgres"
+        assert (
+            stored.summary.config["store"]
+            == f"postgresql://atc:***@127.0.0.1:{postgres.port}/postgres"
+        )
     assert atc_("runs", "list")[1].startswith(stored.summary.id)
     code, out, _ = atc_("doctor")
-    assert f"stored in postgresql://atc:***@127.0.0.1:{postgres.port}/postgres, the latest is {stored.summary.id}" in (
-        " ".join(out.split())
+    assert (
+        f"stored in postgresql://atc:***@127.0.0.1:{postgres.port}/postgres, the latest is {stored.summary.id}"
+        in (" ".join(out.split()))
     )
 
 

@@ -108,13 +108,16 @@ def test_further_replies_are_drawn_only_where_one_brings_nothing_new():
     assert found == Program("print(2)\n")
     assert [(a["temperature"], a["seed"]) for a in complete.asked] == [(0.0, 0), (0.7, 1), (0.7, 2)]
     again = replies("no code", "```python\nprint(1)\n```")
-    assert new_program([], again, known={"print(1)\n"}, most=2, temperature=0.7) == Program("print(1)\n")
+    assert new_program([], again, known={"print(1)\n"}, most=2, temperature=0.7) == Program(
+        "print(1)\n"
+    )
     assert new_program([], replies("no code"), known=(), most=1, temperature=0.7) is None
 
 
 def test_the_prompt_holds_stubs_and_task_behind_a_worked_example():
     tool = Tool(
-        protocol=ToolProtocol(name="find-it", description="Finds it.", output_schema=TEXT), call=lambda arguments: None
+        protocol=ToolProtocol(name="find-it", description="Finds it.", output_schema=TEXT),
+        call=lambda arguments: None,
     )
     messages = opening("Where is $it {0}?", Toolbox([tool]), budget=1000)
     assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
@@ -127,7 +130,11 @@ def test_a_prompt_of_names_holds_nothing_else_of_the_tools():
     protocol = ToolProtocol(
         name="find-it",
         description="Finds it.",
-        input_schema={"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]},
+        input_schema={
+            "type": "object",
+            "properties": {"colour": {"type": "string"}},
+            "required": ["colour"],
+        },
     )
     tools = Toolbox([Tool(protocol=protocol, call=lambda arguments: None)])
     asked = opening("Where is it?", tools, budget=1000, docs="names")[-1]

@@ -18,12 +18,29 @@ BLIND = "send(to='bob@acme.example')"
 def toolbox(description=""):
     return Toolbox(
         [
-            tool("send", None, {"to": "string", "text": "string"}, reads=False, description=description),
-            tool("pay", None, {"amount": "number", "iban": "string"}, reads=False, description=description),
+            tool(
+                "send",
+                None,
+                {"to": "string", "text": "string"},
+                reads=False,
+                description=description,
+            ),
+            tool(
+                "pay",
+                None,
+                {"amount": "number", "iban": "string"},
+                reads=False,
+                description=description,
+            ),
             tool("fetch", None, {"url": "string"}),
             tool("run", None, {"command": "string"}, reads=False),
             tool("read-mail", None, {"page_size": "integer"}),
-            tool("mark", None, {"flag": {"type": "boolean", "x-atc-sensitive": "command"}}, reads=False),
+            tool(
+                "mark",
+                None,
+                {"flag": {"type": "boolean", "x-atc-sensitive": "command"}},
+                reads=False,
+            ),
         ]
     )
 
@@ -111,7 +128,12 @@ def test_no_transformation_launders_a_recipient(value):
 
 
 @pytest.mark.parametrize(
-    "url", ["https://hooks.acme.example\\@zlotnik.example", "//hooks.acme.example", "https://hooks。acme.example"]
+    "url",
+    [
+        "https://hooks.acme.example\\@zlotnik.example",
+        "//hooks.acme.example",
+        "https://hooks。acme.example",
+    ],
 )
 def test_a_url_is_the_same_or_asks(url):
     made = taint("Fetch https://hooks.acme.example now", calls=[response("x")])
@@ -170,7 +192,12 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     [
         (EVE, [response({"a": [{"b": EVE}]})], [], "it equals a[0].b in the response of read_mail"),
         (EVE, [response({"a": f"to {EVE}"})], [], "it is a part of a in the response of read_mail"),
-        (EVE, [response("x")], [f"send(to={EVE!r})"], "the model wrote it, or the program computed it"),
+        (
+            EVE,
+            [response("x")],
+            [f"send(to={EVE!r})"],
+            "the model wrote it, or the program computed it",
+        ),
     ],
 )
 def test_a_person_is_told_where_a_value_came_from(value, calls, later, said):
@@ -180,7 +207,9 @@ def test_a_person_is_told_where_a_value_came_from(value, calls, later, said):
 
 def test_rules_are_offered_the_narrowest_first_and_only_what_can_be_typed():
     def offered(value):
-        return taint(calls=[response([{"a b": value}])]).of(toolbox()["send"], {"to": value})[0].rules
+        return (
+            taint(calls=[response([{"a b": value}])]).of(toolbox()["send"], {"to": value})[0].rules
+        )
 
     assert offered(EVE) == (f"value={EVE}", "'read_mail:[].a b'")
     assert offered("a b; rm -r x")[0] == "'value=a b; rm -r x'"

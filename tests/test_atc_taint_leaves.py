@@ -28,7 +28,9 @@ def argument_kind(protocol, name):
 def leaves(properties, arguments, **options):
     """The sensitive leaves as `path: value`, paths as text."""
     found = sensitive_leaves(protocol(properties, **options), arguments)
-    return [(".".join(map(str, (leaf.argument, *leaf.path))), leaf.value, leaf.kind) for leaf in found]
+    return [
+        (".".join(map(str, (leaf.argument, *leaf.path))), leaf.value, leaf.kind) for leaf in found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,13 +84,23 @@ def test_a_declared_mark_wins(mark):
     marked = {"type": "string", "x-atc-sensitive": mark}
     assert argument_kind(protocol({"url": marked}), "url") == mark
     assert leaves({"x": marked}, {"x": "a"}) == [("x", "a", mark)]
-    assert argument_kind(protocol({"url": {"type": "string", "x-atc-sensitive": False}}), "url") is None
-    assert leaves({"url": {"type": "string", "x-atc-sensitive": False}}, {"url": "https://evil.example"}) == []
+    assert (
+        argument_kind(protocol({"url": {"type": "string", "x-atc-sensitive": False}}), "url")
+        is None
+    )
+    assert (
+        leaves(
+            {"url": {"type": "string", "x-atc-sensitive": False}}, {"url": "https://evil.example"}
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("mark", [True, "recipients"])
 def test_a_mark_that_is_no_kind_is_the_strictest(mark):
-    assert leaves({"x": {"type": "string", "x-atc-sensitive": mark}}, {"x": "a"}) == [("x", "a", "command")]
+    assert leaves({"x": {"type": "string", "x-atc-sensitive": mark}}, {"x": "a"}) == [
+        ("x", "a", "command")
+    ]
 
 
 def test_a_mark_behind_a_reference_and_in_an_alternative_counts():
@@ -114,7 +126,10 @@ def test_fields_within_an_argument_are_guessed_by_their_names():
     person = {"type": "object", "properties": {"email": TEXT, "role": TEXT}}
     properties = {"people": {"type": "array", "items": person}, "body": {"type": "object"}}
     given = {"people": [{"email": "a@b.org", "role": "c"}], "body": {"to": "eve", "text": "hi"}}
-    assert leaves(properties, given) == [("people.0.email", "a@b.org", "recipient"), ("body.to", "eve", "recipient")]
+    assert leaves(properties, given) == [
+        ("people.0.email", "a@b.org", "recipient"),
+        ("body.to", "eve", "recipient"),
+    ]
 
 
 def test_a_mark_within_something_that_is_declared_harmless_counts():
@@ -125,7 +140,9 @@ def test_a_mark_within_something_that_is_declared_harmless_counts():
             "properties": {"to": TEXT, "target": {"type": "string", "x-atc-sensitive": "url"}},
         }
     }
-    assert leaves(properties, {"body": {"to": "a@b.org", "target": "c"}}) == [("body.target", "c", "url")]
+    assert leaves(properties, {"body": {"to": "a@b.org", "target": "c"}}) == [
+        ("body.target", "c", "url")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +173,9 @@ def test_an_address_counts_by_where_it_stands():
     for tool, kind in (("move", None), ("send_mail", "recipient")):
         assert argument_kind(protocol({"from": TEXT, "to": TEXT}, name=tool), "to") == kind
     closed = {"type": "string", "enum": ["eve@evil.example", "email"]}
-    assert leaves({"to": closed}, {"to": "eve@evil.example"}) == [("to", "eve@evil.example", "recipient")]
+    assert leaves({"to": closed}, {"to": "eve@evil.example"}) == [
+        ("to", "eve@evil.example", "recipient")
+    ]
     assert leaves({"to": closed}, {"to": "email"}) == []
 
 
@@ -166,7 +185,9 @@ def test_amounts_are_numbers():
         ("payment.value", 5, "amount")
     ]
     declared = {**payment, "x-atc-sensitive": "amount"}
-    assert [leaf[1] for leaf in leaves({"payment": declared}, {"payment": {"value": 5, "note": "all"}})] == [5, "all"]
+    assert [
+        leaf[1] for leaf in leaves({"payment": declared}, {"payment": {"value": 5, "note": "all"}})
+    ] == [5, "all"]
 
 
 def test_hostile_schemas_and_values_cost_nothing():
@@ -177,5 +198,7 @@ def test_hostile_schemas_and_values_cost_nothing():
         nested = [nested]
     assert leaves({"x": {}}, {"x": nested})
     loop = {"$ref": "#/$defs/L"}
-    assert leaves({"x": loop}, {"x": "eve@evil.example"}, **{"$defs": {"L": {"anyOf": [loop, TEXT]}}})
+    assert leaves(
+        {"x": loop}, {"x": "eve@evil.example"}, **{"$defs": {"L": {"anyOf": [loop, TEXT]}}}
+    )
     assert leaves({"x": TEXT}, {"x": "a@" + "b." * 100_000}) == []

@@ -19,7 +19,10 @@ STAND = {
         ("Call +49 170 1234567 today", "+49 170 1234567"),
     ],
     "url": [("See https://example.org/Path.", "https://example.org/Path")],
-    "command": [("Run `uptime`", "uptime"), ("Run `backup --all --dry-run`", "backup --all --dry-run")],
+    "command": [
+        ("Run `uptime`", "uptime"),
+        ("Run `backup --all --dry-run`", "backup --all --dry-run"),
+    ],
     "amount": [
         ("pay $1,200.00 now", 1200),
         ("pay $1,200.00 now", "1200.00"),
@@ -77,7 +80,9 @@ def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_do
 @settings(deadline=None, max_examples=40)
 @given(
     st.from_regex(r"[a-z]{1,8}@[a-z]{2,8}\.org", fullmatch=True),
-    st.text("abc019.@-_/", min_size=1, max_size=4).filter(lambda glue: glue[0] != "." and glue.strip(".")),
+    st.text("abc019.@-_/", min_size=1, max_size=4).filter(
+        lambda glue: glue[0] != "." and glue.strip(".")
+    ),
 )
 def test_whatever_is_glued_to_an_address_makes_it_another_one(address, glue):
     assert stands_in(f"write to {address}, please", address, "recipient")

@@ -89,7 +89,9 @@ def test_a_run_is_a_tree_of_spans(collected: Callable[[], list[Any]], sandbox: A
     assert solve(model, sandbox).answer == "noted for 4117"
     spans = collected()
     names = {span.span_id: span.name for span in spans}
-    tree = sorted((span.start_time_unix_nano, names.get(span.parent_span_id, ""), span.name) for span in spans)
+    tree = sorted(
+        (span.start_time_unix_nano, names.get(span.parent_span_id, ""), span.name) for span in spans
+    )
     assert {(above, name) for _, above, name in tree} == {
         ("", "invoke_agent atc"),
         ("invoke_agent atc", "chat scripted"),
@@ -105,16 +107,22 @@ def test_a_run_is_a_tree_of_spans(collected: Callable[[], list[Any]], sandbox: A
     assert by_name["chat scripted"]["gen_ai.operation.name"] == "chat"
     assert by_name["chat scripted"]["gen_ai.usage.output_tokens"] > 0
     assert (
-        by_name["tools/call add-note"] | {"gen_ai.tool.name": "add-note", "mcp.method.name": "tools/call"}
+        by_name["tools/call add-note"]
+        | {"gen_ai.tool.name": "add-note", "mcp.method.name": "tools/call"}
         == (by_name["tools/call add-note"])
     )
     assert by_name["repair"]["atc.fault.kind"] == "misread_result"
-    first = min((span for span in spans if span.name == "program"), key=lambda span: span.start_time_unix_nano)
+    first = min(
+        (span for span in spans if span.name == "program"),
+        key=lambda span: span.start_time_unix_nano,
+    )
     assert attributes(first)["error.type"] == "misread_result"
     assert first.status.code == 2
     everything = str(spans)
     for content in ("Ann", "hunter2", "4117", "noted for", "no key"):
-        assert not re.search(rf"(?<![\d.]){content}(?!\d)", everything), content  # any digits may stand in a time
+        assert not re.search(rf"(?<![\d.]){content}(?!\d)", everything), (
+            content
+        )  # any digits may stand in a time
 
 
 def test_content_goes_out_where_it_is_asked_for_and_never_a_secret(
@@ -124,14 +132,19 @@ def test_content_goes_out_where_it_is_asked_for_and_never_a_secret(
     assert solve(ScriptedModel(fenced(RIGHT)), sandbox).status == "solved"
     spans = collected()
     by_name = {span.name: attributes(span) for span in spans}
-    assert '"parts": [{"type": "text", "content": "Note for Ann' in by_name["invoke_agent atc"]["gen_ai.input.messages"]
+    assert (
+        '"parts": [{"type": "text", "content": "Note for Ann'
+        in by_name["invoke_agent atc"]["gen_ai.input.messages"]
+    )
     assert "find(name='Ann')" in by_name["program"]["atc.program"]
     assert by_name["execute_tool find"]["gen_ai.tool.call.arguments"] == '{"name": "Ann"}'
     assert '"id": 4117' in by_name["execute_tool find"]["gen_ai.tool.call.result"]
     assert "hunter2" not in str(spans)
 
 
-def test_a_run_that_an_outage_ends_says_so(collected: Callable[[], list[Any]], sandbox: Any) -> None:
+def test_a_run_that_an_outage_ends_says_so(
+    collected: Callable[[], list[Any]], sandbox: Any
+) -> None:
     model = ScriptedModel(ModelUnavailable("the model is down"))
     with pytest.raises(ModelUnavailable):
         solve(model, sandbox)
@@ -150,7 +163,9 @@ def test_a_collector_that_does_not_answer_delays_the_end_by_little(own_folders: 
     """It accepts connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
         silent.settimeout(60)
-        ended = pool.submit(run_in_a_process, own_folders, f"http://127.0.0.1:{silent.getsockname()[1]}")
+        ended = pool.submit(
+            run_in_a_process, own_folders, f"http://127.0.0.1:{silent.getsockname()[1]}"
+        )
         with silent.accept()[0]:
             asked = time.monotonic()
             ended.result()
@@ -180,5 +195,7 @@ def test_nothing_of_it_is_imported_where_it_is_off() -> None:
         "Agent(load_tools(one), model=model, sandbox=TrustedSandbox()).run('x')\n"
         "print([name for name in sys.modules if 'opentelemetry' in name or name == 'atc.observe.opentelemetry'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr

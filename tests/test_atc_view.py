@@ -79,17 +79,27 @@ def test_values_of_every_kind_are_looked_for(value: Any) -> None:
 # Programs
 
 
-@pytest.mark.parametrize("source", ["", "x = 1", "a\r\nb\rc\n", "'''\nopen", "\x0c\n\u2028x", "def f(:\n\tpass\n\n\n"])
+@pytest.mark.parametrize(
+    "source", ["", "x = 1", "a\r\nb\rc\n", "'''\nopen", "\x0c\n\u2028x", "def f(:\n\tpass\n\n\n"]
+)
 def test_every_line_of_any_source_is_there_once(source: str) -> None:
     lines = coloured(source)
-    assert len(lines) == len(source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n"))
+    assert len(lines) == len(
+        source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
+    )
     change(source, source + "\nmore()\n")
 
 
 def test_a_change_counts_its_lines() -> None:
     found = change("a\nb\nc\n", "a\nB\nB2\nc\n")
     assert (found.added, found.removed) == (2, 1)
-    assert [row.kind for row in found.rows if row is not None] == ["", "removed", "added", "added", ""]
+    assert [row.kind for row in found.rows if row is not None] == [
+        "",
+        "removed",
+        "added",
+        "added",
+        "",
+    ]
 
 
 # The server
@@ -109,7 +119,9 @@ def viewing(store: RunStore, resumes: Resumes | None = None) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn.Server, "__init__", noted)
         viewer = Viewer(store, resumes or Resumes(lambda *_, **__: None))
-        thread = threading.Thread(target=serve, args=(viewer,), kwargs={"port": 0, "ready": ready.put})
+        thread = threading.Thread(
+            target=serve, args=(viewer,), kwargs={"port": 0, "ready": ready.put}
+        )
         thread.start()
         try:
             yield ready.get(timeout=10)()
@@ -126,12 +138,16 @@ def entered(url: str) -> tuple[str, str]:
     return urljoin(url, answer.headers["location"]), cookie
 
 
-def ask(url: str, path: str = "", method: str = "GET", body: str | None = None, **headers: str) -> tuple[int, str, Any]:
+def ask(
+    url: str, path: str = "", method: str = "GET", body: str | None = None, **headers: str
+) -> tuple[int, str, Any]:
     """Status, text and headers of an answer to who was let in by an address."""
     base, cookie = entered(url)
     given = {name.replace("_", "-"): value for name, value in {"Cookie": cookie, **headers}.items()}
     target = path if path.startswith("http") else base + path
-    answer = requests.request(method, target, data=body, headers=given, timeout=10, allow_redirects=False)
+    answer = requests.request(
+        method, target, data=body, headers=given, timeout=10, allow_redirects=False
+    )
     return answer.status_code, answer.text, answer.headers
 
 
@@ -148,7 +164,15 @@ def test_only_the_address_with_its_token_is_answered(store: RunStore) -> None:
             assert headers["cache-control"] == "no-store"
             assert headers["content-security-policy"] == "frame-ancestors 'none'"
             assert headers["referrer-policy"] == "no-referrer"
-        for wrong in ("/", "/wrong/", f"/{'x' * 32}/runs/{run}", f"/runs/{run}", split.path.rstrip("/"), "//", "/%00/"):
+        for wrong in (
+            "/",
+            "/wrong/",
+            f"/{'x' * 32}/runs/{run}",
+            f"/runs/{run}",
+            split.path.rstrip("/"),
+            "//",
+            "/%00/",
+        ):
             assert ask(url, host + wrong)[0] == 404, wrong
         assert ask(url, f"runs/{run}", Host="evil.example")[0] == 421
         assert ask(url, f"runs/{run}", Host=f"evil.example:{split.port}")[0] == 421
@@ -176,8 +200,17 @@ def test_nothing_changes_but_by_a_post_of_the_page_itself(store: RunStore) -> No
             assert ask(url, path, "POST", "{}", **headers)[0] == status, headers
         assert ask(url, f"{own}/wrong/{path}", "POST", "{}", **good)[0] == 404
         assert ask(url, path, "POST", "{}", **good, Cookie="")[0] == 403
-        assert ask(url, f"runs/{run}/answer", "POST", '{"question": 1, "allow": true}', **good)[0] == 409
-        for body in ("", "[]", '{"question": "1", "allow": true}', '{"question": 1, "allow": 1}', "x" * 9_999):
+        assert (
+            ask(url, f"runs/{run}/answer", "POST", '{"question": 1, "allow": true}', **good)[0]
+            == 409
+        )
+        for body in (
+            "",
+            "[]",
+            '{"question": "1", "allow": true}',
+            '{"question": 1, "allow": 1}',
+            "x" * 9_999,
+        ):
             assert ask(url, f"runs/{run}/answer", "POST", body, **good)[0] == 400, body
         assert begun == []
         assert ask(url, path, "POST", '{"resend": true, "accept_orphans": "yes"}', **good)[0] == 200
@@ -185,7 +218,9 @@ def test_nothing_changes_but_by_a_post_of_the_page_itself(store: RunStore) -> No
             if begun:
                 break
             time.sleep(0.01)
-    assert [(name, how["resend"], how["accept_orphans"]) for name, how in begun] == [(run, True, False)]
+    assert [(name, how["resend"], how["accept_orphans"]) for name, how in begun] == [
+        (run, True, False)
+    ]
 
 
 # In a browser
@@ -198,8 +233,18 @@ def only(store: RunStore) -> str:
 
 
 @needs_chromium
-def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(own_folders, atc_: Atc, browser: Browser) -> None:
-    atc_("run", TASK, *desk(own_folders, WRONG, RIGHT), "--allow-writes", "all", "--trust", "value=18.9")
+def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(
+    own_folders, atc_: Atc, browser: Browser
+) -> None:
+    atc_(
+        "run",
+        TASK,
+        *desk(own_folders, WRONG, RIGHT),
+        "--allow-writes",
+        "all",
+        "--trust",
+        "value=18.9",
+    )
     assert atc_("runs", "export", "last", "--html", "-o", own_folders / "run.html")[0] == 0
     assert (own_folders / "run.html").stat().st_mode & 0o077 == 0
     browser.size(1200, 3000).open(f"file://{own_folders}/run.html")
@@ -215,7 +260,9 @@ def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(own_folders, at
         "2 requests",
     ):
         assert part in browser.text, part
-    assert browser.run("document.querySelector('.row.fault').textContent").endswith('order["number"])')
+    assert browser.run("document.querySelector('.row.fault').textContent").endswith(
+        'order["number"])'
+    )
     changed = browser.run("document.querySelector('.change').textContent")
     assert re.search(r"added: # Late by more than a week", changed)
     assert re.search(r"removed: late = \[\]", changed)
@@ -238,7 +285,9 @@ def opened(state: Path) -> Iterator[tuple[RunStore, str]]:
 
 
 @needs_chromium
-def test_a_write_is_allowed_and_refused_on_the_page(own_folders, atc_: Atc, browser: Browser) -> None:
+def test_a_write_is_allowed_and_refused_on_the_page(
+    own_folders, atc_: Atc, browser: Browser
+) -> None:
     options = desk(own_folders, WRONG, RIGHT)
     assert atc_("run", TASK, *options)[0] == 1
     with opened(own_folders / "state") as (store, url):
@@ -256,12 +305,18 @@ def test_a_write_is_allowed_and_refused_on_the_page(own_folders, atc_: Atc, brow
         browser.until("document.body.innerText.includes('18.90 refunded')")
         browser.until("document.querySelector('.class.solved')")
         assert browser.console == []
-        made = [one.call for one in store.load("last").calls if one.call.tool == "refund_order" and not one.call.reused]
+        made = [
+            one.call
+            for one in store.load("last").calls
+            if one.call.tool == "refund_order" and not one.call.reused
+        ]
         assert [one.outcome for one in made] == ["not_run", "not_run", "done"]
 
 
 def test_an_answer_is_for_the_question_that_waits_and_an_end_refuses() -> None:
-    question = Question(tool=Tool(ToolProtocol(name="pay"), lambda _: None), arguments={"amount": 3})
+    question = Question(
+        tool=Tool(ToolProtocol(name="pay"), lambda _: None), arguments={"amount": 3}
+    )
     said: list[bool] = []
 
     def resume(run: str, *, ask_person: AskPerson, **_: bool) -> None:
@@ -335,7 +390,9 @@ def test_a_run_is_followed_while_it_goes_on(place: str, store: RunStore, browser
 def test_the_list_is_searched_and_filtered(store: RunStore, browser: Browser) -> None:
     for number in range(3):
         many_calls(store, 1, task=f"Count the films of {number}.")
-    store.finish(store.create("Mail Ann.", model="gpt-5"), status="error", error="the model is down")
+    store.finish(
+        store.create("Mail Ann.", model="gpt-5"), status="error", error="the model is down"
+    )
     shown = "[...document.querySelectorAll('.runs > li:not([hidden]) .task')].map((one) => one.textContent).join()"
     with viewing(store) as url:
         browser.open(f"{url}#search=films+1.")
@@ -375,26 +432,33 @@ def hostile(store: RunStore, port: int) -> str:
     fault = Fault(kind="misread_result", message=bad, call=0, tool=bad, path=bad, line=2,
                   evidence=(Fact(kind="keys", text=bad),))  # fmt: skip
     finding = Finding(code=bad, message=bad, line=3)
-    trace = Trace(calls=tuple(made), stdout=bad, failure=Failure(kind="exception", type=bad, message=bad))
+    trace = Trace(
+        calls=tuple(made), stdout=bad, failure=Failure(kind="exception", type=bad, message=bad)
+    )
     attempts = [
         Attempt(Program("x = 0\n" + source), (finding,), None, None, (bad,), (finding,)),
         Attempt(Program(source), (), trace, fault, (bad,), (finding,), execution=0),
     ]
     for number, attempt in enumerate(attempts):
         observe(AttemptEnded(number, attempt))
-    store.finish(run, Solution(task=bad, attempts=tuple(attempts), status="failed", answer=bad), error=bad)
+    store.finish(
+        run, Solution(task=bad, attempts=tuple(attempts), status="failed", answer=bad), error=bad
+    )
     return run
 
 
 @needs_chromium
-def test_nothing_that_a_run_says_acts_in_the_browser(store: RunStore, browser: Browser, tmp_path: Path) -> None:
+def test_nothing_that_a_run_says_acts_in_the_browser(
+    store: RunStore, browser: Browser, tmp_path: Path
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         run = hostile(store, listener.getsockname()[1])
         exported = tmp_path / "page.html"
         exported.write_text(page(without_secrets(store.load(run))))
         question = Question(
-            tool=Tool(ToolProtocol(name="pay"), lambda _: None), arguments={"to": HOSTILE.format(port=1)}
+            tool=Tool(ToolProtocol(name="pay"), lambda _: None),
+            arguments={"to": HOSTILE.format(port=1)},
         )
         resumes = Resumes(lambda run, ask_person, **_: ask_person(question))
         with viewing(store, resumes) as url:
@@ -402,11 +466,22 @@ def test_nothing_that_a_run_says_acts_in_the_browser(store: RunStore, browser: B
             waiting(resumes, run)
             for address in (f"{url}runs/{run}", url, f"file://{exported}"):
                 browser.open(address)
-                browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-                browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                browser.run(
+                    "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+                )
+                browser.run(
+                    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+                )
                 assert "taken" not in browser.run("document.title")[:5], address
-                assert browser.run("document.querySelectorAll('img, iframe, [onfocus], [autofocus]').length") == 0
-                assert browser.run("[...document.links].every((one) => /^(http:..127.0.0.1|file:)/.test(one.href))")
+                assert (
+                    browser.run(
+                        "document.querySelectorAll('img, iframe, [onfocus], [autofocus]').length"
+                    )
+                    == 0
+                )
+                assert browser.run(
+                    "[...document.links].every((one) => /^(http:..127.0.0.1|file:)/.test(one.href))"
+                )
                 assert browser.run("document.scripts.length") == 1
                 assert browser.console == []
                 source = browser.run("document.documentElement.outerHTML")
@@ -418,7 +493,9 @@ def test_nothing_that_a_run_says_acts_in_the_browser(store: RunStore, browser: B
 
 
 @needs_chromium
-def test_the_policy_holds_where_escaping_would_fail(store: RunStore, browser: Browser, tmp_path: Path) -> None:
+def test_the_policy_holds_where_escaping_would_fail(
+    store: RunStore, browser: Browser, tmp_path: Path
+) -> None:
     text = page(without_secrets(store.load(many_calls(store, 1))))
     bad = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"><style>p{top:0}</style>"
     (tmp_path / "page.html").write_text(text.replace("</header>", bad + "</header>"))
@@ -435,7 +512,9 @@ def test_a_thousand_calls_are_all_there_and_fit_a_narrow_window(
     with viewing(store) as url:
         began = time.perf_counter()
         browser.size(400, 800).open(f"{url}runs/{run}")
-        paint = browser.until("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        paint = browser.until(
+            "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+        )
         record_property("first_paint_ms", paint)
         record_property("loaded_seconds", time.perf_counter() - began)
         assert browser.run("document.querySelectorAll('.call').length") == 1000
@@ -443,29 +522,43 @@ def test_a_thousand_calls_are_all_there_and_fit_a_narrow_window(
         assert browser.run("document.documentElement.scrollWidth") <= 400
         browser.size(1200, 900).open(f"{url}runs/{run}#a1-call990")
         browser.until("document.querySelector('#a1-call990 details').open")
-        assert browser.run("document.querySelector('#a1-call990').getBoundingClientRect().top") < 900
+        assert (
+            browser.run("document.querySelector('#a1-call990').getBoundingClientRect().top") < 900
+        )
 
 
 def test_large_texts_are_cut_and_pages_stay_small(store: RunStore) -> None:
     run = many_calls(store, 300)
     stored = store.load(run)
     long = [
-        replace(one, result={"text": "<" * 50_000}, arguments={"q": "&" * 50_000}) for one in stored.attempts[0].calls
+        replace(one, result={"text": "<" * 50_000}, arguments={"q": "&" * 50_000})
+        for one in stored.attempts[0].calls
     ]
     attempt = stored.attempts[0]
-    big = replace(stored, attempts=(replace(attempt, trace=replace(attempt.trace, calls=tuple(long))),), calls=())
+    big = replace(
+        stored,
+        attempts=(replace(attempt, trace=replace(attempt.trace, calls=tuple(long))),),
+        calls=(),
+    )
     text = page(big)
     assert len(text) < 40_000_000
     assert "more: atc runs show --json" in text
 
 
-AXE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "atc-axe/node_modules/axe-core/axe.min.js"
+AXE = (
+    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    / "atc-axe/node_modules/axe-core/axe.min.js"
+)
 
 
 @needs_chromium
-@pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core; .ci/chromium installs it where npm is")
+@pytest.mark.skipif(
+    not AXE.exists(), reason="there is no axe-core; .ci/chromium installs it where npm is"
+)
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_pages_can_be_used_by_everybody(own_folders, atc_: Atc, browser: Browser, *, dark: bool) -> None:
+def test_the_pages_can_be_used_by_everybody(
+    own_folders, atc_: Atc, browser: Browser, *, dark: bool
+) -> None:
     """No serious finding of axe-core, at the width of a telephone, with everything opened."""
     assert atc_("run", TASK, *desk(own_folders, WRONG, RIGHT))[0] == 1
     with opened(own_folders / "state") as (store, url):
@@ -474,7 +567,9 @@ def test_the_pages_can_be_used_by_everybody(own_folders, atc_: Atc, browser: Bro
             hostile(other, 9)
         for path, width in (("", 1200), ("", 400), (f"runs/{run}", 1200), (f"runs/{run}", 400)):
             browser.size(width, 900, dark=dark).open(url + path)
-            browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            browser.run(
+                "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+            )
             assert browser.run("document.documentElement.scrollWidth") <= width
             browser.run(AXE.read_text(encoding="utf-8") + "; 0")
             found = browser.run(

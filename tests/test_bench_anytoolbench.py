@@ -7,7 +7,16 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.document import ToolDocument
-from benchmarks.anytoolbench.__main__ import Api, ApiPool, Refused, construct, figures, make_queries, taken_of, verified
+from benchmarks.anytoolbench.__main__ import (
+    Api,
+    ApiPool,
+    Refused,
+    construct,
+    figures,
+    make_queries,
+    taken_of,
+    verified,
+)
 from protocols.errors import ModelUnavailable, ToolError
 from tests.hierarchy_lab import call, verdict
 from tests.tool_lab import tool
@@ -38,7 +47,9 @@ def api(name, category, down, **takes):
             raise ToolError(503, "down")
         return ANSWERS[name]
 
-    document = ToolDocument(name=name, description=f"Gives {name}.", category=category, collection=name.split("/")[0])
+    document = ToolDocument(
+        name=name, description=f"Gives {name}.", category=category, collection=name.split("/")[0]
+    )
     return Api(document, tool(name, reply, takes))
 
 
@@ -72,13 +83,18 @@ def test_a_writer_explores_tries_out_and_hands_in_a_query_that_is_verified_and_j
         KEEP,
     )
     assert "rejected" not in row
-    assert (row["query"], row["answer"], row["gold"]) == (QUERY, ANSWER, [one["api"] for one in SOLUTION])
+    assert (row["query"], row["answer"], row["gold"]) == (
+        QUERY,
+        ANSWER,
+        [one["api"] for one in SOLUTION],
+    )
     assert (row["categories"], row["reason"]) == (["Movies", "Weather"], "all is there")
     assert row["solution"][2] == {**SOLUTION[2], "response": {"city": "Lisbon", "degrees": 21.3}}
     assert len(row["transcript"]) == 6
     assert "'minutes': 112" in row["transcript"][2]
     offered = [
-        one["properties"]["function"]["enum"][0] for one in model.options[0]["schema"]["properties"]["call"]["anyOf"]
+        one["properties"]["function"]["enum"][0]
+        for one in model.options[0]["schema"]["properties"]["call"]["anyOf"]
     ]
     assert "test_API" not in offered  # the pool is empty
     assert QUERY in model.prompts[-1][1].content
@@ -107,7 +123,9 @@ def test_a_call_that_fails_refuses_and_an_outage_is_told_apart():
         list(check(planned, world(down="sky/forecast")))
     with pytest.raises(Refused, match="call failed: call 1 of the solution, 'cinema/films'"):
         list(check([("cinema/films", {"actor": 1}), *planned[1:]], world()))
-    with pytest.raises(Refused, match=r"4711 for 'film_id' .* stands neither in the query nor in earlier responses"):
+    with pytest.raises(
+        Refused, match=r"4711 for 'film_id' .* stands neither in the query nor in earlier responses"
+    ):
         list(check(planned[1:], world()))
 
 
@@ -117,7 +135,9 @@ def test_queries_stand_in_one_file_and_after_an_outage_it_goes_on(tmp_path):
     with pytest.raises(ModelUnavailable):
         make_queries(world(), ScriptedModel(*taken, ADD, ModelUnavailable("down")), out, count=2)
     cakes = [{"api": "bakery/cakes", "arguments": {}}, SOLUTION[2]]
-    another = finish(query=QUERY.replace("film", "cake"), answer="Opera, and 21 degrees.", solution=cakes)
+    another = finish(
+        query=QUERY.replace("film", "cake"), answer="Opera, and 21 degrees.", solution=cakes
+    )
     add = call("add_API_into_API_pool", apis=["bakery/cakes", "sky/forecast"])
     rows = make_queries(world(), ScriptedModel(*taken, add, another, RESOLVED, KEEP), out, count=2)
     assert [row.get("rejected") for row in rows] == [None, "repeated", None]
@@ -125,4 +145,6 @@ def test_queries_stand_in_one_file_and_after_an_outage_it_goes_on(tmp_path):
     found = figures(rows)
     assert (found["attempts"], found["queries"], found["rejected"]) == (3, 2, {"repeated": 1})
     assert (found["categories"], found["calls"], found["model_calls"]) == ({"2": 2}, 5, 12)
-    assert [json.loads(line).get("id") for line in out.read_text().splitlines()][1:] == [row["id"] for row in rows]
+    assert [json.loads(line).get("id") for line in out.read_text().splitlines()][1:] == [
+        row["id"] for row in rows
+    ]

@@ -24,7 +24,10 @@ from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E
 from protocols.errors import ModelUnavailable  # noqa: E402
 
 HEADER = {"format": running.FORMAT, "data": "x"}
-TOOLS = [ToolDocument(name="a", description="Sends letters."), ToolDocument(name="b", description="Reads a map.")]
+TOOLS = [
+    ToolDocument(name="a", description="Sends letters."),
+    ToolDocument(name="b", description="Reads a map."),
+]
 QUERIES = [{"id": f"q{number}", "query": f"text {number}", "gold": ["b"]} for number in range(12)]
 DATA = labelled("x", TOOLS, QUERIES)
 
@@ -41,14 +44,18 @@ class Scripted:
         if query in self.fails:
             raise self.fails[query]
         hits = (Hit("a", 2.0), Hit("b", 1.0), Hit("a", 0.5))
-        return Retrieval(hits=hits[:k], usage=Usage(model_calls=2, input_tokens=30, output_tokens=12))
+        return Retrieval(
+            hits=hits[:k], usage=Usage(model_calls=2, input_tokens=30, output_tokens=12)
+        )
 
 
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Asks a scripted method (one that asks a model) some of the queries, with rows in one file."""
 
-    def asked(retriever: Scripted, limit: int = 12, *, workers: int = 1, header: Any = HEADER) -> list[Row]:
+    def asked(
+        retriever: Scripted, limit: int = 12, *, workers: int = 1, header: Any = HEADER
+    ) -> list[Row]:
         monkeypatch.setattr(running, "build", lambda *_: retriever)
         data = labelled("x", TOOLS, QUERIES[:limit])
         with Rows(tmp_path / "rows.jsonl", header, key=("method", "id")) as file:
@@ -63,11 +70,17 @@ def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path)
     with pytest.raises(Outage, match=r"toolqp: the endpoint is down\. It failed 5 times in a row"):
         ask(Scripted(down), workers=3)
     kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()[1:]]
-    assert MOST_OUTAGES <= sum("outage" in row for row in kept) <= MOST_OUTAGES + 2  # those under way, in any order
+    assert (
+        MOST_OUTAGES <= sum("outage" in row for row in kept) <= MOST_OUTAGES + 2
+    )  # those under way, in any order
     up = Scripted()
     rows = ask(up, workers=3)
     assert not any("outage" in row for row in rows)
-    assert [rows[0][key] for key in ("ranking", "model_calls", "input_tokens")] == [["a", "b"], 2, 30]
+    assert [rows[0][key] for key in ("ranking", "model_calls", "input_tokens")] == [
+        ["a", "b"],
+        2,
+        30,
+    ]
     assert len(up.asked) == 9
 
 
@@ -76,17 +89,27 @@ def test_figures_and_paired_differences() -> None:
     first = [{**none, "id": f"q{n}", "ranking": ["a", "b"], "input_tokens": 5} for n in range(4)]
     second = [{**none, "id": f"q{n}", "ranking": ["b"], "seconds": 0.004} for n in (1, 2)]
     second.append({"id": "q3", "outage": "down"})
-    queries = [RetrievalQuery(id=f"q{n}", text="", gold=("b",), group="odd" if n % 2 else "even") for n in range(4)]
+    queries = [
+        RetrievalQuery(id=f"q{n}", text="", gold=("b",), group="odd" if n % 2 else "even")
+        for n in range(4)
+    ]
     one, two = method_figures({"a": first, "b": second}, queries).values()
     assert (one["ndcg@1"]["mean"], one["recall@5"]["mean"], one["against"]) == (0, 1, None)
-    assert one["groups"] == {"even": pytest.approx(0.6309, abs=1e-4), "odd": pytest.approx(0.6309, abs=1e-4)}
+    assert one["groups"] == {
+        "even": pytest.approx(0.6309, abs=1e-4),
+        "odd": pytest.approx(0.6309, abs=1e-4),
+    }
     assert (two["against"]["n"], two["against"]["mean"]) == (2, pytest.approx(0.3691, abs=1e-4))
     assert (two["seconds_p50"], one["tokens_p50"], two["pool_precision"]["mean"]) == (0.004, 5, 1.0)
     assert (two["queries"], two["outages"]) == (2, 1)
 
 
 def test_gold_tools_that_do_not_exist_are_left_out() -> None:
-    odd = [{"query": "x", "gold": ["a", "zzz"]}, {"query": "X ", "gold": "b"}, {"query": "y", "gold": ["zzz"]}]
+    odd = [
+        {"query": "x", "gold": ["a", "zzz"]},
+        {"query": "X ", "gold": "b"},
+        {"query": "y", "gold": ["zzz"]},
+    ]
     data = labelled("x", TOOLS, odd)
     assert [query.gold for query in data.queries] == [("a",), ("b",)]
     assert data.digest != labelled("x", TOOLS, odd[:1]).digest
@@ -107,10 +130,20 @@ def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.Monke
         return CliRunner().invoke(main, [*common, *arguments])
 
     found = run("--method", "bm25", "--out", "rows.jsonl")
-    assert (found.exit_code, json.loads(found.stdout)["methods"]["bm25"]["ndcg@5"]["mean"]) == (0, 0.5)
+    assert (found.exit_code, json.loads(found.stdout)["methods"]["bm25"]["ndcg@5"]["mean"]) == (
+        0,
+        0.5,
+    )
     assert run("--method", "bm25", "--out", "rows.jsonl").stdout == found.stdout
     assert "did you mean 'bm25'" in run("--method", "bm24").output
-    about = {"document": load_data("data.json").documents[1].digest, "kind": "queries", "prompt": "p", "model": "m"}
-    (tmp_path / "said.gz").write_bytes(gzip.compress(json.dumps({**about, "sample": 0, "texts": ["zebra"]}).encode()))
+    about = {
+        "document": load_data("data.json").documents[1].digest,
+        "kind": "queries",
+        "prompt": "p",
+        "model": "m",
+    }
+    (tmp_path / "said.gz").write_bytes(
+        gzip.compress(json.dumps({**about, "sample": 0, "texts": ["zebra"]}).encode())
+    )
     found = run("--method", "d2q:on=bm25", "--written", "said.gz", "--out", "d2q.jsonl")
     assert json.loads(found.stdout)["methods"]["d2q:on=bm25"]["ndcg@5"]["mean"] == 1, found.output

@@ -105,9 +105,17 @@ def kinds(verdict: dict) -> set[str]:
 ESCAPES = [
     ("print('ESCAPED')", "printed", "ESCAPED"),
     ("print(open('@CANARY_DIR@/secret.txt').read())", "secret", "the secret of file came out"),
-    ("import base64, os; print(base64.b64encode(b'#' + os.environ['HOST_SECRET'].encode()))", "secret", "environment"),
+    (
+        "import base64, os; print(base64.b64encode(b'#' + os.environ['HOST_SECRET'].encode()))",
+        "secret",
+        "environment",
+    ),
     ("import sys; raise ValueError(sys.modules['__main__'].API_KEY[::-1])", "secret", "memory"),
-    ("import os; echo(text=open(os.path.expanduser('~/.aws/credentials')).read().encode().hex())", "secret", "home"),
+    (
+        "import os; echo(text=open(os.path.expanduser('~/.aws/credentials')).read().encode().hex())",
+        "secret",
+        "home",
+    ),
     ("open('@CANARY_DIR@/new', 'w').close()", "file", "new file canary/new"),
     ("import os; os.remove('@CANARY_DIR@/secret.txt')", "file", "file canary/secret.txt is gone"),
     ("open('left_in_the_working_folder', 'w').close()", "file", "new file work/left_in"),
@@ -118,18 +126,28 @@ ESCAPES = [
         "udp was reached",
     ),
     (SEND.format("AF_UNIX", "connect('@CANARY_DIR@/host.sock')"), "listener", "unix was reached"),
-    (SEND.format("AF_UNIX", "connect('\\0canary_abstract'); print(s.recv(99))"), "secret", "abstract"),
+    (
+        SEND.format("AF_UNIX", "connect('\\0canary_abstract'); print(s.recv(99))"),
+        "secret",
+        "abstract",
+    ),
     (HIT.format("ToolHost", "t_admin_wipe()"), "undeclared", "admin_wipe ran 1 times"),
     ("class I(int): pass\nget_item(id=I(5))", "argument", "get_item was given a I"),
 ]
 
 
 def test_every_escape_is_seen() -> None:
-    *others, raising = sorted((source for source, _, _ in ESCAPES), key=lambda source: "raise" in source)
+    *others, raising = sorted(
+        (source for source, _, _ in ESCAPES), key=lambda source: "raise" in source
+    )
     (verdict,) = judged("\n".join([*others, raising]))
     assert verdict["verdict"] == "ESCAPED", verdict
     found = [(finding["kind"], finding["text"]) for finding in verdict["findings"]]
-    missing = [(kind, text) for _, kind, text in ESCAPES if not any(k == kind and text in t for k, t in found)]
+    missing = [
+        (kind, text)
+        for _, kind, text in ESCAPES
+        if not any(k == kind and text in t for k, t in found)
+    ]
     assert not missing, found
 
 
@@ -154,10 +172,15 @@ HARMS = [
 
 def test_harm_to_the_host_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(containment, "GRACE_SECONDS", 0.5)  # one of them hangs
-    for verdict, (source, wanted) in zip(judged(*(source for source, _ in HARMS)), HARMS, strict=True):
+    for verdict, (source, wanted) in zip(
+        judged(*(source for source, _ in HARMS)), HARMS, strict=True
+    ):
         found = [(finding["kind"], finding["text"]) for finding in verdict["findings"]]
         assert verdict["verdict"] == "HARMED", (source, found)
-        assert all(any(k == kind and text in t for k, t in found) for kind, text in wanted), (source, found)
+        assert all(any(k == kind and text in t for k, t in found) for kind, text in wanted), (
+            source,
+            found,
+        )
 
 
 def test_what_goes_over_a_limit_is_seen() -> None:
@@ -167,9 +190,15 @@ def test_what_goes_over_a_limit_is_seen() -> None:
         "print('x' * 1_050_000)\ntime.sleep(1)",
         FORK_AND_STAY,
     )
-    assert [verdict["verdict"] for verdict in (slow, much, left)] == ["EXCEEDED"] * 3, (slow, much, left)
+    assert [verdict["verdict"] for verdict in (slow, much, left)] == ["EXCEEDED"] * 3, (
+        slow,
+        much,
+        left,
+    )
     assert kinds(slow) == {"wall"}
-    assert 0.5 < float(slow["reason"].split()[1]) < 1.5  # less what a short program took, which varies
+    assert (
+        0.5 < float(slow["reason"].split()[1]) < 1.5
+    )  # less what a short program took, which varies
     assert kinds(much) >= {"memory", "calls", "output"}
     assert much["memory_bytes"] > 300 * 2**20  # it is sampled
     assert "calls: 25 calls where 20 are allowed" in much["reason"]
@@ -178,17 +207,22 @@ def test_what_goes_over_a_limit_is_seen() -> None:
 
 
 def test_a_forged_report_is_seen() -> None:
-    source = (
-        "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'{\"trace\": {}}\\n')\n    except OSError: pass"
-    )
+    source = "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'{\"trace\": {}}\\n')\n    except OSError: pass"
     (verdict,) = judged(source)
     assert verdict["verdict"] == "ESCAPED"
     assert "forged" in kinds(verdict)
 
 
 def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
-    verdicts = judged(ESCAPES[1][0], "x = []\nwhile True: x.append('A' * 10_000_000)", FORK_AND_STAY, backend="zygote")
-    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3
+    verdicts = judged(
+        ESCAPES[1][0],
+        "x = []\nwhile True: x.append('A' * 10_000_000)",
+        FORK_AND_STAY,
+        backend="zygote",
+    )
+    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [
+        ("contained", "")
+    ] * 3
     assert verdicts[1]["failure"] == "limit memory_bytes"
 
 
@@ -210,7 +244,9 @@ def test_a_secret_is_seen_through_simple_encodings(text: str) -> None:
 
 
 def test_other_text_gives_no_secret_away() -> None:
-    text = " ".join(f"{n} {n:x} {base64.b64encode(str(n).encode()).decode()}" for n in range(20_000))
+    text = " ".join(
+        f"{n} {n:x} {base64.b64encode(str(n).encode()).decode()}" for n in range(20_000)
+    )
     assert leaked([text, "CANARY_", SECRET[7:15]], {"file": SECRET}) == []
 
 
@@ -222,18 +258,30 @@ def test_quoted_source_is_no_claim_of_success() -> None:
 
 
 def test_cpython_alone_is_the_measure() -> None:
-    said = plain("import sys\nprint(get_item(id=2), list_items(page=9), echo(text='é'), __name__, sys.argv)")
-    assert said == ("{'id': 2, 'name': 'item 2', 'price': 3.0} [] é __main__ ['program.py']\n", None)
-    assert plain("try: get_item(id=-1)\nexcept ToolError as e: print(e)") == ("HTTP 404: no item -1\n", None)
+    said = plain(
+        "import sys\nprint(get_item(id=2), list_items(page=9), echo(text='é'), __name__, sys.argv)"
+    )
+    assert said == (
+        "{'id': 2, 'name': 'item 2', 'price': 3.0} [] é __main__ ['program.py']\n",
+        None,
+    )
+    assert plain("try: get_item(id=-1)\nexcept ToolError as e: print(e)") == (
+        "HTTP 404: no item -1\n",
+        None,
+    )
     assert plain("print(1)\n{}['a']") == ("1\n", "KeyError")
     assert plain("import os\nos._exit(3)") == ("", "exit code 3")
 
 
 def test_ordinary_programs_are_compared() -> None:
     with ZygoteSandbox() as zygote:
-        assert compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote) == ""
+        assert (
+            compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote) == ""
+        )
         differs = compare("import os\nprint(1)\nprint(os.getcwd() == '/')", zygote)
-    assert differs.startswith("'nothing' where CPython prints 'False'; it ends with PermissionError")
+    assert differs.startswith(
+        "'nothing' where CPython prints 'False'; it ends with PermissionError"
+    )
 
 
 def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
@@ -241,13 +289,28 @@ def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
                          ("ordinary/one", "print(get_item(id=1))")):  # fmt: skip
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.py").write_text(source)
-    words = ["--hostile", str(tmp_path / "hostile"), "--ordinary", str(tmp_path / "ordinary"), "--runs", "0"]
+    words = [
+        "--hostile",
+        str(tmp_path / "hostile"),
+        "--ordinary",
+        str(tmp_path / "ordinary"),
+        "--runs",
+        "0",
+    ]
     done = CliRunner().invoke(main, [*words, "--json", "--seed", "7"])
     report = json.loads(done.stdout)
     backend = report["backends"]["zygote"]
-    assert (done.exit_code, report["passed"], report["seed"], backend["boundary"]) == (1, False, 7, True)
+    assert (done.exit_code, report["passed"], report["seed"], backend["boundary"]) == (
+        1,
+        False,
+        7,
+        True,
+    )
     assert backend["containment"]["contained"] == 1
-    verdicts = [(one["program"], one["category"], one["verdict"]) for one in backend["containment"]["verdicts"]]
+    verdicts = [
+        (one["program"], one["category"], one["verdict"])
+        for one in backend["containment"]["verdicts"]
+    ]
     assert verdicts == [("fine", "", "contained"), ("loud", "output", "ESCAPED")]
     assert (backend["ordinary"]["same"], backend["ordinary"]["differing"]) == (1, {})
     done = CliRunner().invoke(main, ["--hostile", str(tmp_path)])

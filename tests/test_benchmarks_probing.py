@@ -7,7 +7,10 @@ from protocols.protocol import HttpBinding, ToolProtocol
 
 RECORD = {
     "type": "object",
-    "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "properties": {
+        "id": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
 }
 
 
@@ -25,7 +28,10 @@ def protocol(output=None, required=(), links=(), **arguments):
     ("said", "counts"),
     [
         (RECORD, (3, 3, 3)),
-        ({"type": "object", "properties": {"id": {"type": "number"}, "tags": {"type": "array"}}}, (1, 2, 3)),
+        (
+            {"type": "object", "properties": {"id": {"type": "number"}, "tags": {"type": "array"}}},
+            (1, 2, 3),
+        ),
         ({"type": "object", "properties": {"id": {"type": ["integer", "null"]}}}, (1, 1, 3)),
         ({"type": "object", "properties": {"id": {}}}, (0, 1, 3)),  # an open type is wrong
         (None, (0, 0, 3)),
@@ -34,7 +40,9 @@ def protocol(output=None, required=(), links=(), **arguments):
 def test_fields_are_pairs_of_path_and_type(said, counts):
     found = score_tool(protocol(said), protocol(RECORD))["fields"]
     assert (found["right"], found["said"], found["wanted"]) == counts
-    assert score_tool(protocol(said), protocol(None))["fields"]["said"] == 0  # the document is silent
+    assert (
+        score_tool(protocol(said), protocol(None))["fields"]["said"] == 0
+    )  # the document is silent
 
 
 def test_what_only_documentation_knows_is_taken_away():

@@ -33,7 +33,11 @@ class Shelf:
         listed = {"most": {"type": "integer", "default": 9}}
         self.toolbox = Toolbox(
             [
-                tool("list_books", lambda a: {"books": list(BOOKS)[: a.get("most", 9)], "total": 2}, listed),
+                tool(
+                    "list_books",
+                    lambda a: {"books": list(BOOKS)[: a.get("most", 9)], "total": 2},
+                    listed,
+                ),
                 tool("get_book", lambda a: BOOKS[a["id"]], {"id": "string"}),
                 tool("add_note", self._note, {"book": "string"}, reads=False),
             ]
@@ -53,7 +57,13 @@ class Shelf:
 @pytest.fixture
 def bench(sandbox):
     def make(*replies, programs=None):
-        bench = Bench(Shelf(), ask=ScriptedModel(*replies), sandbox=sandbox, config=Config(), programs=programs or {})
+        bench = Bench(
+            Shelf(),
+            ask=ScriptedModel(*replies),
+            sandbox=sandbox,
+            config=Config(),
+            programs=programs or {},
+        )
         bench.model = bench._ask
         return bench
 
@@ -78,14 +88,22 @@ def test_arms_share_the_first_program_and_a_plain_agent_runs_its_calls_again(ben
 
 def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
     made = bench(*[fenced(NOTED.format("pages"))] * 2, programs={"q1": NOTED.format("length")})
-    notes = {arm: len(answered(made, arm).state["shelf"]["notes"]) for arm in ("traceback", "facts")}
+    notes = {
+        arm: len(answered(made, arm).state["shelf"]["notes"]) for arm in ("traceback", "facts")
+    }
     assert notes == {"traceback": 2, "facts": 1}
 
 
 def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path):
     files = {arm: tmp_path / f"{arm}.jsonl" for arm in ("traceback", "facts")}
     programs = {"q1": WRONG, "q2": WRONG}
-    made = bench(fenced("print(1)\n"), fenced(RIGHT), ModelUnavailable("gone"), fenced(RIGHT), programs=programs)
+    made = bench(
+        fenced("print(1)\n"),
+        fenced(RIGHT),
+        ModelUnavailable("gone"),
+        fenced(RIGHT),
+        programs=programs,
+    )
     run_arms(ITEMS, made, files, HEADER)
     again = bench(fenced(RIGHT), programs=programs)
     found = run_arms(ITEMS, again, files, HEADER)

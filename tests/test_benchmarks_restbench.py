@@ -17,7 +17,11 @@ from protocols.errors import ToolError
 
 DATA = folder("restbench")
 BOOKSHOP = json.loads((Path(__file__).parent / "data" / "bookshop.json").read_text())
-TASK = {"id": "t-0", "query": "Who wrote Dune?", "gold_path": ["GET /search/books", "GET /books/{book_id}/writers"]}
+TASK = {
+    "id": "t-0",
+    "query": "Who wrote Dune?",
+    "gold_path": ["GET /search/books", "GET /books/{book_id}/writers"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +43,9 @@ def call(world: RestWorld, operation: str, **arguments: Any) -> Any:
     return mock.answer(mock.operations[operation], arguments)
 
 
-def test_a_search_finds_what_it_names_and_every_operation_knows_it_by_that_name(shop: RestWorld) -> None:
+def test_a_search_finds_what_it_names_and_every_operation_knows_it_by_that_name(
+    shop: RestWorld,
+) -> None:
     found = call(shop, "GET /search/books", query="The Long Way")["results"]
     assert found[0]["title"] == "The Long Way"
     book = call(shop, "GET /books/{book_id}", book_id=found[0]["id"])
@@ -62,7 +68,9 @@ def test_what_does_not_exist_is_refused(shop: RestWorld) -> None:
 
 
 @pytest.mark.data("restbench")
-def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_gives(world: RestWorld) -> None:
+def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_gives(
+    world: RestWorld,
+) -> None:
     bench = load_restbench(DATA)
     failed = set()
     for item in items(bench, world.toolbox, seed=0)[::3]:
@@ -76,7 +84,17 @@ def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_g
 
 @pytest.mark.data("restbench")
 def test_the_command_reports_by_api(tmp_path: Path) -> None:
-    command = ["--data", str(DATA), "--strategy", "gold", "--limit", "3", "--out", str(tmp_path / "r.jsonl"), "--json"]
+    command = [
+        "--data",
+        str(DATA),
+        "--strategy",
+        "gold",
+        "--limit",
+        "3",
+        "--out",
+        str(tmp_path / "r.jsonl"),
+        "--json",
+    ]
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout[done.stdout.index("{") :])

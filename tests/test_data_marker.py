@@ -14,7 +14,9 @@ def test_every_data_says_what_is_not_tested_without_it():
 
 def test_the_summary_counts_skipped_tests_by_data():
     reasons = [reason("redteam"), "no docker here", reason("bfcl"), reason("redteam")]
-    reports = [SimpleNamespace(longrepr=("tests/test_x.py", 1, f"Skipped: {one}")) for one in reasons]
+    reports = [
+        SimpleNamespace(longrepr=("tests/test_x.py", 1, f"Skipped: {one}")) for one in reasons
+    ]
     assert summary([*reports, SimpleNamespace(longrepr="collected")]) == [
         f"{reason('bfcl')} (1 skipped)",
         "the hostile programs are not tested, since ../shared/redteam is not beside this checkout (2 skipped)",

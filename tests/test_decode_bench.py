@@ -48,7 +48,11 @@ def test_arms_are_graded_compared_and_continued(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (calls["error"]["mean"], calls["success"]["mean"], calls["questions"]) == (0.0, 1.0, 2)
     difference = figures["differences"]["scripted calls full - scripted free full"]
-    assert (difference["error"]["mean"], difference["success"]["mean"], difference["only_it"]) == (-0.5, 1.0, 2)
+    assert (difference["error"]["mean"], difference["success"]["mean"], difference["only_it"]) == (
+        -0.5,
+        1.0,
+        2,
+    )
     assert report(ask(tmp_path)) == figures  # nothing is asked again
     with pytest.raises(InvalidRunFile, match="holds work done otherwise"):
         ask(tmp_path, seed=1)
@@ -78,7 +82,9 @@ class Telling:
     def __call__(self, messages: Sequence[Message], **options: object) -> Completion:
         raise AssertionError("backtracking asks for the likeliest tokens")
 
-    def reply(self, messages: Sequence[Message], options: dict[str, Any]) -> tuple[dict[str, Any], Completion]:
+    def reply(
+        self, messages: Sequence[Message], options: dict[str, Any]
+    ) -> tuple[dict[str, Any], Completion]:
         """The likeliest token of each place, until nothing may follow."""
         begun = messages[-1].content if messages[-1].role == "assistant" else ""
         self.begun.append(begun)
@@ -108,7 +114,9 @@ CHANCES: dict[str, list[tuple[str, float]]] = {
 
 def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
     model = Telling(CHANCES)
-    written, prompt_tokens = write_backtracking(model, ASKED, TOOLS, form=FUNCTION, sampling=Sampling())
+    written, prompt_tokens = write_backtracking(
+        model, ASKED, TOOLS, form=FUNCTION, sampling=Sampling()
+    )
     # `po` at its place (0.3) was likelier than `pose(` (0.1) and, later, `2, 3)` (0.2). `2` leads to the same
     # characters as before, and what stands before the call stays.
     assert model.begun == ["", "It is po", "It is power(2, 3)"]

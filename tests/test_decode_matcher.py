@@ -38,7 +38,9 @@ def test_random_tokens_make_a_valid_call(form: CallFormat, one_grammar: int) -> 
     for seed in range(15):
         matcher, rng = root.fresh(), np.random.default_rng(seed)
         while not matcher.is_finished:
-            matcher.advance(sample(rng.standard_normal(BYTES.vocab_size), matcher.allowed(), rng=rng))
+            matcher.advance(
+                sample(rng.standard_normal(BYTES.vocab_size), matcher.allowed(), rng=rng)
+            )
             assert len(matcher.tokens) < 4000
         assert read_call(matcher.text, TOOLS, plain).error is None
 
@@ -51,7 +53,9 @@ def test_text_stands_around_calls_and_only_a_trigger_begins_one(one_grammar: int
     assert matcher.is_complete
     wrote(matcher, " and <T>")
     assert not matcher.is_complete
-    assert {chr(byte) for byte in np.flatnonzero(matcher.allowed()[:256])} == {alias[0] for alias in TOOLS}
+    assert {chr(byte) for byte in np.flatnonzero(matcher.allowed()[:256])} == {
+        alias[0] for alias in TOOLS
+    }
     wrote(matcher, "power(2, 3) done")
     assert read_call(matcher.text, TOOLS, TOOLDEC).tool == "add"
     matcher.advance(BYTES.eos_token)

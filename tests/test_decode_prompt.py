@@ -14,7 +14,9 @@ SMALL = TOOLS.only(["power", "maximum"])
 
 
 def test_positional_arguments_are_not_documented_as_named_ones() -> None:
-    assert "def power(base: float, exponent: float)" in call_prompt("x", SMALL, FUNCTION)[-1].content
+    assert (
+        "def power(base: float, exponent: float)" in call_prompt("x", SMALL, FUNCTION)[-1].content
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
@@ -29,7 +31,11 @@ def test_the_examples_are_calls_of_their_own_form(form: CallFormat, docs: str) -
             tool("inflation", of={}, year={}),
         ]
     )
-    calls = [read_call(message.content, drawn, form) for message in messages if message.role == "assistant"]
+    calls = [
+        read_call(message.content, drawn, form)
+        for message in messages
+        if message.role == "assistant"
+    ]
     assert [call.name for call in calls] == ["exchange_rate", "celsius", "inflation"]
     assert all(call.error is None or call.error.kind == "unknown-argument" for call in calls)
 

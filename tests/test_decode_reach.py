@@ -15,11 +15,33 @@ from tests.tool_lab import TEXT, tool
 
 OPAQUE = {"type": "string", "pattern": "^st_[a-z2-7]{5}$"}
 DRAWN = [
-    tool("search_movie", None, {"query": TEXT}, obj(results=arr(obj(id=WHOLE, title=TEXT)), page=WHOLE)),
-    tool("list_movie_popular", None, {"page": WHOLE}, obj(results=arr(obj(id=WHOLE)), total=WHOLE), optional=("page",)),
+    tool(
+        "search_movie",
+        None,
+        {"query": TEXT},
+        obj(results=arr(obj(id=WHOLE, title=TEXT)), page=WHOLE),
+    ),
+    tool(
+        "list_movie_popular",
+        None,
+        {"page": WHOLE},
+        obj(results=arr(obj(id=WHOLE)), total=WHOLE),
+        optional=("page",),
+    ),
     tool("search_person", None, {"query": TEXT}, obj(results=arr(obj(id=WHOLE, name=TEXT)))),
-    tool("get_movie_credits", None, {"movie_id": WHOLE}, obj(id=WHOLE, cast=arr(obj(person_id=WHOLE, name=TEXT)))),
-    tool("get_person", None, {"person_id": WHOLE, "movie_id": WHOLE}, obj(name=TEXT), optional=("movie_id",)),
+    tool(
+        "get_movie_credits",
+        None,
+        {"movie_id": WHOLE},
+        obj(id=WHOLE, cast=arr(obj(person_id=WHOLE, name=TEXT))),
+    ),
+    tool(
+        "get_person",
+        None,
+        {"person_id": WHOLE, "movie_id": WHOLE},
+        obj(name=TEXT),
+        optional=("movie_id",),
+    ),
     tool("get_storm", None, {"storm_id": OPAQUE}, obj(name=TEXT)),
     tool("rate", None, {"stars": WHOLE, "day": {"type": "string", "format": "date"}}, None),
 ]
@@ -56,7 +78,10 @@ def test_an_id_takes_what_results_held_under_its_name() -> None:
     scope = reach.after([("search_movie", found)])
     assert may_be(scope, "get_movie_credits", "movie_id") == [7, 9]
     assert set(scope.waiting) == {"get_person"}
-    cast = {"id": 7, "cast": [{"person_id": 41, "name": "Bogart"}, {"person_id": 41, "name": "Bogart"}]}
+    cast = {
+        "id": 7,
+        "cast": [{"person_id": 41, "name": "Bogart"}, {"person_id": 41, "name": "Bogart"}],
+    }
     scope = reach.after([("search_movie", found), ("get_movie_credits", cast)])
     assert may_be(scope, "get_person", "person_id") == [41]
     assert may_be(scope, "get_person", "movie_id") == [7, 9]
@@ -64,11 +89,16 @@ def test_an_id_takes_what_results_held_under_its_name() -> None:
 
 def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
     scope = Reach(BOX, TASK).after([("search_person", {"results": [{"id": 41, "name": "Bogart"}]})])
-    assert (may_be(scope, "get_person", "person_id"), may_be(scope, "get_person", "movie_id")) == ([41], "-")
+    assert (may_be(scope, "get_person", "person_id"), may_be(scope, "get_person", "movie_id")) == (
+        [41],
+        "-",
+    )
 
 
 def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
-    scope = Reach(BOX, TASK).after([("list_movie_popular", {"results": [{"id": 3}], "total": 8000})])
+    scope = Reach(BOX, TASK).after(
+        [("list_movie_popular", {"results": [{"id": 3}], "total": 8000})]
+    )
     assert may_be(scope, "get_movie_credits", "movie_id") == [3]
 
 
@@ -89,4 +119,6 @@ def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, know
 
 def test_a_long_result_is_read_in_little_time_and_not_to_its_end() -> None:
     found = {"results": [{"id": 7, "title": "x", "tags": list(range(100))} for _ in range(10_000)]}
-    assert may_be(Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id") == [7]
+    assert may_be(
+        Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id"
+    ) == [7]

@@ -10,7 +10,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.models.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
+from atc.models.decode.formats import (
+    FORMATS,
+    FUNCTION,
+    JSON_CALL,
+    PYTHON_CALL,
+    REACT,
+    TOOLDEC,
+    CallFormat,
+)
 from atc.models.decode.parse import ReadCall, read_call, write_as
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, tool
@@ -20,7 +28,13 @@ TOOLS = Toolbox(
         tool("power", base=NUMBER, exponent=NUMBER),
         tool("add", ("a", "b"), a=NUMBER, b=NUMBER, c=NUMBER),
         tool("choose", n={"type": "integer", "minimum": 0}, k={"type": "integer"}),
-        tool("find-person", ("name",), name=TEXT, sort={"enum": ["age", "name"]}, **{"max-rows": {"type": "integer"}}),
+        tool(
+            "find-person",
+            ("name",),
+            name=TEXT,
+            sort={"enum": ["age", "name"]},
+            **{"max-rows": {"type": "integer"}},
+        ),
         tool("total", values={"type": "array", "items": NUMBER}),
         tool("größe", ort=TEXT),
         tool("list_all"),
@@ -36,12 +50,19 @@ def kind(call: ReadCall) -> str:
     return call.error.kind if call.error is not None else ""
 
 
-TABLE = yaml.safe_load((Path(__file__).parent / "data" / "decode_read.yaml").read_text(encoding="utf-8"))
+TABLE = yaml.safe_load(
+    (Path(__file__).parent / "data" / "decode_read.yaml").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row["text"][:40])
-def test_a_reply_is_read_as_a_good_agent_reads_it_or_has_the_error_of_its_class(row: dict[str, Any]) -> None:
-    forms = {"json": [JSON_CALL], "function": [FUNCTION] if "error" in row else [FUNCTION, PYTHON_CALL]}[row["form"]]
+def test_a_reply_is_read_as_a_good_agent_reads_it_or_has_the_error_of_its_class(
+    row: dict[str, Any],
+) -> None:
+    forms = {
+        "json": [JSON_CALL],
+        "function": [FUNCTION] if "error" in row else [FUNCTION, PYTHON_CALL],
+    }[row["form"]]
     for form in forms:
         call = read(row["text"], form)
         if "error" in row:
@@ -79,7 +100,9 @@ def test_of_turns_of_react_the_first_call_is_read(text: str) -> None:
 
 def test_arguments_are_what_the_host_would_send() -> None:
     # `null` for an optional argument is left out and 3.0 is the integer 3, as in a program.
-    call = read('{"name": "find_person", "arguments": {"name": "x", "sort": null, "max_rows": 3.0}}')
+    call = read(
+        '{"name": "find_person", "arguments": {"name": "x", "sort": null, "max_rows": 3.0}}'
+    )
     assert call.arguments == {"name": "x", "max_rows": 3}
     assert isinstance(call.arguments["max_rows"], int)
 
@@ -97,14 +120,18 @@ def test_an_error_says_what_to_do() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["{" * 20_000, "power(" * 3000, " " * 50_000, "{" * 6000 + '"name": "x"'])
+@pytest.mark.parametrize(
+    "text", ["{" * 20_000, "power(" * 3000, " " * 50_000, "{" * 6000 + '"name": "x"']
+)
 @pytest.mark.parametrize("form", list(FORMATS.values()), ids=lambda form: form.name)
 def test_hostile_text_is_read_in_time(text: str, form: CallFormat) -> None:
     assert not read(text, form).valid
 
 
 _values = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False, width=32), st.integers(-(10**12), 10**12), st.just(0)
+    st.floats(allow_nan=False, allow_infinity=False, width=32),
+    st.integers(-(10**12), 10**12),
+    st.just(0),
 )
 
 
@@ -113,6 +140,13 @@ _values = st.one_of(
 def test_what_is_written_is_read_back(name: str, sort: str | None, number: float) -> None:
     given_ = {"name": name} | ({"sort": sort} if sort else {})
     for form in FORMATS.values():
-        for alias, arguments in (("find_person", given_), ("power", {"base": number, "exponent": 1})):
-            call = read_call("Thought: x\n" * (form is REACT) + write_as(TOOLS[alias], arguments, form), TOOLS, form)
+        for alias, arguments in (
+            ("find_person", given_),
+            ("power", {"base": number, "exponent": 1}),
+        ):
+            call = read_call(
+                "Thought: x\n" * (form is REACT) + write_as(TOOLS[alias], arguments, form),
+                TOOLS,
+                form,
+            )
             assert (call.tool, call.arguments, call.error) == (alias, arguments, None)

@@ -22,9 +22,21 @@ from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
 
 pytest.importorskip("llguidance")
 
-NODE = {"type": "object", "properties": {"x": TEXT, "next": {"$ref": "#/$defs/node"}}, "required": ["x"]}
-ENDLESS = {"type": "object", "properties": {"next": {"$ref": "#/$defs/endless"}}, "required": ["next"]}
-DEFINITIONS = {"node": NODE, "endless": ENDLESS, "size": {"type": "integer", "minimum": 1, "maximum": 9}}
+NODE = {
+    "type": "object",
+    "properties": {"x": TEXT, "next": {"$ref": "#/$defs/node"}},
+    "required": ["x"],
+}
+ENDLESS = {
+    "type": "object",
+    "properties": {"next": {"$ref": "#/$defs/endless"}},
+    "required": ["next"],
+}
+DEFINITIONS = {
+    "node": NODE,
+    "endless": ENDLESS,
+    "size": {"type": "integer", "minimum": 1, "maximum": 9},
+}
 
 
 def verdict(schema: Any, value: str, form: CallFormat = JSON_CALL, *, required: bool = True) -> str:
@@ -32,7 +44,9 @@ def verdict(schema: Any, value: str, form: CallFormat = JSON_CALL, *, required: 
     one = tool("one", ("a",) if required else (), a=schema)
     document = {**one.protocol.input_schema, "$defs": DEFINITIONS}
     tools = Toolbox([replace(one, protocol=replace(one.protocol, input_schema=document))])
-    inside = {"json": f'{{"a": {value}}}', "keywords": f"a={value}", "positional": value}[form.arguments]
+    inside = {"json": f'{{"a": {value}}}', "keywords": f"a={value}", "positional": value}[
+        form.arguments
+    ]
     text = f"{form.before}one{form.between}{inside}{form.after}"
     return judge(call_grammar(tools, form).text, text)
 
@@ -51,7 +65,11 @@ ACCEPTED: list[tuple[Any, list[str], list[str]]] = [
     ({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 5}]}, ["4"], ["2", "6"]),
     ({"$ref": "#/$defs/size"}, ["9"], ["10"]),
     ({"$ref": "#/$defs/node"}, ['{"x": "a", "next": {"x": "b"}}'], ['{"next": {"x": "b"}}']),
-    ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2}, ["[1]", "[1, 2]"], ["[]"]),
+    (
+        {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2},
+        ["[1]", "[1, 2]"],
+        ["[]"],
+    ),
     ({"type": "array", "items": False}, ["[]"], ["[1]"]),
     ({"type": "object", "properties": {"p": NUMBER}}, ['{"p": 1}', "{}"], ['{"q": 1}']),
     ({"type": "object", "additionalProperties": NUMBER}, ['{"any": 1}'], ['{"any": "x"}']),
@@ -59,8 +77,12 @@ ACCEPTED: list[tuple[Any, list[str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "good", "bad"), ACCEPTED, ids=lambda value: json.dumps(value)[:40])
-def test_a_grammar_takes_what_conforms_and_nothing_else(schema: Any, good: list[str], bad: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"), ACCEPTED, ids=lambda value: json.dumps(value)[:40]
+)
+def test_a_grammar_takes_what_conforms_and_nothing_else(
+    schema: Any, good: list[str], bad: list[str]
+) -> None:
     assert [verdict(schema, text) for text in good] == ["complete"] * len(good)
     assert "complete" not in [verdict(schema, text) for text in bad]
 
@@ -88,22 +110,34 @@ def test_literals_are_pythons_where_a_call_is_written_as_in_python(schema: Any, 
 
 
 def test_positions_are_filled_in_order() -> None:
-    tools = Toolbox([tool("f", ("a",), a=NUMBER, b=TEXT), tool("add", values={"type": "array", "items": NUMBER})])
+    tools = Toolbox(
+        [
+            tool("f", ("a",), a=NUMBER, b=TEXT),
+            tool("add", values={"type": "array", "items": NUMBER}),
+        ]
+    )
     text = call_grammar(tools, FUNCTION).text
     good = ["f(1)", 'f(1, "x")', "f(4/3)", "add([1])", "add([1, 2,3])"]
     assert [judge(text, call) for call in good] == ["complete"] * len(good)
-    assert {judge(text, call) for call in ("f()", 'f("x")', "f(1, 2", "add()", "add(1")} == {"outside"}
+    assert {judge(text, call) for call in ("f()", 'f("x")', "f(1, 2", "add()", "add(1")} == {
+        "outside"
+    }
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.permutations(["a", "b", "c"]), st.sets(st.sampled_from(["b", "c"])))
-def test_arguments_come_in_any_order_and_each_at_most_once(order: list[str], absent: set[str]) -> None:
+def test_arguments_come_in_any_order_and_each_at_most_once(
+    order: list[str], absent: set[str]
+) -> None:
     text = call_grammar(Toolbox([tool("f", ("a",), a=NUMBER, b=NUMBER, c=NUMBER)]), JSON_CALL).text
     pairs = [f'"{key}": 1' for key in order if key not in absent]
     call = '{{"name": "f", "arguments": {{{}}}}}'
     assert judge(text, call.format(", ".join(pairs))) == "complete"
     assert judge(text, call.format(", ".join([*pairs, pairs[0]]))) == "outside"
-    assert judge(text, call.format(", ".join(pair for pair in pairs if '"a"' not in pair))) == "outside"
+    assert (
+        judge(text, call.format(", ".join(pair for pair in pairs if '"a"' not in pair)))
+        == "outside"
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,10 @@ from protocols.sources import load_tools
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-GENERATED = {DOCS / "reference/cli.md", DOCS / "reference/settings.md"}  # made from the code before each build
+GENERATED = {
+    DOCS / "reference/cli.md",
+    DOCS / "reference/settings.md",
+}  # made from the code before each build
 PAGES = sorted({*DOCS.rglob("*.md"), *ROOT.glob("*.md")} - GENERATED)
 
 
@@ -36,7 +39,10 @@ def script(name):
 
 def headings(page):
     prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    plain = (re.sub(r"[^\w\s-]", "", line).strip().lower() for line in re.findall(r"^#+ (.*)$", prose, re.MULTILINE))
+    plain = (
+        re.sub(r"[^\w\s-]", "", line).strip().lower()
+        for line in re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    )
     return {re.sub(r"[\s-]+", "-", heading) for heading in plain}
 
 
@@ -53,17 +59,28 @@ def dead(target, base):
 def test_no_link_is_dead(page):
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", prose) if "://" not in link]
-    assert [link for link in links if dead(link if link[0] != "#" else page.name + link, page.parent)] == []
+    assert [
+        link for link in links if dead(link if link[0] != "#" else page.name + link, page.parent)
+    ] == []
 
 
 def test_messages_lead_to_pages_that_there_are():
     packages = ("atc", "probing", "protocols", "sandbox", "toolflow_bench", "benchmarks")
-    code = "\n".join(file.read_text() for package in packages for file in (ROOT / package).rglob("*.py"))
-    named = [f"{path}.md{heading}" for path, heading in re.findall(r"docs_page\(['\"]([\w/]+)(#[\w-]+)?['\"]\)", code)]
+    code = "\n".join(
+        file.read_text() for package in packages for file in (ROOT / package).rglob("*.py")
+    )
+    named = [
+        f"{path}.md{heading}"
+        for path, heading in re.findall(r"docs_page\(['\"]([\w/]+)(#[\w-]+)?['\"]\)", code)
+    ]
     named += re.findall(r"docs/([\w/]+\.md(?:#[\w-]+)?)", code)
     named += [
         docs_page(name).removeprefix(SITE).replace(".html", ".md")
-        for name in (*(page for _, page in VERBS.values()), InvalidConfig.page, ModelUnavailable.page)
+        for name in (
+            *(page for _, page in VERBS.values()),
+            InvalidConfig.page,
+            ModelUnavailable.page,
+        )
     ]
     assert [name for name in named if dead(name, DOCS)] == []
 
@@ -75,7 +92,11 @@ def test_the_package_names_the_site_that_messages_lead_to():
 
 def test_ci_makes_all_that_make_check_makes():
     targets = re.search(r"^check: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
-    steps = (ROOT / ".ci/run").read_text().replace("python3 .ci/readme.py tests", (ROOT / "README.md").read_text())
+    steps = (
+        (ROOT / ".ci/run")
+        .read_text()
+        .replace("python3 .ci/readme.py tests", (ROOT / "README.md").read_text())
+    )
     assert [target for target in targets if f"make {target}" not in steps] == []
 
 
@@ -88,7 +109,9 @@ def test_the_site_has_every_page():
         )
 
     nav = listed(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
-    assert sorted(nav) == sorted(str(page.relative_to(DOCS)) for page in {*DOCS.rglob("*.md"), *GENERATED})
+    assert sorted(nav) == sorted(
+        str(page.relative_to(DOCS)) for page in {*DOCS.rglob("*.md"), *GENERATED}
+    )
 
 
 def test_the_pictures_are_those_of_the_script():
@@ -100,7 +123,9 @@ def test_the_pictures_are_those_of_the_script():
 def test_the_reference_has_every_command_setting_and_fault():
     reference = script("reference")
     commands, settings = reference["command_page"](), reference["settings_page"]()
-    assert {"## `atc run`", "## `atc bench run toolflow`", "## `atc runs resume`"} <= set(commands.splitlines())
+    assert {"## `atc run`", "## `atc bench run toolflow`", "## `atc runs resume`"} <= set(
+        commands.splitlines()
+    )
     assert [one.name for one in fields(Config) if f"| `{one.name}` |" not in settings] == []
     errors = (DOCS / "reference/errors.md").read_text()
     assert [kind for kind in get_args(FaultKind) if f"| `{kind}` |" not in errors] == []
@@ -108,11 +133,15 @@ def test_the_reference_has_every_command_setting_and_fault():
 
 def test_the_reference_of_python_names_what_exists():
     page = (DOCS / "reference/python.md").read_text()
-    documented = re.findall(r"^::: ([\w.]+)(?:\n    options:\n      members: \[(.*)\])?", page, re.MULTILINE)
+    documented = re.findall(
+        r"^::: ([\w.]+)(?:\n    options:\n      members: \[(.*)\])?", page, re.MULTILINE
+    )
     missing = []
     for path, members in documented:
         found = pkgutil.resolve_name(path)
-        missing += [f"{path}.{name}" for name in re.findall(r"\w+", members) if not hasattr(found, name)]
+        missing += [
+            f"{path}.{name}" for name in re.findall(r"\w+", members) if not hasattr(found, name)
+        ]
     assert len(documented) > 10
     assert missing == []
 
@@ -126,7 +155,9 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
     once = ModuleType("atc.strategies.once")
     exec(code, once.__dict__)
     monkeypatch.setitem(sys.modules, "atc.strategies.once", once)
-    entry = registry.Entry(name="once", summary="one program, checked and run once", settings=registry._PROGRAMS)
+    entry = registry.Entry(
+        name="once", summary="one program, checked and run once", settings=registry._PROGRAMS
+    )
     monkeypatch.setattr(registry, "STRATEGIES", {**registry.STRATEGIES, "once": entry})
     monkeypatch.setitem(config._CHOICES, "strategy", ("strategy", (*config.STRATEGIES, "once")))
 
@@ -134,8 +165,13 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
         return 2 * number
 
     double.read_only = True
-    replies = ["```python\nprint(double(number=21))\n```", "```python\nprint(double(nummer=[]))\n```"]
-    with Agent(load_tools(double), model=ScriptedModel(*replies), config=Config(strategy="once")) as agent:
+    replies = [
+        "```python\nprint(double(number=21))\n```",
+        "```python\nprint(double(nummer=[]))\n```",
+    ]
+    with Agent(
+        load_tools(double), model=ScriptedModel(*replies), config=Config(strategy="once")
+    ) as agent:
         assert agent.run("Twice 21?").answer == "42"
         failed = agent.run("Twice 21 again?")
     assert (failed.status, failed.repairs) == ("failed", 0)
@@ -145,10 +181,15 @@ def test_each_promise_of_security_names_tests_that_exist():
     text = (ROOT / "docs/how/security.md").read_text(encoding="utf-8")
     named = re.findall(r"`(\w+)`(?: \(all\)|: ((?:`\w+`(?:, )?)+))", text)
     known = {
-        file.stem.removeprefix("test_"): file.read_text(encoding="utf-8") for file in (ROOT / "tests").glob("test_*.py")
+        file.stem.removeprefix("test_"): file.read_text(encoding="utf-8")
+        for file in (ROOT / "tests").glob("test_*.py")
     }
     promised = [(module, name) for module, names in named for name in re.findall(r"\w+", names)]
-    missing = [f"{module}: {name}" for module, name in promised if f"def test_{name}(" not in known.get(module, "")]
+    missing = [
+        f"{module}: {name}"
+        for module, name in promised
+        if f"def test_{name}(" not in known.get(module, "")
+    ]
     missing += [module for module, names in named if not names and module not in known]
     assert len(promised) > 100
     assert not missing

@@ -14,7 +14,16 @@ ROOT = Path(__file__).resolve().parent.parent
 def names(tmp_path_factory):
     pytest.importorskip("hatchling", reason="the build backend is not installed")
     out = tmp_path_factory.mktemp("dist")
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    build = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(out),
+        str(ROOT),
+    ]
     done = subprocess.run(build, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     with zipfile.ZipFile(next(out.glob("*.whl"))) as wheel:
@@ -31,7 +40,8 @@ def test_prompts_licence_and_types_are_inside(names):
     assert prompts
     assert prompts <= set(names)
     assert all(
-        f"{package}/py.typed" in names for package in ("atc", "sandbox", "protocols", "probing", "toolflow_bench")
+        f"{package}/py.typed" in names
+        for package in ("atc", "sandbox", "protocols", "probing", "toolflow_bench")
     )
     assert "protocols/protocol.schema.json" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -46,5 +56,17 @@ def test_no_gold_program_is_inside(names):
     assert {str(path) for path in tasks} <= set(names)
     assert not any('"program"' in path.read_text() for path in tasks)
     assert [name for name in names if "/recipes/" in name or name.endswith("gold.jsonl")] == []
-    research = {"decoding", "retrieval", "probing", "restbench", "sandboxes", "blame", "mutants", "kills", "injection"}
-    assert not {name.split("/")[1] for name in names if name.startswith("toolflow_bench/")} & research
+    research = {
+        "decoding",
+        "retrieval",
+        "probing",
+        "restbench",
+        "sandboxes",
+        "blame",
+        "mutants",
+        "kills",
+        "injection",
+    }
+    assert (
+        not {name.split("/")[1] for name in names if name.startswith("toolflow_bench/")} & research
+    )

@@ -18,7 +18,11 @@ from tests.fake_tools import Fakes, need, refuse
 FREE = ProbeSettings(requests_per_second=None)
 NAMES = {name: name for name in ("limit", "sort", "city", "since")}
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=12,
 )
@@ -30,10 +34,15 @@ def read(answer, status=422, **sent):
     return [(hint.kind, hint.argument) for hint in hints(sample, NAMES)]
 
 
-REFUSALS = [json.loads(line) for line in (Path(__file__).parent / "data/refusals.jsonl").read_text().splitlines()]
+REFUSALS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data/refusals.jsonl").read_text().splitlines()
+]
 
 
-@pytest.mark.parametrize("case", REFUSALS, ids=[f"{number} {case['of']}" for number, case in enumerate(REFUSALS)])
+@pytest.mark.parametrize(
+    "case", REFUSALS, ids=[f"{number} {case['of']}" for number, case in enumerate(REFUSALS)]
+)
 def test_a_refusal_is_read_and_no_argument_made_up(case):
     found = read(case["reply"])
     assert tuple(case["hint"]) in found if case["hint"] else found == []
@@ -71,7 +80,9 @@ def test_data_that_looks_like_a_refusal_is_data(response):
 
 
 def test_the_id_of_a_time_zone_is_no_time():
-    assert read("argument 'since' must be an opaque id of a time zone, got 'x'.") == [("refused", "since")]
+    assert read("argument 'since' must be an opaque id of a time zone, got 'x'.") == [
+        ("refused", "since")
+    ]
 
 
 def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
@@ -92,11 +103,16 @@ def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
 def test_every_response_conforms_to_the_schema_inferred_from_it(responses):
     schema = validator(infer(responses))
     assert all(map(schema.is_valid, responses))
-    assert "id" in infer([{"id": 1}], {"type": "object", "additionalProperties": {}})["properties"], "`{}` is no map"
+    assert (
+        "id" in infer([{"id": 1}], {"type": "object", "additionalProperties": {}})["properties"]
+    ), "`{}` is no map"
 
 
 def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found(tmp_path):
-    plugins = {name: {"percent": number, "unit": "s"} for number, name in enumerate(("cpu", "fan2", "load", "raid"))}
+    plugins = {
+        name: {"percent": number, "unit": "s"}
+        for number, name in enumerate(("cpu", "fan2", "load", "raid"))
+    }
     fakes = Fakes()
     fakes.add("names", lambda _: list(plugins), "/names")
 
@@ -106,12 +122,20 @@ def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found
         return plugins[given["plugin"]]
 
     fakes.add("one", one, "/plugins/{plugin}")
-    fakes.add("desks", lambda _: [{"name": "left", "load": 3}, {"name": "right", "load": 4}], "/desks")
-    fakes.add("desk", lambda given: one({"plugin": {"left": "cpu"}.get(given["place"])}), "/desks/{place}")
+    fakes.add(
+        "desks", lambda _: [{"name": "left", "load": 3}, {"name": "right", "load": 4}], "/desks"
+    )
+    fakes.add(
+        "desk", lambda given: one({"plugin": {"left": "cpu"}.get(given["place"])}), "/desks/{place}"
+    )
     with Log(tmp_path) as log:
         protocols = protocols_of(probe(fakes.toolbox, log, settings=FREE))
-    assert {(link.argument, link.tool, link.path) for link in protocols["one"].links} == {("plugin", "names", "[]")}
-    assert protocols["desk"].output_schema is not None  # what the list one step above calls its items
+    assert {(link.argument, link.tool, link.path) for link in protocols["one"].links} == {
+        ("plugin", "names", "[]")
+    }
+    assert (
+        protocols["desk"].output_schema is not None
+    )  # what the list one step above calls its items
 
 
 def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
@@ -132,7 +156,14 @@ def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
 
 
 def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_there(tmp_path):
-    there = {"id": 1, "body": "first", "post": 7, "kind": "note", "url": "/comments/1", "pay": {"in": "EUR"}}
+    there = {
+        "id": 1,
+        "body": "first",
+        "post": 7,
+        "kind": "note",
+        "url": "/comments/1",
+        "pay": {"in": "EUR"},
+    }
     comments, fakes = [dict(there)], Fakes()
 
     def create(given):
@@ -143,14 +174,18 @@ def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_th
         if given["kind"] != "note":
             raise refuse(400, "body/kind must be equal to one of the allowed values")
         if given.get("pay") != there["pay"]:
-            raise refuse(400, "body/pay/in is none of ours" if "pay" in given else "'pay' is required")
+            raise refuse(
+                400, "body/pay/in is none of ours" if "pay" in given else "'pay' is required"
+            )
         comments.append({"id": len(comments) + 1, **given})
         return comments[-1]
 
     fakes.add("list_comments", lambda _: list(comments), "/comments")
     fakes.add("create_comment", create, "/comments", method="POST", strict=False)
     with Log(tmp_path) as log:
-        probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
+        probed = probe(
+            fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True)
+        )
     sent = [given for name, given in fakes.calls if name == "create_comment"]
     assert any({"body", "post"} <= given.keys() for given in sent)
     assert comments[0] == there
@@ -176,9 +211,16 @@ def test_what_stood_in_a_record_is_told_to_be_gone_with_it(tmp_path):
     fakes.add("list_albums", lambda _: list(albums.values()), "/albums")
     fakes.add("create_album", album, "/albums", "title", method="POST")
     fakes.add("add_photo", photo, "/albums/{album_id}/photos", "caption", method="POST")
-    fakes.add("delete_album", lambda given: albums.pop(int(given["album_id"])), "/albums/{album_id}", method="DELETE")
+    fakes.add(
+        "delete_album",
+        lambda given: albums.pop(int(given["album_id"])),
+        "/albums/{album_id}",
+        method="DELETE",
+    )
     with Log(tmp_path) as log:
-        made = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True)).made
+        made = probe(
+            fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True)
+        ).made
     told = {one["tool"]: (one["removed"], one["why"]) for one in made if one["ids"]}
     assert albums == {}
     assert told["create_album"] == (True, "removed by delete_album")
@@ -194,9 +236,13 @@ def test_a_delete_that_only_a_filter_tells_what_is_meant_is_not_called(tmp_path)
 
     fakes.add("list_notes", lambda _: list(notes), "/notes")
     fakes.add("add_note", create, "/notes", "id", method="POST")
-    fakes.add("delete_notes", lambda _: notes.clear(), "/notes", "id", method="DELETE")  # it knows no filter
+    fakes.add(
+        "delete_notes", lambda _: notes.clear(), "/notes", "id", method="DELETE"
+    )  # it knows no filter
     with Log(tmp_path) as log:
-        probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
+        probed = probe(
+            fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True)
+        )
     assert {"id": "n1", "text": "mine"} in notes
     assert "without being told which" in probed.stopped["delete_notes"]
     assert {one["removed"] for one in probed.made} == {False}
@@ -218,6 +264,8 @@ def test_a_write_that_a_kill_cut_off_is_not_sent_again(tmp_path):
     fakes.add("add_tag", lambda _: {"id": 1}, "/tags", method="POST")
     with Log(tmp_path) as log:
         log.intend("add_tag", {}, number=1)
-        probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
+        probed = probe(
+            fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True)
+        )
     assert fakes.calls == []
     assert "cut off" in probed.made[0]["why"]

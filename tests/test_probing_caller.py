@@ -67,7 +67,9 @@ def limited(clock, *, seconds, burst=1, header=True):
         if state["tokens"] >= 0.999:
             state["tokens"] -= 1
             return Reply(body=1)
-        return Reply(429, {"error": "slow down"}, {"Retry-After": str(int(seconds))} if header else {})
+        return Reply(
+            429, {"error": "slow down"}, {"Retry-After": str(int(seconds))} if header else {}
+        )
 
     return answer
 
@@ -123,7 +125,10 @@ def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
 def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
     with serving() as server:
         write = tool(server.url, "profile", method="PUT", arguments=("title",))
-        with Lab(server, tmp_path, [write], allow_writes=True) as probing, pytest.raises(NotCalled, match="not told"):
+        with (
+            Lab(server, tmp_path, [write], allow_writes=True) as probing,
+            pytest.raises(NotCalled, match="not told"),
+        ):
             probing.call("profile", title=probing.caller.ledger.mark.text)
     assert server.seen == []
 
@@ -169,7 +174,11 @@ SHOP = toolbox(
     tool("http://127.0.0.1:8080", "find"),
     tool(URL, "add_book", method="POST"),
     ToolProtocol(name="total", binding=PythonBinding(module="shop", function="total")),
-    ToolProtocol(name="log", binding=McpBinding(server="git", tool="log"), annotations=Annotations(read_only=True)),
+    ToolProtocol(
+        name="log",
+        binding=McpBinding(server="git", tool="log"),
+        annotations=Annotations(read_only=True),
+    ),
     ToolProtocol(name="idea"),
 )
 
@@ -198,5 +207,7 @@ def test_an_mcp_server_cannot_pass_off_a_removal_as_a_read():
     hinted = {"binding": binding, "annotations": Annotations(read_only=True)}
     assert reads(ToolProtocol(name="list_notes", **hinted))
     assert not reads(ToolProtocol(name="delete_everything", **hinted))
-    assert "its name says 'delete'" in why_not(ToolProtocol(name="delete_everything", **hinted), ProbeSettings())
+    assert "its name says 'delete'" in why_not(
+        ToolProtocol(name="delete_everything", **hinted), ProbeSettings()
+    )
     assert not reads(ToolProtocol(name="list_notes", binding=binding))

@@ -25,14 +25,22 @@ from tests.tool_lab import tool
 
 BARE = ToolProtocol(
     name="find",
-    input_schema={"type": "object", "properties": {"q": {"type": "string"}, "sort": {"enum": ["name", "year"]}}},
+    input_schema={
+        "type": "object",
+        "properties": {"q": {"type": "string"}, "sort": {"enum": ["name", "year"]}},
+    },
     annotations=Annotations(read_only=True),
     binding=HttpBinding(method="GET", url="https://api.example.org/films"),
 )
 
 
 def film(number, **changes):
-    record = {"id": f"f{number}", "title": f"Film {number}", "year": 1990 + number, "crew": {"director": f"d{number}"}}
+    record = {
+        "id": f"f{number}",
+        "title": f"Film {number}",
+        "year": 1990 + number,
+        "crew": {"director": f"d{number}"},
+    }
     return record | changes
 
 
@@ -43,7 +51,9 @@ def answer(*films, total=7):
 OLD_ANSWERS = [answer(film(n), film(n + 10), film(n + 20)) for n in range(1, 6)]
 
 
-OLD = document(learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(OLD_ANSWERS, start=1)]))
+OLD = document(
+    learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(OLD_ANSWERS, start=1)])
+)
 
 
 def changed(change, times=3):
@@ -66,7 +76,10 @@ def without(name):
     ("change", "found"),
     [
         (without("title"), [("breaking", "removed", "films[].title")]),
-        (lambda r: without("title")(r) if r["id"] == "f1" else r, [("risky", "optional", "films[].title")]),
+        (
+            lambda r: without("title")(r) if r["id"] == "f1" else r,
+            [("risky", "optional", "films[].title")],
+        ),
         (lambda r: r | {"year": str(r["year"])}, [("breaking", "type", "films[].year")]),
         (lambda r: r | {"year": None}, [("risky", "type", "films[].year")]),
         (lambda r: r | {"year": r["year"] + 0.5}, [("risky", "type", "films[].year")]),
@@ -83,7 +96,10 @@ def test_a_change_is_found(change, found):
 
 
 def test_new_values_of_an_enum():
-    schema = {"type": "object", "properties": {"state": {"type": "string", "enum": ["open", "done"]}}}
+    schema = {
+        "type": "object",
+        "properties": {"state": {"type": "string", "enum": ["open", "done"]}},
+    }
     old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
     changes = compare(old, learn(old, [sample(1, {"state": "late"}), sample(2, {"state": "open"})]))
     assert [(c.severity, c.kind, c.path) for c in changes] == [("risky", "enum", "state")]
@@ -113,7 +129,10 @@ def test_refusals_of_calls_that_were_answered(samples, found):
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(0, 99) | st.sampled_from(["a", "b", ""]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["p", "q", "r"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["p", "q", "r"]), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -128,7 +147,9 @@ def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
 # The live tools are sampled again: only reads, with arguments known to be right, and within the budget.
 
 
-FILMS = {f"f-{n}3x": {"film_id": f"f-{n}3x", "title": f"Film {n}", "year": 1990 + n} for n in range(1, 5)}
+FILMS = {
+    f"f-{n}3x": {"film_id": f"f-{n}3x", "title": f"Film {n}", "year": 1990 + n} for n in range(1, 5)
+}
 QUICK = ProbeSettings(requests_per_second=None)
 
 
@@ -147,15 +168,23 @@ class Films:
         if self.status != 200:
             return Reply(self.status, {"detail": "out of order"})
         if seen.path == "/films":
-            return Reply(200, {"films": [self.change(dict(film)) for film in FILMS.values()], "total": 4})
+            return Reply(
+                200, {"films": [self.change(dict(film)) for film in FILMS.values()], "total": 4}
+            )
         name = seen.path.rpartition("/")[2]
-        return Reply(200, self.change(dict(FILMS[name]))) if name in FILMS else Reply(404, {"detail": "no film"})
+        return (
+            Reply(200, self.change(dict(FILMS[name])))
+            if name in FILMS
+            else Reply(404, {"detail": "no film"})
+        )
 
 
 def protocols(url):
     def one(name, method, path, *arguments):
         binding = HttpBinding(method=method, url=url + path)
-        return tool(name, None, {key: {} for key in arguments}, reads=method == "GET", binding=binding).protocol
+        return tool(
+            name, None, {key: {} for key in arguments}, reads=method == "GET", binding=binding
+        ).protocol
 
     return [
         one("get_film", "GET", "/films/{film_id}", "film_id"),
@@ -170,7 +199,9 @@ def probed(folder, *, keep_values=False):
     films = Films()
     with serving(films) as server, Invoker() as invoker:
         with Log(folder) as log:
-            toolbox = Toolbox([Tool(protocol=p, call=invoker.bind(p)) for p in protocols(server.url)])
+            toolbox = Toolbox(
+                [Tool(protocol=p, call=invoker.bind(p)) for p in protocols(server.url)]
+            )
             write(folder, probe(toolbox, log, settings=QUICK), keep_values=keep_values)
         yield films, invoker
 
@@ -178,7 +209,9 @@ def probed(folder, *, keep_values=False):
 def check(folder, invoker, fresh, *, earlier=True, settings=QUICK):
     toolbox = load_tools(str(folder), invoker=invoker)
     with Log(fresh) as log:
-        return recheck(toolbox, log, settings=settings, earlier=earlier_samples(folder) if earlier else ())
+        return recheck(
+            toolbox, log, settings=settings, earlier=earlier_samples(folder) if earlier else ()
+        )
 
 
 def told(checked):

@@ -22,7 +22,10 @@ TEXTS = {"type": "array", "items": TEXT}
 
 
 def several(**fields: Any) -> JsonObject:
-    return {"type": "array", "items": {"type": "object", "properties": fields, "required": list(fields)}}
+    return {
+        "type": "array",
+        "items": {"type": "object", "properties": fields, "required": list(fields)},
+    }
 
 
 class Server(Fakes):
@@ -30,7 +33,9 @@ class Server(Fakes):
 
     def offer(self, answer: Callable[..., Json], *, reads: bool = False, **arguments: Any) -> None:
         binding = McpBinding(server="fake", tool=answer.__name__)
-        made = tool(answer.__name__, lambda given: answer(**given), arguments, reads=reads, binding=binding)
+        made = tool(
+            answer.__name__, lambda given: answer(**given), arguments, reads=reads, binding=binding
+        )
         self.take(made.protocol, made.call)
 
     def probed(self, folder: Path) -> Probed:
@@ -53,7 +58,9 @@ class Graph(Server):
     def __init__(self, *people: str, readable: bool = True) -> None:
         super().__init__()
         self.people = {name: {"name": name, "kind": "person", "notes": ["old"]} for name in people}
-        self.ties: list[JsonObject] = [{"from": "Ann", "to": "Ben", "tie": "knows"}] if people else []
+        self.ties: list[JsonObject] = (
+            [{"from": "Ann", "to": "Ben", "tie": "knows"}] if people else []
+        )
         if readable:
             self.offer(self.read_graph, reads=True)
         ties = several(**{"from": TEXT, "to": TEXT, "tie": TEXT})
@@ -139,7 +146,9 @@ class Files(Server):
         self.lost: list[str] = []
         path = {**TEXT, "examples": [self.ROOT]}
         self.offer(self.list_folder, reads=True, path=path)
-        self.offer(self.read_file, reads=True, path={**TEXT, "examples": [self.ROOT, f"{self.ROOT}/a.txt"]})
+        self.offer(
+            self.read_file, reads=True, path={**TEXT, "examples": [self.ROOT, f"{self.ROOT}/a.txt"]}
+        )
         self.offer(self.move_file, source=TEXT, destination=TEXT)
         if writable:
             self.offer(self.write_file, path=TEXT, content=TEXT)
@@ -148,7 +157,9 @@ class Files(Server):
     def _name(self, path: str) -> str:
         full = path if path.startswith("/") else f"{self.ROOT}/{path}"
         if full != self.ROOT and not full.startswith(f"{self.ROOT}/"):
-            raise fail(f"Access denied - path outside allowed directories: {path} not in {self.ROOT}")
+            raise fail(
+                f"Access denied - path outside allowed directories: {path} not in {self.ROOT}"
+            )
         return full.removeprefix(self.ROOT).strip("/")
 
     def _file(self, path: str, doing: str) -> str:
@@ -188,10 +199,14 @@ class Files(Server):
         return {"content": f"deleted {name} of {len(self.files.pop(name))} characters"}
 
 
-def test_files_are_made_beside_those_that_are_there_and_only_those_are_deleted(tmp_path: Path) -> None:
+def test_files_are_made_beside_those_that_are_there_and_only_those_are_deleted(
+    tmp_path: Path,
+) -> None:
     files = Files()
     probed = files.probed(tmp_path)
-    assert {"write_file", "move_file", "read_file", "list_folder", "delete_file"} <= documented(probed)
+    assert {"write_file", "move_file", "read_file", "list_folder", "delete_file"} <= documented(
+        probed
+    )
     assert (files.lost, files.files) == ([], {"a.txt": "one", "b.txt": "two"})
 
 
@@ -244,4 +259,7 @@ def test_what_is_only_called_like_a_read_shows_what_was_made(tmp_path: Path) -> 
         server.offer(writes, text=TEXT)
     why = {one["tool"]: one["why"] for one in server.probed(tmp_path).made}
     assert notes == {"n1": "old"}
-    assert why == {"add_note": "removed by drop_note", "plural_of": "nothing tells whether it made anything"}
+    assert why == {
+        "add_note": "removed by drop_note",
+        "plural_of": "nothing tells whether it made anything",
+    }

@@ -14,19 +14,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.samples import FOLDER, Log, LogUnreadable, Origin, Sample, Value, call_key, from_line, to_line
+from probing.samples import (
+    FOLDER,
+    Log,
+    LogUnreadable,
+    Origin,
+    Sample,
+    Value,
+    call_key,
+    from_line,
+    to_line,
+)
 from tests.loopback import Reply, serving
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
 
 
 def sample(number: int = 1, **changes: object) -> Sample:
-    value = Value("BOS", Origin(kind="response", tool="list_airports", path="airports[].code", sample=7))
-    return Sample(**({"number": number, "tool": "get_airport", "arguments": {"code": value}} | changes))
+    value = Value(
+        "BOS", Origin(kind="response", tool="list_airports", path="airports[].code", sample=7)
+    )
+    return Sample(
+        **({"number": number, "tool": "get_airport", "arguments": {"code": value}} | changes)
+    )
 
 
 def path_of(folder: Path) -> Path:
@@ -132,7 +150,9 @@ def directory(seen):
             return Reply(body={"users": USERS})
         case ["users", user] if found := [one for one in USERS if one["id"] == user]:
             return Reply(body=found[0])
-        case ["teams", team, "members"] if found := [one["id"] for one in USERS if one["team"] == team]:
+        case ["teams", team, "members"] if found := [
+            one["id"] for one in USERS if one["team"] == team
+        ]:
             return Reply(body={"members": found})
         case ["ping"]:
             return Reply(body={"pong": True})
@@ -155,7 +175,9 @@ def descriptions(folder, url):
 def driver():
     """Probes as told, and gives the exit code."""
     command = [sys.executable, "-c", DRIVER]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
 
         def probe(source, folder, *, at=0, moment="before"):
             process.stdin.write(json.dumps([source, str(folder), at, moment]) + "\n")
@@ -186,6 +208,8 @@ def test_killed_again_and_again_it_makes_no_call_twice_that_was_answered_and_los
         assert len(server.seen) == sent.total()
     with Log(tmp_path / "out") as log:
         assert {sample.tool for sample in log.samples if sample.done} == TOOLS
-        assert len({call_key(sample.tool, sample.plain) for sample in log.samples}) == len(log.samples)
+        assert len({call_key(sample.tool, sample.plain) for sample in log.samples}) == len(
+            log.samples
+        )
         assert log.intents == {}
         assert sent.total() <= log.sent

@@ -29,8 +29,20 @@ SAMPLES = [
     sample(2, {"id": "u-171"}, tool="get/user", id="u-171"),
     sample(3, tool="get/user", status=404, error="there is no user 'u-999'.", id="u-999"),
     sample(4, {"rows": []}, tool="empty"),
-    sample(5, tool="get_lost", status=422, error="argument 'code' must be a known code, got 'a'.", code="a"),
-    sample(6, tool="get_lost", status=422, error="argument 'code' must be a known code, got 'b'.", code="b"),
+    sample(
+        5,
+        tool="get_lost",
+        status=422,
+        error="argument 'code' must be a known code, got 'a'.",
+        code="a",
+    ),
+    sample(
+        6,
+        tool="get_lost",
+        status=422,
+        error="argument 'code' must be a known code, got 'b'.",
+        code="b",
+    ),
     sample(7, tool="get_lost", outcome="unknown", error="timed out", code="c"),
 ]
 WHY_NOT = "it changes something; --allow-writes lets it be called"
@@ -59,7 +71,9 @@ def test_a_folder_of_them_is_a_source_of_tools(tmp_path):
 def test_what_a_person_changed_is_kept(tmp_path):
     write(tmp_path, probed())
     edited = tmp_path / "list_users.json"
-    edited.write_text(edited.read_text().replace('"name": "list_users"', '"name": "list_users", "title": "Mine"'))
+    edited.write_text(
+        edited.read_text().replace('"name": "list_users"', '"name": "list_users", "title": "Mine"')
+    )
     (tmp_path / "COVERAGE.md").unlink()
     new = {"users": [{"id": "u-2", "tags": ["x"]}], "token": TOKEN, "n": 1}
     more = [*SAMPLES, sample(8, new, tool="list_users", n=1)]
@@ -88,17 +102,24 @@ def test_the_report_says_what_is_missing_and_why(tmp_path):
     report = json.loads((tmp_path / "coverage.json").read_text())
     missing = {name: tool["missing"] for name, tool in report["coverage"].items()}
     assert missing["add_user"] == [WHY_NOT]
-    assert missing["empty"] == ["only empty responses came, so nothing is known of what they may hold."]
+    assert missing["empty"] == [
+        "only empty responses came, so nothing is known of what they may hold."
+    ]
     assert missing["get/user"] == ["'full' was never given."]
     assert any(
-        text.startswith("none of its 3 calls gave a response (422 × 2, no usable") for text in missing["get_lost"]
+        text.startswith("none of its 3 calls gave a response (422 × 2, no usable")
+        for text in missing["get_lost"]
     )
     assert report["totals"]["answered"] == 3
 
 
 def test_a_report_holds_no_markup_of_a_service(tmp_path):
     hostile = sample(
-        1, tool="get_lost", status=400, error="<img src=x onerror=alert(1)> | [a](http://evil)\x1b[31m", code="q"
+        1,
+        tool="get_lost",
+        status=400,
+        error="<img src=x onerror=alert(1)> | [a](http://evil)\x1b[31m",
+        code="q",
     )
     write(tmp_path, probed([hostile], [LOST]))
     text = (tmp_path / "COVERAGE.md").read_text()
@@ -106,7 +127,12 @@ def test_a_report_holds_no_markup_of_a_service(tmp_path):
     assert "\x1b" not in text
 
 
-@given(st.sets(st.text(min_size=1, max_size=30) | st.just("coverage") | st.text("/é", min_size=300), max_size=6))
+@given(
+    st.sets(
+        st.text(min_size=1, max_size=30) | st.just("coverage") | st.text("/é", min_size=300),
+        max_size=6,
+    )
+)
 def test_each_tool_has_a_file_of_its_own_with_a_name_that_any_system_takes(tools):
     with TemporaryDirectory() as folder:
         write(Path(folder), probed([], [tool(URL, name) for name in tools]))

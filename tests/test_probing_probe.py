@@ -10,8 +10,13 @@ from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
 from tests.fake_tools import Fakes, need, refuse
 
-USERS = [{"user_id": f"u-{n}{n}7", "name": name} for n, name in enumerate(("Ada", "Bob", "Cyd"), start=1)]
-ORDERS = {user["user_id"]: [{"order_id": f"o{n}{n}x", "total": n * 10.5}] for n, user in enumerate(USERS, start=1)}
+USERS = [
+    {"user_id": f"u-{n}{n}7", "name": name} for n, name in enumerate(("Ada", "Bob", "Cyd"), start=1)
+]
+ORDERS = {
+    user["user_id"]: [{"order_id": f"o{n}{n}x", "total": n * 10.5}]
+    for n, user in enumerate(USERS, start=1)
+}
 
 
 def shop() -> Fakes:
@@ -50,24 +55,34 @@ def test_a_chain_is_followed_to_its_end_and_its_links_are_observed(tmp_path: Pat
     first = {name: facts.fruitful[0].number for name, facts in probed.facts.items()}
     assert sorted(first, key=first.__getitem__) == ["list_users", "list_orders", "get_parcel"]
     pairs = [sample.plain for sample in probed.facts["get_parcel"].fruitful]
-    assert all(pair["order_id"] in [o["order_id"] for o in ORDERS[pair["user_id"]]] for pair in pairs), "of one record"
-    assert {(link.tool, link.path, link.argument) for links in probed.links.values() for link in links} >= {
+    assert all(
+        pair["order_id"] in [o["order_id"] for o in ORDERS[pair["user_id"]]] for pair in pairs
+    ), "of one record"
+    assert {
+        (link.tool, link.path, link.argument) for links in probed.links.values() for link in links
+    } >= {
         ("list_users", "users[].user_id", "user_id"),
         ("list_orders", "orders[].order_id", "order_id"),
     }
 
 
-def test_links_get_their_share_of_the_calls_before_the_last_argument_is_explored(tmp_path: Path) -> None:
+def test_links_get_their_share_of_the_calls_before_the_last_argument_is_explored(
+    tmp_path: Path,
+) -> None:
     def orders(given: Any) -> Any:
         if given.get("user_id", "u-117") not in ORDERS:
             raise refuse(404, "there is no such user.")
         return {"orders": [{"total": 5}]}
 
     fakes = Fakes()
-    fakes.add("list_orders", orders, "/orders", *(f"flag_{letter}" for letter in "abcdefgh"), "user_id")
+    fakes.add(
+        "list_orders", orders, "/orders", *(f"flag_{letter}" for letter in "abcdefgh"), "user_id"
+    )
     fakes.add("list_users", lambda _: {"users": USERS})
     probed = run(fakes, tmp_path, budget=6)
-    assert [(link.tool, link.argument) for link in probed.links["list_orders"]] == [("list_users", "user_id")]
+    assert [(link.tool, link.argument) for link in probed.links["list_orders"]] == [
+        ("list_users", "user_id")
+    ]
 
 
 def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
@@ -90,9 +105,17 @@ def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
     assert (0, 23) in [(hint.minimum, hint.maximum) for hint in hour.hints]
 
 
-def test_fields_that_were_only_guessed_are_left_out_to_learn_which_are_needed(tmp_path: Path) -> None:
+def test_fields_that_were_only_guessed_are_left_out_to_learn_which_are_needed(
+    tmp_path: Path,
+) -> None:
     fakes = Fakes()
     fakes.add("list_films", lambda _: [{"id": 1, "title": "Emma", "by": "Ann"}], "/films")
-    fakes.add("add_film", lambda given: {"id": 9, "title": need(given, "title")}, "/films", method="POST", strict=False)
+    fakes.add(
+        "add_film",
+        lambda given: {"id": 9, "title": need(given, "title")},
+        "/films",
+        method="POST",
+        strict=False,
+    )
     known = run(fakes, tmp_path, allow_writes=True).facts["add_film"].arguments
     assert {name: one.required for name, one in known.items()} == {"title": True}

@@ -63,7 +63,11 @@ def test_tools_that_want_a_token_as_an_argument_do_not_stop_the_host(tmp_path):
     def answer(seen):
         if seen.path == "/login":
             return Reply(body={"token": "t0k3n"})
-        return Reply(body=1) if ("token", "t0k3n") in seen.query else Reply(401, {"error": "missing token"})
+        return (
+            Reply(body=1)
+            if ("token", "t0k3n") in seen.query
+            else Reply(401, {"error": "missing token"})
+        )
 
     names = ["account", "balance", "history", "orders"]
     with serving(answer) as server:
@@ -77,7 +81,9 @@ def test_tools_that_want_a_token_as_an_argument_do_not_stop_the_host(tmp_path):
 def test_a_credential_that_expires_half_way_stops_the_host(tmp_path):
     state = {"good": True}
     names = ["a", "b", "c", "d"]
-    with lab(tmp_path, lambda _: Reply(body=1) if state["good"] else Reply(401, {}), *names) as probing:
+    with lab(
+        tmp_path, lambda _: Reply(body=1) if state["good"] else Reply(401, {}), *names
+    ) as probing:
         assert attempts(probing, names, times=1) == (4, {})
         state["good"] = False
         for name in names:
@@ -92,12 +98,20 @@ def test_a_credential_that_expires_half_way_stops_the_host(tmp_path):
 
 
 def test_a_login_page_with_status_200_is_no_data(tmp_path):
-    pages = {"/login": LOGIN, "/lost": b"\n <html><body>Nothing here</body></html>", "/get_html": b"<html>x</html>"}
+    pages = {
+        "/login": LOGIN,
+        "/lost": b"\n <html><body>Nothing here</body></html>",
+        "/get_html": b"<html>x</html>",
+    }
     pages |= {"/broken": b"Database error: no such table"}
 
     def answer(seen):
         page = pages.get(seen.path)
-        return Reply(body={"n": 1}) if page is None else Reply(200, page, {"Content-Type": "text/html"})
+        return (
+            Reply(body={"n": 1})
+            if page is None
+            else Reply(200, page, {"Content-Type": "text/html"})
+        )
 
     with lab(tmp_path, answer, "data", "login", "lost", "get_html", "broken") as probing:
         assert probing.call("data").done
@@ -130,7 +144,9 @@ def test_a_service_that_dies_half_way_leaves_what_is_known_and_goes_on_when_it_i
         server = probing.server
     assert len(server.seen) == 3
     closed_port(int(server.url.rpartition(":")[2]))
-    with Lab(server, tmp_path, [tool(server.url, name) for name in names]) as probing:  # nobody listens there now
+    with Lab(
+        server, tmp_path, [tool(server.url, name) for name in names]
+    ) as probing:  # nobody listens there now
         done, stopped = attempts(probing, names, times=1)
         assert done == 3  # from the log
         assert set(stopped) == set(names)
@@ -155,7 +171,9 @@ def test_a_read_whose_connection_breaks_is_sent_once_more(tmp_path):
 def test_a_python_function_that_exits_has_answered(tmp_path):
     protocol = ToolProtocol(name="f", binding=PythonBinding(module="m", function="f"))
     with Invoker() as invoker, Log(tmp_path) as log:
-        toolbox = Toolbox([Tool(protocol=protocol, call=invoker.bind(protocol, {"f": lambda **_: sys.exit(3)}))])
+        toolbox = Toolbox(
+            [Tool(protocol=protocol, call=invoker.bind(protocol, {"f": lambda **_: sys.exit(3)}))]
+        )
         caller = Caller(toolbox, log, ProbeSettings(allow_writes=True))
         sample = caller.call("f", given(q=1), purpose="discover")
     assert (sample.done, sample.response) == (False, None)
@@ -180,14 +198,20 @@ def users(seen):
     parts = seen.path.strip("/").split("/")
     if parts == ["list_users"]:
         return Reply(body={"users": USERS})
-    found = [user for user in USERS if parts == ["get_user"] and ("user_id", user["id"]) in seen.query]
+    found = [
+        user for user in USERS if parts == ["get_user"] and ("user_id", user["id"]) in seen.query
+    ]
     return Reply(body=found[0]) if found else Reply(404, {"error": "no such user"})
 
 
 def outcome(probing, **options):
     """Probe to the end, write everything, and give the report by tool."""
     probed = probe(
-        probing.toolbox, probing.log, settings=probing.settings, caller=probing.caller, watch=probing.events.append
+        probing.toolbox,
+        probing.log,
+        settings=probing.settings,
+        caller=probing.caller,
+        watch=probing.events.append,
     )
     written = write(probing.folder, probed)
     return coverage(probed, written.protocols)["coverage"]
@@ -201,14 +225,21 @@ def test_every_kind_of_trouble_at_once(tmp_path):
         if name == "hang":
             release.wait(30)
         if name == "moody":
-            return draw.choice([Reply(body={"a": 1}), Reply(body=[1, "x"]), Reply(body="text"), Reply(500, b"no")])
+            return draw.choice(
+                [Reply(body={"a": 1}), Reply(body=[1, "x"]), Reply(body="text"), Reply(500, b"no")]
+            )
         return ODD.get(name) or users(seen)
 
     with serving(answer) as server:
         names = ["hang", "moody", *ODD]
-        protocols = [*(tool(server.url, name) for name in names), tool(server.url, "list_users", arguments=())]
+        protocols = [
+            *(tool(server.url, name) for name in names),
+            tool(server.url, "list_users", arguments=()),
+        ]
         protocols.append(tool(server.url, "get_user", arguments=("user_id",)))
-        with Lab(server, tmp_path, protocols, timeout=1.0) as probing:  # nine megabytes take a while
+        with Lab(
+            server, tmp_path, protocols, timeout=1.0
+        ) as probing:  # nine megabytes take a while
             report = outcome(probing)
             release.set()
             answered = {name for name, told in report.items() if told["answered"]}

@@ -14,7 +14,9 @@ from protocols.toolbox import Tool, Toolbox
 tools = st.lists(
     st.tuples(
         st.text(max_size=6)
-        | st.sampled_from(["a-b", "a_b", "a b", "list", "from", "ＡＢ", "AB", "", "_", "2", "a_b_2"]),
+        | st.sampled_from(
+            ["a-b", "a_b", "a b", "list", "from", "ＡＢ", "AB", "", "_", "2", "a_b_2"]
+        ),
         st.sampled_from(["", "one", "two", "o-ne"]),
     ),
     max_size=8,
@@ -103,25 +105,56 @@ def test_only_keeps_aliases_and_order():
 
 
 def test_arguments_by_alias_and_back():
-    one = tool("a", input_schema={"properties": {"from": {}, "air-port": {}, "n": {}}, "required": ["from", "n"]})
+    one = tool(
+        "a",
+        input_schema={
+            "properties": {"from": {}, "air-port": {}, "n": {}},
+            "required": ["from", "n"],
+        },
+    )
     assert dict(one.arguments) == {"from_": "from", "air_port": "air-port", "n": "n"}
     assert one.required == {"from_", "n"}
-    assert one.original({"from_": 1, "air_port": 2, "other": 3}) == {"from": 1, "air-port": 2, "other": 3}
+    assert one.original({"from_": 1, "air_port": 2, "other": 3}) == {
+        "from": 1,
+        "air-port": 2,
+        "other": 3,
+    }
 
 
 @pytest.mark.parametrize(
     ("schema", "response", "seen"),
     [
-        ({"type": "object", "properties": {"rows": {}}, "required": ["rows"]}, {"rows": [1], "new": 2}, [1]),
-        ({"type": "object", "properties": {"rows": {}}, "required": ["rows"]}, {"other": 1}, {"other": 1}),
-        ({"type": "object", "properties": {"rows": {}}}, {"rows": [1]}, {"rows": [1]}),
-        ({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]}, {"a": 1}, {"a": 1}),
         (
-            {"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": True},
+            {"type": "object", "properties": {"rows": {}}, "required": ["rows"]},
+            {"rows": [1], "new": 2},
+            [1],
+        ),
+        (
+            {"type": "object", "properties": {"rows": {}}, "required": ["rows"]},
+            {"other": 1},
+            {"other": 1},
+        ),
+        ({"type": "object", "properties": {"rows": {}}}, {"rows": [1]}, {"rows": [1]}),
+        (
+            {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]},
             {"a": 1},
             {"a": 1},
         ),
-        ({"$ref": "#/$defs/R", "$defs": {"R": {"properties": {"a": {}}, "required": ["a"]}}}, {"a": 1}, 1),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {}},
+                "required": ["a"],
+                "additionalProperties": True,
+            },
+            {"a": 1},
+            {"a": 1},
+        ),
+        (
+            {"$ref": "#/$defs/R", "$defs": {"R": {"properties": {"a": {}}, "required": ["a"]}}},
+            {"a": 1},
+            1,
+        ),
     ],
 )
 def test_a_single_required_field_is_unwrapped_by_the_protocol_alone(schema, response, seen):
@@ -131,5 +164,10 @@ def test_a_single_required_field_is_unwrapped_by_the_protocol_alone(schema, resp
 def test_the_same_noun_is_meant_rather_than_the_same_letters():
     assert alike("fetch_order", ["fetch_other", "get_order", "fetch_user"])[0] == "get_order"
     # FastAPI calls `get_item` at `/items/{item_id}` `get_item_items__item_id__get`.
-    names = ["get_time", "get_items_items_get", "get_item_items__item_id__get", "create_item_items_post"]
+    names = [
+        "get_time",
+        "get_items_items_get",
+        "get_item_items__item_id__get",
+        "create_item_items_post",
+    ]
     assert [alike(name, names)[0] for name in ("get_items", "get_item", "create_item")] == names[1:]

@@ -17,16 +17,28 @@ def read(tmp_path, document, name="tools.json", **more):
     text = document if isinstance(document, str) else json.dumps(document)
     tmp_path.mkdir(exist_ok=True)
     (tmp_path / name).write_text(textwrap.dedent(text))
-    return {tool.protocol.name: tool.protocol for tool in load_source(str(tmp_path), **more).tools.values()}
+    return {
+        tool.protocol.name: tool.protocol
+        for tool in load_source(str(tmp_path), **more).tools.values()
+    }
 
 
 def test_a_name_a_request_and_names_of_arguments(tmp_path):
-    bare = {"name": "get_user", "method": "get", "url": f"{HOST}/users/{{id}}", "arguments": ["id", "verbose"]}
+    bare = {
+        "name": "get_user",
+        "method": "get",
+        "url": f"{HOST}/users/{{id}}",
+        "arguments": ["id", "verbose"],
+    }
     protocol = read(tmp_path, bare)["get_user"]
     assert protocol.binding == HttpBinding(
         method="GET", url=f"{HOST}/users/{{id}}", locations={"id": "path", "verbose": "query"}
     )
-    assert protocol.input_schema == {"type": "object", "properties": {"id": {}, "verbose": {}}, "required": ["id"]}
+    assert protocol.input_schema == {
+        "type": "object",
+        "properties": {"id": {}, "verbose": {}},
+        "required": ["id"],
+    }
     assert protocol.output_schema is None
     assert protocol.evidence.level == "guessed"
     assert protocol.annotations == Annotations(read_only=True)
@@ -40,7 +52,9 @@ def test_arguments_may_have_sentences_types_and_schemas(tmp_path):
         "X-Trace": {"in": "header", "description": "any text"},
         "free": None,
     }
-    protocol = read(tmp_path, {"name": "add", "method": "POST", "url": f"{HOST}/films", "arguments": arguments})["add"]
+    protocol = read(
+        tmp_path, {"name": "add", "method": "POST", "url": f"{HOST}/films", "arguments": arguments}
+    )["add"]
     assert protocol.parameters == {
         "title": {"description": "what it is called"},
         "year": {"type": "integer"},
@@ -74,9 +88,13 @@ def test_short_forms_in_yaml(tmp_path):
         "tools.yaml",
     )
     assert list(found) == ["get_users_by_id", "delete_user", "find", "full"]
-    assert found["get_users_by_id"].binding.url == f"{HOST}/users/{{id}}?format=json", "what has a value stays"
+    assert found["get_users_by_id"].binding.url == f"{HOST}/users/{{id}}?format=json", (
+        "what has a value stays"
+    )
     assert found["get_users_by_id"].binding.locations == {"id": "path", "verbose": "query"}
-    assert found["delete_user"].annotations == Annotations(read_only=False, destructive=True, idempotent=True)
+    assert found["delete_user"].annotations == Annotations(
+        read_only=False, destructive=True, idempotent=True
+    )
     assert list(found["find"].parameters) == ["q"]
     assert found["full"].extra == {"url": "kept as an unknown key"}
     assert found["full"].evidence.level == "declared"
@@ -84,20 +102,33 @@ def test_short_forms_in_yaml(tmp_path):
 
 def test_the_suffix_says_where_the_service_runs(tmp_path):
     (tmp_path / "t.yaml").write_text("a:\n  path: /a\nb: GET https://elsewhere.example/x/b?q=\n")
-    urls = [t.protocol.binding.url for t in load_tools(f"{tmp_path}@http://127.0.0.1:8000").values()]
+    urls = [
+        t.protocol.binding.url for t in load_tools(f"{tmp_path}@http://127.0.0.1:8000").values()
+    ]
     assert urls == ["http://127.0.0.1:8000/a", "http://127.0.0.1:8000/x/b"]
-    listing = {"url": f"{HOST}/v1", "tools": [{"name": "a", "path": "/a/{x}"}, {"name": "b", "path": "b"}]}
-    assert {p.binding.url for p in read(tmp_path / "under", listing).values()} == {f"{HOST}/v1/a/{{x}}", f"{HOST}/v1/b"}
+    listing = {
+        "url": f"{HOST}/v1",
+        "tools": [{"name": "a", "path": "/a/{x}"}, {"name": "b", "path": "b"}],
+    }
+    assert {p.binding.url for p in read(tmp_path / "under", listing).values()} == {
+        f"{HOST}/v1/a/{{x}}",
+        f"{HOST}/v1/b",
+    }
 
 
 def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
     module = tmp_path / "prices.py"
-    module.write_text("def total(net: float, rate: float = 0.2) -> float:\n    return net * (1 + rate)\n")
+    module.write_text(
+        "def total(net: float, rate: float = 0.2) -> float:\n    return net * (1 + rate)\n"
+    )
     folder = tmp_path / "apis"
     folder.mkdir()
     bound = {"name": "sum_up", "binding": {"python": {"module": "prices", "function": "total"}}}
     (folder / "t.json").write_text(json.dumps(bound))
-    with pytest.raises(InvalidProtocol, match="'sum_up' asks to run the Python function 'total', which a file may not"):
+    with pytest.raises(
+        InvalidProtocol,
+        match="'sum_up' asks to run the Python function 'total', which a file may not",
+    ):
         load_tools(str(folder))
     box = load_tools(str(folder), str(module))
     assert list(box) == ["sum_up"], "the function has one tool, that of its description"
@@ -112,10 +143,22 @@ def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
             {"name": "x", "method": "FETCH", "url": HOST},
             "tools.json: method: 'FETCH' is no HTTP method; write one of GET",
         ),
-        ({"name": "x", "url": "/users"}, "tools.json: url: '/users' names no http(s) host. Give the whole URL"),
-        ({"name": "x", "url": HOST, "arguments": 5}, "arguments: they must be a list of names or an object, got 5"),
-        ({"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}}, "a: 'air' is no place; write one of path"),
-        ({"name": "x", "url": HOST, "arguments": {"a": 5}}, "arguments.a: 5 is neither a sentence nor a schema"),
+        (
+            {"name": "x", "url": "/users"},
+            "tools.json: url: '/users' names no http(s) host. Give the whole URL",
+        ),
+        (
+            {"name": "x", "url": HOST, "arguments": 5},
+            "arguments: they must be a list of names or an object, got 5",
+        ),
+        (
+            {"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}},
+            "a: 'air' is no place; write one of path",
+        ),
+        (
+            {"name": "x", "url": HOST, "arguments": {"a": 5}},
+            "arguments.a: 5 is neither a sentence nor a schema",
+        ),
         (
             [f"GET {HOST}/a", "curl example.org"],
             "tools.json[1]: 'curl example.org' is no request; write 'GET https://HOST",

@@ -28,7 +28,11 @@ from protocols.protocol import (
 names = st.text(min_size=1, max_size=8)
 texts = st.text(max_size=20)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
@@ -39,7 +43,9 @@ places = st.sampled_from(["path", "query", "header", "cookie", "body", "form"])
 http = st.builds(
     HttpBinding,
     method=st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]),
-    url=st.sampled_from(["https://a.example/x/{id}", "http://127.0.0.1:8000", "https://a.example?x={y}"]),
+    url=st.sampled_from(
+        ["https://a.example/x/{id}", "http://127.0.0.1:8000", "https://a.example?x={y}"]
+    ),
     locations=st.dictionaries(names, places, max_size=3),
     wire_names=st.dictionaries(names, names, max_size=2),
     body_argument=st.none() | names,
@@ -47,7 +53,11 @@ http = st.builds(
     idempotency_header=st.none() | names,
 )
 input_schemas = st.builds(
-    lambda properties: {"type": "object", "properties": {k: {"default": v} for k, v in properties.items()}}, objects
+    lambda properties: {
+        "type": "object",
+        "properties": {k: {"default": v} for k, v in properties.items()},
+    },
+    objects,
 )
 known = set(DOCUMENT_SCHEMA["properties"])
 protocols = st.builds(
@@ -63,12 +73,16 @@ protocols = st.builds(
     | st.builds(PythonBinding, module=texts, function=texts)
     | st.builds(McpBinding, server=texts, tool=texts),
     errors=st.lists(
-        st.builds(ErrorOutcome, status=texts, description=texts, schema=st.none() | objects), max_size=2
+        st.builds(ErrorOutcome, status=texts, description=texts, schema=st.none() | objects),
+        max_size=2,
     ).map(tuple),
     examples=st.lists(
-        st.builds(Example, question=texts, program=texts, arguments=objects, result=json_values), max_size=2
+        st.builds(Example, question=texts, program=texts, arguments=objects, result=json_values),
+        max_size=2,
     ).map(tuple),
-    links=st.lists(st.builds(Link, argument=texts, tool=texts, path=texts, support=levels), max_size=2).map(tuple),
+    links=st.lists(
+        st.builds(Link, argument=texts, tool=texts, path=texts, support=levels), max_size=2
+    ).map(tuple),
     category=texts,
     collection=texts,
     evidence=st.builds(
@@ -108,8 +122,14 @@ HTTP = {"method": "GET", "url": "https://a.example/x"}
         ({"name": "a", "inputSchema": {"properties": {"x": 5}}}, "inputSchema.properties.x"),
         ({"name": "a", "binding": {"ftp": {}}}, "binding"),
         ({"name": "a", "binding": {"http": HTTP, "mcp": {"server": "s", "tool": "t"}}}, "binding"),
-        ({"name": "a", "binding": {"http": {**HTTP, "url": "https://{host}/x"}}}, "binding.http.url"),
-        ({"name": "a", "binding": {"http": {**HTTP, "locations": {"x": "body text"}}}}, "binding.http.locations.x"),
+        (
+            {"name": "a", "binding": {"http": {**HTTP, "url": "https://{host}/x"}}},
+            "binding.http.url",
+        ),
+        (
+            {"name": "a", "binding": {"http": {**HTTP, "locations": {"x": "body text"}}}},
+            "binding.http.locations.x",
+        ),
         ({"name": "a", "binding": {"http": {**HTTP, "password": "p"}}}, "binding.http"),
     ],
 )

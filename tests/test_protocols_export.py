@@ -3,11 +3,22 @@
 import json
 
 from protocols.export import mcp_tool, to_openapi
-from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import (
+    Annotations,
+    ErrorOutcome,
+    Example,
+    HttpBinding,
+    PythonBinding,
+    ToolProtocol,
+)
 from protocols.sources.openapi import read_openapi
 from protocols.validate import validator
 
-NODE = {"type": "object", "title": "Node", "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}}}
+NODE = {
+    "type": "object",
+    "title": "Node",
+    "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}},
+}
 NODES = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}}
 
 
@@ -16,7 +27,9 @@ def http(method, path, origin="https://a.example", **more):
 
 
 def arguments(*required, **schemas):
-    return {"type": "object", "properties": schemas} | ({"required": list(required)} if required else {})
+    return {"type": "object", "properties": schemas} | (
+        {"required": list(required)} if required else {}
+    )
 
 
 TEXT = {"type": "string"}
@@ -80,7 +93,9 @@ RENAMED = ToolProtocol(
     input_schema=arguments(agent=TEXT, sid=TEXT),
     output_schema={"type": "null"},
     annotations=Annotations(read_only=True),
-    binding=http("HEAD", "/", locations={"agent": "header", "sid": "cookie"}, wire_names={"agent": "X-Agent"}),
+    binding=http(
+        "HEAD", "/", locations={"agent": "header", "sid": "cookie"}, wire_names={"agent": "X-Agent"}
+    ),
     collection="T",
 )
 
@@ -94,12 +109,18 @@ def back(*protocols):
 def test_what_openapi_can_say_comes_back_the_same():
     *found, renamed = sorted(back(RENAMED, *EXPRESSIBLE), key=lambda p: (p.name == "look", p.name))
     assert found == sorted(EXPRESSIBLE, key=lambda p: p.name)
-    assert renamed.binding.locations == {"X-Agent": "header", "sid": "cookie"}, "OpenAPI knows no other name"
+    assert renamed.binding.locations == {"X-Agent": "header", "sid": "cookie"}, (
+        "OpenAPI knows no other name"
+    )
     assert renamed.output_schema == RENAMED.output_schema
 
 
 def test_definitions_of_one_name_and_two_meanings_stay_apart():
-    other = {"type": "object", "title": "Node", "properties": {"next": {"$ref": "#/$defs/Node"}, "s": TEXT}}
+    other = {
+        "type": "object",
+        "title": "Node",
+        "properties": {"next": {"$ref": "#/$defs/Node"}, "s": TEXT},
+    }
     tools = [
         ToolProtocol(
             name=name,
@@ -126,16 +147,28 @@ def test_a_tool_that_is_not_called_over_http_becomes_a_post():
     document = to_openapi([tool], "T")
     assert list(document["paths"]["/add"]) == ["post"]
     (read,) = read_openapi(document, where="d", base_url="http://127.0.0.1:1")
-    assert read.binding == HttpBinding(method="POST", url="http://127.0.0.1:1/add", locations={"a": "body"})
+    assert read.binding == HttpBinding(
+        method="POST", url="http://127.0.0.1:1/add", locations={"a": "body"}
+    )
     assert (read.input_schema, read.examples) == (tool.input_schema, ())
 
 
 def test_mcp_tools_have_mcps_keys_and_object_results():
     listed = mcp_tool(EXPRESSIBLE[0])
     single = mcp_tool(ToolProtocol(name="x", output_schema={"type": "object"}, category="c"))
-    assert listed.keys() == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+    assert listed.keys() == {
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+    }
     assert listed["annotations"] == {"readOnlyHint": True}
-    assert listed["outputSchema"]["properties"]["result"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
+    assert listed["outputSchema"]["properties"]["result"] == {
+        "type": "array",
+        "items": {"$ref": "#/$defs/Node"},
+    }
     assert listed["outputSchema"]["required"] == ["result"]
     validator(listed["outputSchema"])
     assert single == {

@@ -18,24 +18,47 @@ def pairs(named):
     return [{"name": name, "value": value} for name, value in named]
 
 
-def entry(method, url, body=None, status=200, *, mime="application/json; charset=utf-8", headers=(), sent=None, **more):
+def entry(
+    method,
+    url,
+    body=None,
+    status=200,
+    *,
+    mime="application/json; charset=utf-8",
+    headers=(),
+    sent=None,
+    **more,
+):
     """One entry, as browsers write it."""
     text = body if isinstance(body, str) else json.dumps(body)
-    request = {"method": method, "url": url, "headers": pairs(headers), "cookies": pairs(more.pop("cookies", ()))}
+    request = {
+        "method": method,
+        "url": url,
+        "headers": pairs(headers),
+        "cookies": pairs(more.pop("cookies", ())),
+    }
     if sent is not None:
         media, value = sent
-        request["postData"] = {"mimeType": media, "text": value if isinstance(value, str) else json.dumps(value)}
+        request["postData"] = {
+            "mimeType": media,
+            "text": value if isinstance(value, str) else json.dumps(value),
+        }
     answer = {"headers": pairs(more.pop("answered", ())), "cookies": [], "status": status}
     return {
         "time": 12.5,
         "request": request,
-        "response": answer | {"content": {"mimeType": mime, "size": len(text), "text": text} | more.pop("content", {})},
+        "response": answer
+        | {
+            "content": {"mimeType": mime, "size": len(text), "text": text} | more.pop("content", {})
+        },
         **more,
     }
 
 
 def har(*entries):
-    return {"log": {"version": "1.2", "creator": {"name": "WebInspector"}, "entries": list(entries)}}
+    return {
+        "log": {"version": "1.2", "creator": {"name": "WebInspector"}, "entries": list(entries)}
+    }
 
 
 def read(*entries, **more):
@@ -66,20 +89,49 @@ def test_calls_are_grouped_by_method_and_template():
 def test_bodies_are_arguments():
     found = read(
         entry(
-            "POST", f"{API}/carts", {"id": 1}, 201, sent=("application/json", {"sku": "a", "count": 2, "gift": None})
+            "POST",
+            f"{API}/carts",
+            {"id": 1},
+            201,
+            sent=("application/json", {"sku": "a", "count": 2, "gift": None}),
         ),
-        entry("POST", f"{API}/carts", {"id": 2}, 201, sent=("application/json", {"sku": "b", "count": 1.5})),
-        entry("POST", f"{API}/search", {"hits": []}, sent=("application/x-www-form-urlencoded", "q=new+york&limit=5")),
+        entry(
+            "POST",
+            f"{API}/carts",
+            {"id": 2},
+            201,
+            sent=("application/json", {"sku": "b", "count": 1.5}),
+        ),
+        entry(
+            "POST",
+            f"{API}/search",
+            {"hits": []},
+            sent=("application/x-www-form-urlencoded", "q=new+york&limit=5"),
+        ),
         entry("PUT", f"{API}/order", {"ok": True}, sent=("application/json", [3, 1, 2])),
-        entry("PUT", f"{API}/users/7?id=8", {"ok": True}, sent=("application/json", {"user_id": 9})),
-        entry("POST", f"{API}/files", {"ok": True}, sent=("multipart/form-data; boundary=x", "--x")),
+        entry(
+            "PUT", f"{API}/users/7?id=8", {"ok": True}, sent=("application/json", {"user_id": 9})
+        ),
+        entry(
+            "POST", f"{API}/files", {"ok": True}, sent=("multipart/form-data; boundary=x", "--x")
+        ),
     )
-    assert list(found) == ["post_v1_carts", "post_v1_search", "put_v1_order", "put_v1_users_by_user_id"]
+    assert list(found) == [
+        "post_v1_carts",
+        "post_v1_search",
+        "put_v1_order",
+        "put_v1_users_by_user_id",
+    ]
     assert {name: schema.get("type") for name, schema in found["post_v1_carts"].parameters.items()} == {
         "sku": "string", "count": "number", "gift": "null"}  # fmt: skip
-    assert found["post_v1_search"].parameters == {"q": {"type": "string"}, "limit": {"type": "integer"}}
+    assert found["post_v1_search"].parameters == {
+        "q": {"type": "string"},
+        "limit": {"type": "integer"},
+    }
     assert set(found["post_v1_search"].binding.locations.values()) == {"form"}
-    assert found["put_v1_order"].parameters == {"body": {"type": "array", "items": {"type": "integer"}}}
+    assert found["put_v1_order"].parameters == {
+        "body": {"type": "array", "items": {"type": "integer"}}
+    }
     assert found["put_v1_order"].binding.body_argument == "body"
     user = found["put_v1_users_by_user_id"].binding
     assert user.locations == {"user_id": "path", "id": "query", "body_user_id": "body"}
@@ -91,9 +143,14 @@ def test_forms_are_read_from_their_fields_where_those_are_recorded():
     sent = [entry("POST", f"{API}/{kind}", {}, sent=(kind, "")) for kind in FORM_TYPES]
     for one in sent:
         one["request"]["postData"]["params"] = fields
-    form, upload, patch = read(*sent, entry("PATCH", API, {}, sent=("application/merge-patch+json", {"a": 1}))).values()
+    form, upload, patch = read(
+        *sent, entry("PATCH", API, {}, sent=("application/merge-patch+json", {"a": 1}))
+    ).values()
     for one in (upload, form):
-        assert one.parameters == {"doc": {"type": "string", "format": "binary"}, "note[]": {"type": "string"}}
+        assert one.parameters == {
+            "doc": {"type": "string", "format": "binary"},
+            "note[]": {"type": "string"},
+        }
     media = [one.binding.media for one in (upload, form, patch)]
     assert media == ["multipart/form-data", "", "application/merge-patch+json"]
 
@@ -115,7 +172,9 @@ def test_secrets_are_nowhere():
     assert found["post_v1_login"].parameters["password"] == {"type": "string", "x-atc-secret": True}
     me = found["get_v1_me"]
     assert "api_key" not in me.parameters
-    assert me.binding.credentials == ("api_shop_example_com",), "a name; your settings have the value"
+    assert me.binding.credentials == ("api_shop_example_com",), (
+        "a name; your settings have the value"
+    )
     assert found["get_v1_echo"].binding.credentials == ()
 
 
@@ -150,7 +209,9 @@ def test_the_host_can_be_chosen():
 def test_a_recording_is_a_source(tmp_path):
     with serving(lambda seen: Reply(body={"path": seen.path})) as server:
         file = tmp_path / "page.har"
-        file.write_text(json.dumps(har(entry("GET", f"{server.url}/items/5", {"path": "/items/5"}))))
+        file.write_text(
+            json.dumps(har(entry("GET", f"{server.url}/items/5", {"path": "/items/5"})))
+        )
         loaded = load_source(str(file))
         assert server.seen == [], "reading sends nothing"
         assert loaded.kind == "har"
@@ -161,7 +222,9 @@ def test_a_recording_is_a_source(tmp_path):
 def test_a_recording_without_calls(tmp_path):
     file = tmp_path / "page.har"
     file.write_text(json.dumps(har({"request": 5}, entry("GET", f"{API}/x", {"e": 1}, 404))))
-    with pytest.raises(SourceUnavailable, match=r"records no API call: none of its \d requests was answered"):
+    with pytest.raises(
+        SourceUnavailable, match=r"records no API call: none of its \d requests was answered"
+    ):
         load_tools(str(file))
 
 
@@ -173,7 +236,9 @@ def test_a_recording_without_calls(tmp_path):
     ],
 )  # fmt: skip
 def test_what_looks_like_an_identifier_is_an_argument(segment):
-    assert list(read(entry("GET", f"{API}/users/{segment}", {"id": 1}))) == ["get_v1_users_by_user_id"]
+    assert list(read(entry("GET", f"{API}/users/{segment}", {"id": 1}))) == [
+        "get_v1_users_by_user_id"
+    ]
 
 
 @pytest.mark.parametrize("segment", ["me", "v2", "search", "a%20b", "oauth2"])

@@ -41,8 +41,31 @@ def test_a_path_argument_stays_one_segment(call, value, path):
 @pytest.mark.parametrize(
     "value",
     [
-        *(".", "..", "", None, "a\r\nb", "a\0b", "\ud800", [], ["a", ""], 1e999, "a/b", ["x", "y/z"]),
-        *("..;x", "%2e%2e", "%252e.", "a%2Fb", "a%5Cb", "a\\b", "a\uff0fb", "%u002e%u002e", "a%c0%afb"),
+        *(
+            ".",
+            "..",
+            "",
+            None,
+            "a\r\nb",
+            "a\0b",
+            "\ud800",
+            [],
+            ["a", ""],
+            1e999,
+            "a/b",
+            ["x", "y/z"],
+        ),
+        *(
+            "..;x",
+            "%2e%2e",
+            "%252e.",
+            "a%2Fb",
+            "a%5Cb",
+            "a\\b",
+            "a\uff0fb",
+            "%u002e%u002e",
+            "a%c0%afb",
+        ),
     ],
 )
 def test_a_path_argument_that_would_lead_elsewhere_is_refused(call, value):
@@ -69,7 +92,14 @@ def test_a_url_whose_host_is_not_plain_cannot_be_bound(url):
 
 
 def test_query_arguments(call):
-    arguments = {"text": "a&b=c +/é\n", "many": [1, "two", None], "flag": False, "none": None, "no": [], "f": 1.5}
+    arguments = {
+        "text": "a&b=c +/é\n",
+        "many": [1, "two", None],
+        "flag": False,
+        "none": None,
+        "no": [],
+        "f": 1.5,
+    }
     places = dict.fromkeys(arguments, "query")
     seen = call({**arguments, "t": "&y=2"}, "/x?fixed=1&at={t}", locations=places)
     assert seen.query[:3] == [("fixed", "1"), ("at", "&y=2"), ("text", "a&b=c +/é\n")]
@@ -84,23 +114,42 @@ def test_what_the_address_asks_may_be_declared_too(call):
 
 
 def test_an_array_may_be_one_value_and_an_object_its_fields(call):
-    properties = {"ids": {"type": "array", "x-atc-join": "|"}, "filter": {"type": "object"}, "q": {"x-atc-join": "{}"}}
-    seen = call({"ids": [1, 2], "filter": {"a": 1, "b": "x"}, "q": {"n": [1]}}, properties=properties)
+    properties = {
+        "ids": {"type": "array", "x-atc-join": "|"},
+        "filter": {"type": "object"},
+        "q": {"x-atc-join": "{}"},
+    }
+    seen = call(
+        {"ids": [1, 2], "filter": {"a": 1, "b": "x"}, "q": {"n": [1]}}, properties=properties
+    )
     assert seen.query == [("ids", "1|2"), ("a", "1"), ("b", "x"), ("q", '{"n":[1]}')]
     text = {"id": {"type": "string", "properties": {"id": {}}}}  # as Intercom's document has it
     assert call({"id": "x"}, properties=text).query == [("id", "x")]
-    whole = {"how": {"type": "object", "x-atc-join": "{}", "properties": {"type": {}}}, "type": {"type": "string"}}
+    whole = {
+        "how": {"type": "object", "x-atc-join": "{}", "properties": {"type": {}}},
+        "type": {"type": "string"},
+    }
     seen = call({"type": "x", "how": {"type": 1}}, properties=whole)  # as Dropbox Sign's has it
     assert seen.query == [("type", "x"), ("how", '{"type":1}')]
 
 
 def test_an_object_or_an_array_may_stand_in_brackets(call):
     deep = {"type": "object", "x-atc-join": "[]"}
-    given = {"created": {"gte": 5}, "expand": ["a", "b"], "items": [{"price": "p", "tags": ["x"]}], "limit": 3}
+    given = {
+        "created": {"gte": 5},
+        "expand": ["a", "b"],
+        "items": [{"price": "p", "tags": ["x"]}],
+        "limit": 3,
+    }
     wanted = [("created[gte]", "5"), ("expand[]", "a"), ("expand[]", "b"), ("items[0][price]", "p"),
               ("items[0][tags][]", "x"), ("limit", "3")]  # fmt: skip
     assert call(given, properties=dict.fromkeys(given, deep)).query == wanted
-    form = call(given, method="POST", properties=dict.fromkeys(given, deep), locations=dict.fromkeys(given, "form"))
+    form = call(
+        given,
+        method="POST",
+        properties=dict.fromkeys(given, deep),
+        locations=dict.fromkeys(given, "form"),
+    )
     assert parse_qsl(form.body.decode()) == wanted
     with pytest.raises(ToolError, match="in the place of argument 'created'"):
         call({"made": {"gte": 6}, "created": {"gte": 5}}, properties=dict.fromkeys(["made", "created"], deep),
@@ -115,7 +164,11 @@ def test_headers_and_cookies(call):
         locations=dict.fromkeys(headers, "header") | dict.fromkeys(cookies, "cookie"),
         wire_names={"trace": "X-Trace", "n": "X-N", "é": "X-E"},
     )
-    assert (seen.headers["x-trace"], seen.headers["x-n"], seen.headers["accept"]) == ("a,b", "7", "text/csv")
+    assert (seen.headers["x-trace"], seen.headers["x-n"], seen.headers["accept"]) == (
+        "a,b",
+        "7",
+        "text/csv",
+    )
     assert seen.headers["x-e"].encode("latin-1").decode() == "naïve"
     assert seen.headers["cookie"] == "sid=a%20b%3Bc=d; tok=x%20="
 
@@ -128,7 +181,9 @@ def test_control_characters_are_refused_in_headers_and_cookies(call, place, valu
     assert caught.value.outcome == "not_run"
 
 
-@pytest.mark.parametrize("header", ["Host", "host", "Content-Length", "Transfer-Encoding", "Proxy-Authorization"])
+@pytest.mark.parametrize(
+    "header", ["Host", "host", "Content-Length", "Transfer-Encoding", "Proxy-Authorization"]
+)
 def test_an_argument_cannot_say_where_or_how_a_request_travels(call, header):
     with pytest.raises(ToolError, match="cannot be set by an argument"):
         call({"x": "evil.org"}, locations={"x": "header"}, wire_names={"x": header})
@@ -136,7 +191,9 @@ def test_an_argument_cannot_say_where_or_how_a_request_travels(call, header):
 
 def test_json_bodies(call):
     fields = {"title": "naïve", "count": 0, "none": None, "nested": {"a": [1, {"b": True}]}}
-    seen = call({**fields, "q": 1}, method="POST", locations=dict.fromkeys(fields, "body") | {"q": "query"})
+    seen = call(
+        {**fields, "q": 1}, method="POST", locations=dict.fromkeys(fields, "body") | {"q": "query"}
+    )
     assert json.loads(seen.body) == fields
     assert (seen.headers["content-type"], seen.query) == ("application/json", [("q", "1")])
     assert json.loads(call({"items": [1, 2]}, method="PUT", body_argument="items").body) == [1, 2]
@@ -154,12 +211,24 @@ def test_forms(call):
     assert seen.body == b"a=x%26y%3Dz%20%C3%A9&many=1&many=2&flag=true"
     assert seen.headers["content-type"] == "application/x-www-form-urlencoded"
     file = {"anyOf": [{"type": "string", "format": "binary"}, {"type": "null"}]}
-    files = {"doc": file, "more": {"type": "array", "items": file}, "n": {}, "meta": {"x-atc-join": "{}"}}
+    files = {
+        "doc": file,
+        "more": {"type": "array", "items": file},
+        "n": {},
+        "meta": {"x-atc-join": "{}"},
+    }
     form = {"method": "POST", "properties": files, "locations": dict.fromkeys(files, "form")}
     seen = call({"doc": "a,b\n", "more": ["c"], "n": 1, "meta": {"a": 1}}, **form)
-    sent = message_from_bytes(b"Content-Type: " + seen.headers["content-type"].encode() + b"\n\n" + seen.body)
-    parts = {part.get_param("name", header="content-disposition"): part for part in sent.get_payload()}
-    sent = {name: (part.get_payload(), part.get_filename(), part["Content-Type"]) for name, part in parts.items()}
+    sent = message_from_bytes(
+        b"Content-Type: " + seen.headers["content-type"].encode() + b"\n\n" + seen.body
+    )
+    parts = {
+        part.get_param("name", header="content-disposition"): part for part in sent.get_payload()
+    }
+    sent = {
+        name: (part.get_payload(), part.get_filename(), part["Content-Type"])
+        for name, part in parts.items()
+    }
     kind = "application/octet-stream"
     assert sent == {"doc": ("a,b\n", "doc", kind), "more": ("c", "more", kind), "n": ("1", None, None),
                     "meta": ('{"a":1}', None, "application/json")}  # fmt: skip
@@ -167,7 +236,9 @@ def test_forms(call):
     assert call({"n": 1}, **form).headers["content-type"].startswith("multipart/form-data")
 
 
-@pytest.mark.parametrize("value", [float("inf"), {1, 2}, object(), datetime(2026, 1, 1, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "value", [float("inf"), {1, 2}, object(), datetime(2026, 1, 1, tzinfo=UTC)]
+)
 def test_what_is_not_json_is_not_sent(call, value):
     for place in ("body", "query"):
         with pytest.raises(ToolError, match="are not JSON") as caught:
@@ -176,10 +247,16 @@ def test_what_is_not_json_is_not_sent(call, value):
 
 
 def test_an_idempotency_key_is_sent_where_the_host_sets_one(call):
-    assert "idempotency-key" not in call({}, method="POST", idempotency_header="Idempotency-Key").headers
+    assert (
+        "idempotency-key"
+        not in call({}, method="POST", idempotency_header="Idempotency-Key").headers
+    )
     token = idempotency_key.set("run-1/3")
     try:
-        assert call({}, method="POST", idempotency_header="Idempotency-Key").headers["idempotency-key"] == "run-1/3"
+        assert (
+            call({}, method="POST", idempotency_header="Idempotency-Key").headers["idempotency-key"]
+            == "run-1/3"
+        )
         assert "run-1/3" not in call({}, method="POST").everything
     finally:
         idempotency_key.reset(token)
@@ -194,8 +271,14 @@ def answered():
     reply = Reply()
     with serving(lambda _: reply) as server, Invoker() as invoker:
 
-        def result(body, kind="application/json", *, status=200, output=None, method="GET", **headers):
-            reply.body, reply.status, reply.headers = body, status, {"Content-Type": kind, **headers}
+        def result(
+            body, kind="application/json", *, status=200, output=None, method="GET", **headers
+        ):
+            reply.body, reply.status, reply.headers = (
+                body,
+                status,
+                {"Content-Type": kind, **headers},
+            )
             return invoker.bind(http_tool(server.url, method, output=output))({})
 
         yield result
@@ -255,8 +338,12 @@ def test_a_body_that_is_not_what_was_declared(answered, body, kind, output, mess
 
 
 @pytest.mark.parametrize(
-    "compress", [gzip.compress, zlib.compress, lambda b: gzip.compress(b[:5]) + gzip.compress(b[5:])]
+    "compress",
+    [gzip.compress, zlib.compress, lambda b: gzip.compress(b[:5]) + gzip.compress(b[5:])],
 )
 def test_compressed_answers(answered, compress):
     name = "deflate" if compress is zlib.compress else "gzip"
-    assert answered(compress(b'{"a": "' + b"x" * 300_000 + b'"}'), **{"Content-Encoding": name})["a"] == "x" * 300_000
+    assert (
+        answered(compress(b'{"a": "' + b"x" * 300_000 + b'"}'), **{"Content-Encoding": name})["a"]
+        == "x" * 300_000
+    )

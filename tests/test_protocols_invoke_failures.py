@@ -29,11 +29,23 @@ def test_outcomes_of_a_write(status, outcome):
 @pytest.mark.parametrize(
     ("body", "kind", "text"),
     [
-        ({"code": 7, "message": "no  flight", "error": "Not Found"}, "application/json", "no flight; Not Found"),
-        ({"detail": [{"loc": ["query", "date"], "msg": "is required"}]}, "application/json", "query.date: is required"),
+        (
+            {"code": 7, "message": "no  flight", "error": "Not Found"},
+            "application/json",
+            "no flight; Not Found",
+        ),
+        (
+            {"detail": [{"loc": ["query", "date"], "msg": "is required"}]},
+            "application/json",
+            "query.date: is required",
+        ),
         ({"odd": [1, "é"]}, "application/json", '{"odd": [1, "é"]}'),
         (b"<html><style>p{}</style><h1>Not &amp;\n found</h1>", "text/html", "Not & found"),
-        (b"plain\x1b[2J\r\n\x07text \xe2\x80\xae!", "text/plain", "plain\\x1b[2J \\x07text \\u202e!"),
+        (
+            b"plain\x1b[2J\r\n\x07text \xe2\x80\xae!",
+            "text/plain",
+            "plain\\x1b[2J \\x07text \\u202e!",
+        ),
         (b"", "text/plain", "Not Found"),
         (b"x" * 200_000, "text/plain", "x" * 499 + "…"),
     ],
@@ -43,7 +55,9 @@ def test_the_body_of_an_error_is_short_and_harmless(body, kind, text):
         assert failure(calls, server.url).body == text
 
 
-@pytest.mark.parametrize(("method", "read_only", "tries"), [("GET", None, 3), ("GET", False, 1), ("DELETE", None, 1)])
+@pytest.mark.parametrize(
+    ("method", "read_only", "tries"), [("GET", None, 3), ("GET", False, 1), ("DELETE", None, 1)]
+)
 def test_only_reads_are_tried_again_and_not_forever(method, read_only, tries):
     calls, _ = quick(retries=2)
     with serving(lambda _: Reply(503)) as server, calls:
@@ -61,7 +75,10 @@ def test_only_reads_are_tried_again_and_not_forever(method, read_only, tries):
 )
 def test_retry_after(asked, waits, after):
     calls, waited = quick(retries=1, timeout_seconds=60.0)
-    with serving(lambda _: Reply(429, {"detail": "slow down"}, {"Retry-After": asked})) as server, calls:
+    with (
+        serving(lambda _: Reply(429, {"detail": "slow down"}, {"Retry-After": asked})) as server,
+        calls,
+    ):
         error = failure(calls, server.url)
     assert (error.retry_after, waited) == (after, waits)
 
@@ -71,8 +88,14 @@ def test_nobody_listens(method):
     calls, waits = quick(retries=2)
     port = closed_port()
     error = failure(calls, f"http://127.0.0.1:{port}", method)
-    assert error.body.startswith(f"cannot connect to 127.0.0.1:{port} (Connection refused); check that the service")
-    assert (error.status, error.outcome, len(waits)) == (None, "not_run", 2 if method == "GET" else 0)
+    assert error.body.startswith(
+        f"cannot connect to 127.0.0.1:{port} (Connection refused); check that the service"
+    )
+    assert (error.status, error.outcome, len(waits)) == (
+        None,
+        "not_run",
+        2 if method == "GET" else 0,
+    )
     assert error.curl is not None
 
 
@@ -93,9 +116,15 @@ def reset(connection, _):
         lambda connection, server: None,
         reset,
         lambda connection, server: connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n"),
-        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}"),
-        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}"),
-        lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nplain"),
+        lambda connection, server: connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}"
+        ),
+        lambda connection, server: connection.sendall(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}"
+        ),
+        lambda connection, server: connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nplain"
+        ),
         lambda connection, server: connection.sendall(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 500),
     ],
     ids=["closed", "reset", "not http", "short", "short chunk", "no gzip", "headers without end"],
@@ -124,7 +153,9 @@ def drip(connection, server, start=b"", piece=b"x"):
     [
         lambda connection, server: server.stop.wait(),
         lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nX-Long: "),
-        lambda connection, server: drip(connection, server, b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"),
+        lambda connection, server: drip(
+            connection, server, b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"
+        ),
     ],
     ids=["silent", "dripping header", "sized body"],
 )

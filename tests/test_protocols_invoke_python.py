@@ -42,12 +42,16 @@ def test_coroutines_and_asynchronous_generators_are_awaited():
 
 def test_a_module_that_the_user_did_not_name_is_not_run():
     call = Invoker().bind(tool(binding=PythonBinding(module="os", function="getcwd")))
-    with pytest.raises(ToolError, match="'getcwd' of the Python module 'os', which you did not name") as caught:
+    with pytest.raises(
+        ToolError, match="'getcwd' of the Python module 'os', which you did not name"
+    ) as caught:
         call({})
     assert caught.value.outcome == "not_run"
 
 
-@pytest.mark.parametrize(("read_only", "outcome"), [(True, "refused"), (False, "unknown"), (None, "unknown")])
+@pytest.mark.parametrize(
+    ("read_only", "outcome"), [(True, "refused"), (False, "unknown"), (None, "unknown")]
+)
 def test_an_exception_is_a_tool_error(read_only, outcome):
     def fails():
         raise ValueError("no such\n airport \x1b[31m" + "x" * 2000)
@@ -122,7 +126,10 @@ class Array:
 @pytest.mark.parametrize(
     ("value", "json"),
     [
-        (Leg("JFK", datetime(2013, 1, 1, 5, tzinfo=UTC)), {"origin": "JFK", "at": "2013-01-01T05:00:00Z"}),
+        (
+            Leg("JFK", datetime(2013, 1, 1, 5, tzinfo=UTC)),
+            {"origin": "JFK", "at": "2013-01-01T05:00:00Z"},
+        ),
         (Plane(tail="N1", built=date(2001, 2, 3)), {"tail": "N1", "built": "2001-02-03"}),
         ({Color.RED: (1, 2), 3: None, True: False}, {"red": [1, 2], "3": None, "true": False}),
         (frozenset({3}), [3]),

@@ -16,7 +16,9 @@ SECRET = "s3cr3t/+ value"
 
 
 def invoker(*hosts, value=SECRET, **credential):
-    return Invoker(InvokeSettings(credentials={"k": Credential(value=value, hosts=hosts, **credential)}))
+    return Invoker(
+        InvokeSettings(credentials={"k": Credential(value=value, hosts=hosts, **credential)})
+    )
 
 
 @pytest.fixture
@@ -33,7 +35,10 @@ def other():
         ({}, lambda seen: seen.headers["authorization"] == f"Bearer {SECRET}"),
         ({"name": "X-Key", "prefix": ""}, lambda seen: seen.headers["x-key"] == SECRET),
         ({"place": "query", "name": "api key"}, lambda seen: ("api key", SECRET) in seen.query),
-        ({"place": "cookie", "name": "sid"}, lambda seen: seen.headers["cookie"] == f"sid={SECRET}"),
+        (
+            {"place": "cookie", "name": "sid"},
+            lambda seen: seen.headers["cookie"] == f"sid={SECRET}",
+        ),
     ],
 )
 def test_a_credential_goes_where_the_configuration_says(credential, arrives):
@@ -47,7 +52,10 @@ def test_a_credential_goes_where_the_configuration_says(credential, arrives):
 
 @pytest.mark.parametrize("place", ["header", "query", "cookie"])
 def test_a_credential_replaces_what_an_argument_put_in_its_place(place):
-    with serving() as server, invoker(server.netloc, value="right", place=place, name="key", prefix="") as calls:
+    with (
+        serving() as server,
+        invoker(server.netloc, value="right", place=place, name="key", prefix="") as calls,
+    ):
         tool = http_tool(server.url, credentials=("k",), locations={"x": place}, wire_names={"x": "Key" if place == "header" else "key"})  # fmt: skip # noqa: E501
         calls.bind(tool)({"x": "forged"})
     assert "forged" not in server.last.everything
@@ -91,9 +99,16 @@ def test_a_broken_secret_is_neither_sent_nor_shown(other, value):
 @pytest.mark.parametrize("place", ["header", "query", "cookie"])
 def test_a_redirect_keeps_credentials_within_the_origin(place):
     def answer(seen):
-        return Reply(307, b"", {"Location": "/new?y=1"}) if seen.path == "/old" else Reply(body="there")
+        return (
+            Reply(307, b"", {"Location": "/new?y=1"})
+            if seen.path == "/old"
+            else Reply(body="there")
+        )
 
-    with serving(answer) as server, invoker(server.netloc, value="s3cr3t", place=place, name="key") as calls:
+    with (
+        serving(answer) as server,
+        invoker(server.netloc, value="s3cr3t", place=place, name="key") as calls,
+    ):
         assert calls.bind(http_tool(server.url + "/old", credentials=("k",)))({}) == "there"
     assert server.last.path == "/new"
     assert "s3cr3t" in server.last.everything
@@ -107,7 +122,10 @@ def test_a_redirect_to_a_strange_address_is_not_followed(location):
 
 
 def test_redirects_end():
-    with serving(lambda seen: Reply(302, b"", {"Location": seen.path + "x"})) as server, quick()[0] as calls:
+    with (
+        serving(lambda seen: Reply(302, b"", {"Location": seen.path + "x"})) as server,
+        quick()[0] as calls,
+    ):
         assert "more than 5 redirects" in failure(calls, server.url).body
         assert len(server.seen) == 6
 
@@ -115,10 +133,16 @@ def test_redirects_end():
 @pytest.mark.parametrize("end", [200, 404])
 def test_see_other_within_the_origin_is_read_after_a_write(end):
     def answer(seen):
-        return Reply(303, b"", {"Location": "/made/1"}) if seen.method == "POST" else Reply(end, {"id": 1})
+        return (
+            Reply(303, b"", {"Location": "/made/1"})
+            if seen.method == "POST"
+            else Reply(end, {"id": 1})
+        )
 
     with serving(answer) as server, invoker(server.netloc) as calls:
-        create = calls.bind(http_tool(server.url, "POST", locations={"x": "body"}, credentials=("k",)))
+        create = calls.bind(
+            http_tool(server.url, "POST", locations={"x": "body"}, credentials=("k",))
+        )
         if end == 200:
             assert create({"x": 1}) == {"id": 1}
         else:  # the write was done, whatever became of reading its result
@@ -133,7 +157,10 @@ def test_see_other_within_the_origin_is_read_after_a_write(end):
 def test_neither_netrc_nor_cookies_are_used(tmp_path, monkeypatch):
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password s3cr3t\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    with serving(lambda _: Reply(body=1, headers={"Set-Cookie": "sid=1; Path=/"})) as server, Invoker() as calls:
+    with (
+        serving(lambda _: Reply(body=1, headers={"Set-Cookie": "sid=1; Path=/"})) as server,
+        Invoker() as calls,
+    ):
         call = calls.bind(http_tool(server.url))
         call({})
         call({})
@@ -152,7 +179,9 @@ def test_without_pysocks_a_call_through_a_socks_proxy_is_not_sent(monkeypatch):
 
 
 def test_secrets_are_masked_wherever_a_server_puts_them(caplog):
-    said = {"detail": f"bad key {SECRET} in ?key=s3cr3t%2F%2B%20value or s3cr3t%2f%2b%20value or s3cr3t%2F%2B+value"}
+    said = {
+        "detail": f"bad key {SECRET} in ?key=s3cr3t%2F%2B%20value or s3cr3t%2f%2b%20value or s3cr3t%2F%2B+value"
+    }
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, logger="urllib3.connectionpool")
     with serving(lambda seen: Reply(403 if seen.path == "/no" else 200, said)) as server:
@@ -169,7 +198,10 @@ def test_secrets_are_masked_wherever_a_server_puts_them(caplog):
 
 def test_a_connection_error_does_not_show_the_query():
     port = closed_port()
-    with invoker(f"127.0.0.1:{port}", place="query", name="key") as calls, pytest.raises(ToolError) as caught:
+    with (
+        invoker(f"127.0.0.1:{port}", place="query", name="key") as calls,
+        pytest.raises(ToolError) as caught,
+    ):
         calls.bind(http_tool(f"http://127.0.0.1:{port}", "POST", credentials=("k",)))({})
     error = caught.value
     assert "s3cr3t" not in f"{vars(error)} {error.__cause__!r} {error.__context__!r}"
@@ -185,8 +217,19 @@ def pasted(command, **variables):
     return done.stdout.decode().split("\0")[:-1]
 
 
-def failing(server, method="POST", *, credential=None, arguments=None, path="/a/{id}", properties=None, **binding):
-    tool = http_tool(server.url + path, method, credentials=("k",), properties=properties, **binding)
+def failing(
+    server,
+    method="POST",
+    *,
+    credential=None,
+    arguments=None,
+    path="/a/{id}",
+    properties=None,
+    **binding,
+):
+    tool = http_tool(
+        server.url + path, method, credentials=("k",), properties=properties, **binding
+    )
     with invoker(server.netloc, **(credential or {})) as calls, pytest.raises(ToolError) as caught:
         calls.bind(tool)({"id": "it's $HOME `id`", **(arguments or {})})
     assert "s3cr3t" not in caught.value.curl
@@ -215,14 +258,21 @@ def test_curl_repeats_the_request(refusing):
 
 @pytest.mark.parametrize("place", ["query", "cookie"])
 def test_curl_names_other_credentials(refusing, place):
-    words = pasted(failing(refusing, "HEAD", credential={"place": place, "name": "key"}), CREDENTIAL_K="v")
+    words = pasted(
+        failing(refusing, "HEAD", credential={"place": place, "name": "key"}), CREDENTIAL_K="v"
+    )
     assert words[0] == "--head"
     assert words[2:] == ["--url-query" if place == "query" else "-b", "key=v"]
 
 
 def test_curl_hides_sensitive_arguments_but_not_pages(refusing):
     properties = {"password": {}, "pin": {"writeOnly": True}, "user": {"properties": {"w": {"format": "password"}}}, "page_token": {}}  # fmt: skip # noqa: E501
-    arguments = {"password": "s3cr3t", "pin": "s3cr3t", "user": {"w": "s3cr3t", "api_key": "s3cr3t"}, "page_token": "p"}
+    arguments = {
+        "password": "s3cr3t",
+        "pin": "s3cr3t",
+        "user": {"w": "s3cr3t", "api_key": "s3cr3t"},
+        "page_token": "p",
+    }
     command = failing(refusing, arguments=arguments, properties={**properties, "id": {}})
     assert json.loads(pasted(command)[-3]) == {
         "password": "***",

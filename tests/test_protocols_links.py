@@ -37,7 +37,9 @@ def guesses(*tools):
     }
 
 
-SEARCH = tool("search_airports", "/airports", rows("airports", code=TEXT, name=TEXT, id=NUMBER), q=TEXT)
+SEARCH = tool(
+    "search_airports", "/airports", rows("airports", code=TEXT, name=TEXT, id=NUMBER), q=TEXT
+)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +47,16 @@ SEARCH = tool("search_airports", "/airports", rows("airports", code=TEXT, name=T
     [
         (tool("get_airport", "/airports/{code}", code=TEXT), "code", "airports[].code"),
         (tool("weather", "/weather", airport_code=TEXT), "airport_code", "airports[].code"),
-        (tool("compare", "/c", airport_codes={"type": "array", "items": TEXT}), "airport_codes", "airports[].code"),
-        (tool("read", None, airport_id={"anyOf": [NUMBER, {"type": "null"}]}), "airport_id", "airports[].id"),
+        (
+            tool("compare", "/c", airport_codes={"type": "array", "items": TEXT}),
+            "airport_codes",
+            "airports[].code",
+        ),
+        (
+            tool("read", None, airport_id={"anyOf": [NUMBER, {"type": "null"}]}),
+            "airport_id",
+            "airports[].id",
+        ),
     ],
 )
 def test_an_id_comes_from_where_it_is_listed(consumer, argument, path):
@@ -56,7 +66,9 @@ def test_an_id_comes_from_where_it_is_listed(consumer, argument, path):
 @pytest.mark.parametrize(
     "consumer",
     [
-        tool("list_airlines", "/airlines", page=NUMBER, limit=NUMBER, q=TEXT, name=TEXT, format=TEXT),
+        tool(
+            "list_airlines", "/airlines", page=NUMBER, limit=NUMBER, q=TEXT, name=TEXT, format=TEXT
+        ),
         tool("get_airline", "/airlines/{code}", code=TEXT),
         tool("compare", "/compare", airport_code=True),  # a schema, too
         tool("flag", "/f", airport_id={"type": "boolean"}),
@@ -90,22 +102,34 @@ def test_a_particular_name_is_enough_for_what_is_required():
 
 
 def test_a_tool_that_needs_the_same_id_is_no_source_of_it():
-    one = tool("get_user", "/users/{user_id}", {"properties": {"user_id": TEXT}}, ["user_id"], user_id=TEXT)
-    other = tool("get_posts", "/posts/{user_id}", {"properties": {"user_id": TEXT}}, ["user_id"], user_id=TEXT)
+    one = tool(
+        "get_user", "/users/{user_id}", {"properties": {"user_id": TEXT}}, ["user_id"], user_id=TEXT
+    )
+    other = tool(
+        "get_posts",
+        "/posts/{user_id}",
+        {"properties": {"user_id": TEXT}},
+        ["user_id"],
+        user_id=TEXT,
+    )
     assert guesses(one, other) == set()
 
 
 def test_what_is_declared_or_observed_stays_alone():
     link = Link(argument="code", tool="elsewhere", path="x", support="observed")
     plain = tool("get_airport", "/airports/{code}", code=TEXT)
-    known = ToolProtocol(name="a", input_schema=plain.input_schema, binding=plain.binding, links=(link,))
+    known = ToolProtocol(
+        name="a", input_schema=plain.input_schema, binding=plain.binding, links=(link,)
+    )
     assert guess_links([SEARCH, known])[1] is known
 
 
 def test_the_simplest_producers_come_first_and_few():
     lists = [tool(f"list_{n}", "/users", rows("users", id=TEXT)) for n in "abc"]
     finder = tool("z_find_users", "/users/find", rows("users", id=TEXT), query=TEXT)
-    creator = tool("a_create", "/users", {"properties": {"user": {"properties": {"id": TEXT}}}}, method="POST")
+    creator = tool(
+        "a_create", "/users", {"properties": {"user": {"properties": {"id": TEXT}}}}, method="POST"
+    )
     user = tool("get_user", "/users/{id}", id=TEXT)
     links = guess_links([creator, *lists, finder, user])[-1].links
     assert [link.tool for link in links] == ["z_find_users", "list_a", "list_b"]
@@ -134,7 +158,9 @@ def test_a_list_of_the_thing_itself_comes_before_what_refers_to_it():
     assert found == ["z_films", "a_ratings", "b_watched"]
 
 
-@pytest.mark.parametrize(("path", "listed"), [("/airports/search", "results"), ("/v2/airports/search", "data")])
+@pytest.mark.parametrize(
+    ("path", "listed"), [("/airports/search", "results"), ("/v2/airports/search", "data")]
+)
 def test_what_picks_from_a_collection_is_no_noun(path, listed):
     picked = tool("pick", path, rows(listed, id=NUMBER))
     one = tool("get_airport", "/airports/{id}", id=NUMBER)
@@ -142,7 +168,13 @@ def test_what_picks_from_a_collection_is_no_noun(path, listed):
 
 
 def test_a_part_that_says_how_something_is_chosen_is_no_noun():
-    named = tool("by_name", "/flows/name/{name}", {"type": "object", "properties": {"id": TEXT}}, ["name"], name=TEXT)
+    named = tool(
+        "by_name",
+        "/flows/name/{name}",
+        {"type": "object", "properties": {"id": TEXT}},
+        ["name"],
+        name=TEXT,
+    )
     one = tool("get_flow", "/flows/{id}", None, ["id"], id=TEXT)
     assert guesses(named, one) == {("get_flow", "id", "by_name", "id")}
 
@@ -150,8 +182,12 @@ def test_a_part_that_says_how_something_is_chosen_is_no_noun():
 def test_an_id_with_a_role_before_its_noun_comes_from_where_the_noun_is():
     cities = tool("cities", "/cities", rows("cities", city_id=NUMBER))
     trip = tool("plan", "/trips", new_start_city_id=NUMBER, capital_id=NUMBER, method="POST")
-    starts = tool("trip", "/trips/last", {"properties": {"trip": {"properties": {"start_city_id": NUMBER}}}})
-    assert [(link.argument, link.tool) for link in guess_links([cities, starts, trip])[-1].links] == [
+    starts = tool(
+        "trip", "/trips/last", {"properties": {"trip": {"properties": {"start_city_id": NUMBER}}}}
+    )
+    assert [
+        (link.argument, link.tool) for link in guess_links([cities, starts, trip])[-1].links
+    ] == [
         ("new_start_city_id", "trip"),
         ("new_start_city_id", "cities"),
     ]
@@ -161,7 +197,9 @@ def test_a_noun_in_the_path_is_what_identifies_it():
     airports = tool("airports", "/airports", rows("airports", code=TEXT, name=TEXT, id=NUMBER))
     one = tool("get_airport", "/airports/{airport}", None, ["airport"], airport=TEXT)
     asked = tool("weather", "/weather", None, ["airport"], airport=TEXT)
-    assert guesses(airports, one, asked) == {("get_airport", "airport", "airports", "airports[].code")}
+    assert guesses(airports, one, asked) == {
+        ("get_airport", "airport", "airports", "airports[].code")
+    }
 
 
 def test_of_two_fields_that_identify_none_is_chosen():
@@ -189,10 +227,20 @@ def test_a_number_that_is_called_by_a_noun_is_its_id():
 
 
 def test_what_was_there_before_or_is_no_text_is_no_source():
-    changed = tool("change_note", "/notes/{note_id}", {"properties": {"note_id": TEXT}}, method="PATCH", title=TEXT)
+    changed = tool(
+        "change_note",
+        "/notes/{note_id}",
+        {"properties": {"note_id": TEXT}},
+        method="PATCH",
+        title=TEXT,
+    )
     made = tool("add_note", "/notes", {"properties": {"note_id": TEXT}}, method="POST", title=TEXT)
     one = tool("get_note", "/notes/{note_id}", None, ["note_id"], note_id=TEXT)
     assert guesses(changed, made, one) == {("get_note", "note_id", "add_note", "note_id")}
-    tree = tool("directory_tree", None, {"type": "object", "properties": {"content": TEXT}}, path=TEXT)
-    write = tool("write_file", None, None, ["path", "content"], method="POST", path=TEXT, content=TEXT)
+    tree = tool(
+        "directory_tree", None, {"type": "object", "properties": {"content": TEXT}}, path=TEXT
+    )
+    write = tool(
+        "write_file", None, None, ["path", "content"], method="POST", path=TEXT, content=TEXT
+    )
     assert guesses(tree, write) == set()

@@ -66,7 +66,9 @@ def test_the_tools_of_all_pages_are_protocols(notes):
     assert note.binding == McpBinding(server="Notes_Server", tool="get_note")
     assert note.output_schema["required"] == ["title"]
     assert notes["list_notes"].protocol.output_schema is None
-    assert notes["get_broken"].protocol.parameters == {"a": {}}, "a schema that is none leaves the names"
+    assert notes["get_broken"].protocol.parameters == {"a": {}}, (
+        "a schema that is none leaves the names"
+    )
     writing = {name for name, tool in notes.items() if tool.protocol.writes}
     assert writing == {"get_broken", "write_anything", "write_file"}, "a trusted server is believed"
 
@@ -77,7 +79,10 @@ def test_the_tools_of_all_pages_are_protocols(notes):
         ('{"a": [1]}', {"a": [1]}),
         ("{broken", "{broken"),
         ("several", [{"a": 1}, "plain", {"type": "image", "mimeType": "image/png", "bytes": 3}]),
-        ("blob", {"type": "resource", "uri": "file:///x.bin", "mimeType": "application/x", "bytes": 4}),
+        (
+            "blob",
+            {"type": "resource", "uri": "file:///x.bin", "mimeType": "application/x", "bytes": 4},
+        ),
         ("structured", {"result": [1, 2]}),
         ("nothing", None),
         ("noise", "noise"),
@@ -103,7 +108,10 @@ def test_a_result_that_departs_from_its_schema_is_passed_on(notes):
     ],
 )
 def test_what_is_known_of_a_failure(notes, what, read, write, says):
-    reading, writing = failure(notes["get_anything"], what=what), failure(notes["write_anything"], what=what)
+    reading, writing = (
+        failure(notes["get_anything"], what=what),
+        failure(notes["write_anything"], what=what),
+    )
     assert (reading.status, reading.outcome, writing.outcome) == (None, read, write)
     for error in (reading, writing):
         assert re.search(says, error.body), error.body
@@ -132,13 +140,22 @@ def test_a_command_gets_a_clean_environment(monkeypatch):
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
     ours = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"} & os.environ.keys()
-    assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED", "NOTES_API_KEY"}, "Python itself adds LC_CTYPE"
-    assert (seen["WANTED"], seen["NOTES_API_KEY"]) == ("yes", "***"), "what a secret's variable holds is masked"
+    assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED", "NOTES_API_KEY"}, (
+        "Python itself adds LC_CTYPE"
+    )
+    assert (seen["WANTED"], seen["NOTES_API_KEY"]) == ("yes", "***"), (
+        "what a secret's variable holds is masked"
+    )
 
 
 @pytest.mark.parametrize(
     "file",
-    ["atc/core/config.py", "protocols/settings.py", "docs/reference/configuration.md", "docs/reference/protocols.md"],
+    [
+        "atc/core/config.py",
+        "protocols/settings.py",
+        "docs/reference/configuration.md",
+        "docs/reference/protocols.md",
+    ],
 )
 def test_what_a_command_inherits_is_documented(file):
     *first, last = DEFAULT_INHERITED_ENV_VARS
@@ -148,11 +165,16 @@ def test_what_a_command_inherits_is_documented(file):
 
 @pytest.mark.parametrize("confirm", [None, lambda server: False])
 def test_a_command_is_not_started_without_consent(tmp_path, confirm):
-    with Invoker(InvokeSettings(confirm_start=confirm)) as invoker, pytest.raises(SourceUnavailable) as caught:
+    with (
+        Invoker(InvokeSettings(confirm_start=confirm)) as invoker,
+        pytest.raises(SourceUnavailable) as caught,
+    ):
         load_tools(f"{COMMAND} {tmp_path / 'pid'}", invoker=invoker)
     assert "was not started: nobody agreed to it" in str(caught.value)
     assert SCRIPT in str(caught.value)
-    assert ("--start-servers" if confirm else "InvokeSettings(confirm_start=...)") in str(caught.value)
+    assert ("--start-servers" if confirm else "InvokeSettings(confirm_start=...)") in str(
+        caught.value
+    )
     assert not (tmp_path / "pid").exists()
 
 
@@ -198,7 +220,9 @@ def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
         "    load_tools('mcp:sleep 600', invoker=invoker)\n"
     )
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True
+    )
     assert done.stderr.strip().endswith("KeyboardInterrupt")
     assert time.monotonic() - began < 55, "it has 60 seconds to start"
 
@@ -209,7 +233,9 @@ def test_python_ends_although_nobody_closed_the_server():
         "invoker = Invoker(InvokeSettings(confirm_start=lambda s: True))\n"
         f"print(len(load_tools({COMMAND!r}, invoker=invoker)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr, done.stdout > "1") == (0, "", True)
 
 
@@ -257,4 +283,6 @@ def test_protocols_in_files_are_called_through_the_configured_server(tmp_path):
     assert (error.outcome, "[mcp.mine]" in error.body) == ("not_run", True)
     servers = {"mine": McpServer(command=(sys.executable, "-I", "-S", SCRIPT))}
     with Invoker(InvokeSettings(servers=servers)) as invoker:
-        assert load_tools(str(tmp_path), invoker=invoker)["notes"].call({"limit": 1}) == [{"id": "n1"}]
+        assert load_tools(str(tmp_path), invoker=invoker)["notes"].call({"limit": 1}) == [
+            {"id": "n1"}
+        ]

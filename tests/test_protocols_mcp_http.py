@@ -18,7 +18,11 @@ TOOLS = [
     {"name": "get_sum", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
     {"name": "add_note", "inputSchema": {"type": "object"}},
 ]
-INFO = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "sums", "version": "1"}}
+INFO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "sums", "version": "1"},
+}
 
 
 def speaking_mcp(call=lambda arguments: {"content": [], "structuredContent": {"result": 3}}):
@@ -38,7 +42,13 @@ def speaking_mcp(call=lambda arguments: {"content": [], "structuredContent": {"r
             case "tools/call":
                 result = call(message["params"].get("arguments"))
             case _:
-                return Reply(body={"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
+                return Reply(
+                    body={
+                        "jsonrpc": "2.0",
+                        "id": message["id"],
+                        "error": {"code": -32601, "message": "no"},
+                    }
+                )
         return (
             result
             if isinstance(result, Reply)
@@ -70,20 +80,30 @@ def test_a_credential_goes_to_its_host_alone():
         servers = {"sums": McpServer(url=f"{server.url}/mcp", credential="key")}
         with Invoker(InvokeSettings(servers=servers, credentials={"key": secret})) as invoker:
             assert load_tools("mcp:sums", invoker=invoker)["get_sum"].call({}) == {"result": 3}
-        assert {seen.headers.get("authorization") for seen in server.seen} == {"Bearer s3cret-t0ken-value"}
+        assert {seen.headers.get("authorization") for seen in server.seen} == {
+            "Bearer s3cret-t0ken-value"
+        }
         server.seen.clear()
         elsewhere = Credential(value="s3cret-t0ken-value", hosts=("other.example",))
         refused = pytest.raises(SourceUnavailable, match=r"is configured for 'other\.example' only")
-        with Invoker(InvokeSettings(servers=servers, credentials={"key": elsewhere})) as invoker, refused:
+        with (
+            Invoker(InvokeSettings(servers=servers, credentials={"key": elsewhere})) as invoker,
+            refused,
+        ):
             load_tools("mcp:sums", invoker=invoker)
         assert server.seen == []
         with Invoker(InvokeSettings(credentials={"key": secret})) as invoker:
             load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
-        assert {seen.headers.get("authorization") for seen in server.seen} == {None}, "nobody named it for this source"
+        assert {seen.headers.get("authorization") for seen in server.seen} == {None}, (
+            "nobody named it for this source"
+        )
 
 
 def test_a_redirect_to_another_origin_is_not_followed():
-    with serving() as other, serving(lambda _: Reply(status=307, headers={"Location": f"{other.url}/mcp"})) as server:
+    with (
+        serving() as other,
+        serving(lambda _: Reply(status=307, headers={"Location": f"{other.url}/mcp"})) as server,
+    ):
         with Invoker() as invoker, pytest.raises(SourceUnavailable, match="not followed"):
             load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
         assert other.seen == []
@@ -113,7 +133,10 @@ def test_a_server_that_refuses_says_its_status():
 
 
 def test_a_server_that_is_not_there_or_goes_away():
-    with Invoker() as invoker, pytest.raises(SourceUnavailable, match="gives no tools: All connection attempts failed"):
+    with (
+        Invoker() as invoker,
+        pytest.raises(SourceUnavailable, match="gives no tools: All connection attempts failed"),
+    ):
         load_tools(f"mcp:http://127.0.0.1:{closed_port()}/mcp", invoker=invoker)
     answer = speaking_mcp()
 
@@ -137,7 +160,10 @@ def signing_in(pages):
     def answer(seen):
         origin = f"http://{seen.headers['host']}"
         match seen.path:
-            case "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/mcp":
+            case (
+                "/.well-known/oauth-protected-resource"
+                | "/.well-known/oauth-protected-resource/mcp"
+            ):
                 return Reply(body={"resource": f"{origin}/mcp", "authorization_servers": [origin]})
             case "/.well-known/oauth-authorization-server":
                 urls = {
@@ -146,16 +172,28 @@ def signing_in(pages):
                     "registration_endpoint": "reg",
                 }
                 told = {key: f"{origin}/{path}" for key, path in urls.items()}
-                return Reply(body={"issuer": origin, "code_challenge_methods_supported": ["S256"]} | told)
+                return Reply(
+                    body={"issuer": origin, "code_challenge_methods_supported": ["S256"]} | told
+                )
             case "/reg":
                 return Reply(201, {**json.loads(seen.body), "client_id": "registered"})
             case "/authorize":
                 asked = dict(seen.query)
                 pages.append(asked)
-                return Reply(302, b"", {"Location": f"{asked['redirect_uri']}?code=c0de&state={asked['state']}"})
+                return Reply(
+                    302,
+                    b"",
+                    {"Location": f"{asked['redirect_uri']}?code=c0de&state={asked['state']}"},
+                )
             case "/token":
                 assert b"code_verifier=" in seen.body
-                return Reply(body={"access_token": "signed-in-t0ken", "token_type": "Bearer", "expires_in": 3600})
+                return Reply(
+                    body={
+                        "access_token": "signed-in-t0ken",
+                        "token_type": "Bearer",
+                        "expires_in": 3600,
+                    }
+                )
         if seen.headers.get("authorization") != "Bearer signed-in-t0ken":
             return Reply(401, {}, {"WWW-Authenticate": "Bearer"})
         return speak(seen)
@@ -173,7 +211,9 @@ def test_one_signs_in_once_in_the_browser_where_the_server_asks_for_it(tmp_path)
         kept = InvokeSettings(open_browser=browser, tokens=tmp_path / "tokens.json")
         for _ in range(2):
             with Invoker(kept) as invoker:
-                assert load_tools(f"mcp:{server.url}/mcp", invoker=invoker)["get_sum"].call({}) == {"result": 3}
+                assert load_tools(f"mcp:{server.url}/mcp", invoker=invoker)["get_sum"].call({}) == {
+                    "result": 3
+                }
         assert [page["code_challenge_method"] for page in pages] == ["S256"]
         with Invoker() as invoker, pytest.raises(SourceUnavailable, match="gives no tools"):
             load_tools(f"mcp:{server.url}/mcp", invoker=invoker)

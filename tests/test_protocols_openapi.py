@@ -39,12 +39,21 @@ def test_an_operation_becomes_a_protocol():
             "deprecated": True,
             "parameters": [
                 {"name": "lang", "in": "header", "schema": {"type": "string"}},
-                {"name": "code", "in": "path", "required": True, "description": "IATA", "schema": {"type": "string"}},
+                {
+                    "name": "code",
+                    "in": "path",
+                    "required": True,
+                    "description": "IATA",
+                    "schema": {"type": "string"},
+                },
                 {"name": "limit", "in": "query", "schema": {"type": "integer", "default": 10}},
                 {"name": "sid", "in": "cookie", "schema": {"type": "string"}},
             ],
             "responses": {
-                "200": {"description": "ok", **json_of({"type": "object", "properties": {"code": {"type": "string"}}})},
+                "200": {
+                    "description": "ok",
+                    **json_of({"type": "object", "properties": {"code": {"type": "string"}}}),
+                },
                 "404": {"description": "none such", **json_of({"type": "object"})},
                 "default": {"description": "else"},
             },
@@ -52,7 +61,11 @@ def test_an_operation_becomes_a_protocol():
         },
         path="/airports/{code}",
     )
-    assert (protocol.name, protocol.title, protocol.description) == ("getAirport", "Airport", "One airport.")
+    assert (protocol.name, protocol.title, protocol.description) == (
+        "getAirport",
+        "Airport",
+        "One airport.",
+    )
     assert (protocol.category, protocol.collection) == ("Airports", "T")
     assert protocol.input_schema == {
         "type": "object",
@@ -80,11 +93,25 @@ def test_an_operation_becomes_a_protocol():
 
 
 def test_hints_of_a_document_only_add_care():
-    bold = {"x-atc-annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}}
-    careful = {"x-atc-annotations": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False}}
+    bold = {
+        "x-atc-annotations": {
+            "readOnlyHint": True,
+            "destructiveHint": False,
+            "idempotentHint": True,
+        }
+    }
+    careful = {
+        "x-atc-annotations": {
+            "readOnlyHint": False,
+            "destructiveHint": True,
+            "idempotentHint": False,
+        }
+    }
     assert only(bold, method="delete").annotations == only({}, method="delete").annotations
     assert only(bold, method="post").annotations == Annotations(read_only=False)
-    assert only(careful).annotations == Annotations(read_only=False, destructive=True, idempotent=False)
+    assert only(careful).annotations == Annotations(
+        read_only=False, destructive=True, idempotent=False
+    )
 
 
 def test_operations_without_a_name_get_a_readable_one():
@@ -109,14 +136,21 @@ def test_path_parameters_are_inherited_replaced_and_invented():
         }
     }
     (protocol,) = read_openapi(api(paths), where="d")
-    assert protocol.parameters == {"id": {"type": "integer"}, "q": {"type": "string"}, "forgotten": {"type": "string"}}
+    assert protocol.parameters == {
+        "id": {"type": "integer"},
+        "q": {"type": "string"},
+        "forgotten": {"type": "string"},
+    }
     assert protocol.required == {"id", "forgotten"}
 
 
 def test_headers_that_are_no_arguments():
     header = {"in": "header", "schema": {"type": "string"}}
     names = ("Accept", "Content-Type", "Authorization", "Idempotency-Key")
-    protocol = only({"parameters": [{"name": name, "required": True, **header} for name in names]}, method="post")
+    protocol = only(
+        {"parameters": [{"name": name, "required": True, **header} for name in names]},
+        method="post",
+    )
     assert protocol.parameters == {}
     assert protocol.binding.idempotency_header == "Idempotency-Key"
     assert protocol.binding.credentials == ("Authorization",)
@@ -141,12 +175,20 @@ def body(schema, *, media="application/json", **more):
     return {"requestBody": {"content": {media: {"schema": schema}}, **more}}
 
 
-NAMED = {"type": "object", "properties": {"name": {"type": "string"}, "tag": {"type": "string"}}, "required": ["name"]}
+NAMED = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "tag": {"type": "string"}},
+    "required": ["name"],
+}
 
 
 @pytest.mark.parametrize(
     ("media", "place"),
-    [("application/json", "body"), ("application/x-www-form-urlencoded", "form"), ("multipart/form-data", "form")],
+    [
+        ("application/json", "body"),
+        ("application/x-www-form-urlencoded", "form"),
+        ("multipart/form-data", "form"),
+    ],
 )
 def test_an_object_body_becomes_arguments(media, place):
     protocol = only(body(NAMED, media=media, required=True), method="post")
@@ -171,7 +213,10 @@ def test_other_bodies_are_one_argument(schema):
     assert protocol.required == {"body"}
 
 
-PICTURE = {"type": "object", "properties": {"name": {"type": "string", "format": "binary", "nullable": True}}}
+PICTURE = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "format": "binary", "nullable": True}},
+}
 
 
 @pytest.mark.parametrize(
@@ -179,13 +224,19 @@ PICTURE = {"type": "object", "properties": {"name": {"type": "string", "format":
     [
         (["text/csv", "application/vnd.a+json; charset=utf-8"], NAMED, "application/vnd.a+json"),
         (["application/json-patch+json", "text/json", "application/json"], NAMED, ""),
-        (["application/json-patch+json", "application/merge-patch+json"], NAMED, "application/merge-patch+json"),
+        (
+            ["application/json-patch+json", "application/merge-patch+json"],
+            NAMED,
+            "application/merge-patch+json",
+        ),
         (["application/*+json"], NAMED, ""),
         (["application/json", "multipart/form-data"], PICTURE, "multipart/form-data"),
     ],
 )
 def test_json_is_chosen_among_bodies_unless_there_is_a_file(kinds, schema, media):
-    protocol = only({"requestBody": {"content": {kind: {"schema": schema} for kind in kinds}}}, method="post")
+    protocol = only(
+        {"requestBody": {"content": {kind: {"schema": schema} for kind in kinds}}}, method="post"
+    )
     assert "name" in protocol.parameters
     assert protocol.binding.media == media
 
@@ -205,7 +256,9 @@ def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
         },
         "required": ["id", "pin", "n"],
     }
-    protocol = only({**body(schema, required=True), "responses": {"200": json_of(schema)}}, method="post")
+    protocol = only(
+        {**body(schema, required=True), "responses": {"200": json_of(schema)}}, method="post"
+    )
     assert list(protocol.parameters) == ["pin", "n"]
     assert protocol.required == {"pin", "n"}
     assert list(protocol.output_schema["properties"]) == ["id", "n"]
@@ -218,7 +271,14 @@ def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
         ({"2XX": json_of({"type": "integer"}), "404": {}}, {"type": "integer"}),
         ({"204": {"description": "done"}}, {"type": "null"}),
         ({"200": {"content": {"text/plain": {}}}}, {"type": "string"}),
-        ({"200": {"content": {"text/html": {}, "application/json": {"schema": {"type": "array"}}}}}, {"type": "array"}),
+        (
+            {
+                "200": {
+                    "content": {"text/html": {}, "application/json": {"schema": {"type": "array"}}}
+                }
+            },
+            {"type": "array"},
+        ),
         ({"200": {"content": {"image/png": {}}}}, None),
         ({200: json_of({"type": "integer"})}, {"type": "integer"}),
     ],
@@ -229,7 +289,9 @@ def test_the_response_of_success(responses, output):
 
 def out(schema, version="3.0.3", **schemas):
     """`schema` as the reader gives it in a response."""
-    document = api({"/x": {"get": {"responses": {"200": json_of(schema)}}}}, components={"schemas": schemas})
+    document = api(
+        {"/x": {"get": {"responses": {"200": json_of(schema)}}}}, components={"schemas": schemas}
+    )
     (protocol,) = read_openapi(document | {"openapi": version}, where="d")
     validator(protocol.output_schema or {})
     return protocol.output_schema
@@ -258,7 +320,10 @@ def test_dialects_become_2020_12(written, meant):
 
 def test_references_are_written_out():
     node = {"type": "object", "properties": {"code": {"$ref": "#/components/schemas/Code"}}}
-    assert out({"$ref": "#/components/schemas/Air~1port%20x"}, **{"Air/port x": node, "Code": {"type": "string"}}) == {
+    assert out(
+        {"$ref": "#/components/schemas/Air~1port%20x"},
+        **{"Air/port x": node, "Code": {"type": "string"}},
+    ) == {
         "type": "object",
         "properties": {"code": {"type": "string"}},
         "title": "Air_1port_x",
@@ -268,33 +333,63 @@ def test_references_are_written_out():
 def test_what_stands_beside_a_reference_is_kept():
     code = {"type": "string", "description": "a code", "minLength": 1}
     ref = {"$ref": "#/components/schemas/Code"}
-    assert out({**ref, "description": "of the origin"}, Code=code) == {**code, "description": "of the origin"}
+    assert out({**ref, "description": "of the origin"}, Code=code) == {
+        **code,
+        "description": "of the origin",
+    }
     assert out({**ref, "nullable": True}, Code=code) == {**code, "type": ["string", "null"]}
     assert out({**ref, "maxLength": 3}, "3.1.0", Code=code) == {"allOf": [code], "maxLength": 3}
 
 
 def test_all_of_plain_objects_is_one_object():
-    base = {"type": "object", "properties": {"id": {"type": "string"}, "kind": {}}, "required": ["id"]}
-    more = {"properties": {"name": {"type": "string"}, "kind": {"type": "string"}}, "required": ["name", "id"]}
-    joined = out({"allOf": [{"$ref": "#/components/schemas/Base"}, more], "description": "d"}, Base=base)
+    base = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "kind": {}},
+        "required": ["id"],
+    }
+    more = {
+        "properties": {"name": {"type": "string"}, "kind": {"type": "string"}},
+        "required": ["name", "id"],
+    }
+    joined = out(
+        {"allOf": [{"$ref": "#/components/schemas/Base"}, more], "description": "d"}, Base=base
+    )
     assert joined == {
         "type": "object",
-        "properties": {"id": {"type": "string"}, "kind": {"type": "string"}, "name": {"type": "string"}},
+        "properties": {
+            "id": {"type": "string"},
+            "kind": {"type": "string"},
+            "name": {"type": "string"},
+        },
         "required": ["id", "name"],
         "description": "d",
     }
-    closed = {"allOf": [{**base, "additionalProperties": False}, {**more, "additionalProperties": False}]}
+    closed = {
+        "allOf": [{**base, "additionalProperties": False}, {**more, "additionalProperties": False}]
+    }
     assert out({**closed, "description": "d"}) == {**joined, "additionalProperties": False}
 
 
 def test_a_discriminator_says_which_subtypes_there_are_and_how_each_is_told():
     """As NSwag and springdoc write them: no `oneOf`, and a property that is any text."""
     ref, far = "#/components/schemas/", "https://elsewhere.example/monster.json"
-    told = {"propertyName": "kind", "mapping": {"cat": f"{ref}Cat", "lynx": "Lynx", "pet": f"{ref}Pet", "m": far}}
+    told = {
+        "propertyName": "kind",
+        "mapping": {"cat": f"{ref}Cat", "lynx": "Lynx", "pet": f"{ref}Pet", "m": far},
+    }
     mate = {"kind": {"type": "string"}, "mate": {"$ref": f"{ref}Pet"}}
     pet = {"type": "object", "properties": mate, "required": ["kind"], "discriminator": told}
-    cat = {"allOf": [{"$ref": f"{ref}Pet"}, {"type": "object", "properties": {"lives": {"type": "integer"}}}]}
-    lynx = {"allOf": [{"$ref": f"{ref}Cat"}], "type": "object", "properties": {"ears": {"type": "integer"}}}
+    cat = {
+        "allOf": [
+            {"$ref": f"{ref}Pet"},
+            {"type": "object", "properties": {"lives": {"type": "integer"}}},
+        ]
+    }
+    lynx = {
+        "allOf": [{"$ref": f"{ref}Cat"}],
+        "type": "object",
+        "properties": {"ears": {"type": "integer"}},
+    }
     schema = out({"type": "array", "items": {"$ref": f"{ref}Pet"}}, Pet=pet, Cat=cat, Lynx=lynx)
     union = {"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Lynx"}, {"$ref": "#/$defs/Pet"}]}
     assert schema["items"] == union
@@ -305,11 +400,21 @@ def test_a_discriminator_says_which_subtypes_there_are_and_how_each_is_told():
 
 def test_recursive_schemas_keep_a_reference_into_themselves():
     kids = {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}
-    tree = {"type": "object", "properties": {"label": {"$ref": "#/components/schemas/Label"}, "kids": kids}}
-    schema = out({"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}, Tree=tree, Label={"type": "string"})
+    tree = {
+        "type": "object",
+        "properties": {"label": {"$ref": "#/components/schemas/Label"}, "kids": kids},
+    }
+    schema = out(
+        {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}},
+        Tree=tree,
+        Label={"type": "string"},
+    )
     assert schema["items"] == {"$ref": "#/$defs/Tree"}
     assert schema["$defs"]["Tree"]["properties"]["label"] == {"type": "string"}
-    assert violation(schema, [{"kids": [{"kids": [{"label": 5}]}]}]).path == "[0].kids[0].kids[0].label"
+    assert (
+        violation(schema, [{"kids": [{"kids": [{"label": 5}]}]}]).path
+        == "[0].kids[0].kids[0].label"
+    )
 
 
 @pytest.mark.parametrize(
@@ -359,19 +464,43 @@ def test_arrays_that_are_one_value_say_so():
 
     piped = array(style="pipeDelimited", explode=False)
     deep = {"name": "d", "in": "query", "style": "deepObject", "schema": {"type": "object"}}
-    form = {"schema": {"type": "object", "properties": {"e": {"type": "array"}, "f": {}}}, "encoding": {"e": deep}}
+    form = {
+        "schema": {"type": "object", "properties": {"e": {"type": "array"}, "f": {}}},
+        "encoding": {"e": deep},
+    }
     body = {"content": {"application/x-www-form-urlencoded": form}}
-    as_json = {"name": "j", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}}
-    parameters = [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}, deep, as_json]
+    as_json = {
+        "name": "j",
+        "in": "query",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+    parameters = [
+        array(name="a"),
+        array(name="b", explode=False),
+        {"name": "c", **piped},
+        deep,
+        as_json,
+    ]
     parameters.append(array(name="g", explode="false"))  # as Spotify's says it
     protocol = only({"parameters": parameters, "requestBody": body})
     joints = {name: schema.get("x-atc-join") for name, schema in protocol.parameters.items()}
-    assert joints == {"a": None, "b": ",", "c": "|", "d": "[]", "j": "{}", "g": ",", "e": "[]", "f": None}
+    assert joints == {
+        "a": None,
+        "b": ",",
+        "c": "|",
+        "d": "[]",
+        "j": "{}",
+        "g": ",",
+        "e": "[]",
+        "f": None,
+    }
 
 
 def test_a_body_that_can_hold_nothing_is_no_argument():
     closed = {"schema": {"type": "object", "properties": {}, "additionalProperties": False}}
-    assert not only({"requestBody": {"content": {"application/x-www-form-urlencoded": closed}}}).parameters
+    assert not only(
+        {"requestBody": {"content": {"application/x-www-form-urlencoded": closed}}}
+    ).parameters
     never = {"type": "object", "properties": {"a": False}}
     assert only(body(never, media="multipart/form-data")).parameters == {"a": False}
 
@@ -404,7 +533,9 @@ def test_an_operation_may_have_a_server_of_its_own():
     assert found == ["https://item.example/a", "https://op.example/a", "https://a.example/v2/b"]
 
 
-@pytest.mark.parametrize("servers", [None, [{"url": "https://{host}/v1"}], [{"url": "https://[you].example/v1"}]])
+@pytest.mark.parametrize(
+    "servers", [None, [{"url": "https://{host}/v1"}], [{"url": "https://[you].example/v1"}]]
+)
 def test_a_document_without_a_host_says_how_to_give_one(servers):
     advice = r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
     with pytest.raises(InvalidProtocol, match=advice):
@@ -429,10 +560,15 @@ def test_links_stand_at_the_tool_that_uses_them():
         "/w/{code}": {"get": {"operationId": "weather"}},
     }
     shared = link("body#/best", operation="weather")
-    found = {p.name: p.links for p in read_openapi(api(paths, components={"links": {"Shared": shared}}), where="d")}
+    found = {
+        p.name: p.links
+        for p in read_openapi(api(paths, components={"links": {"Shared": shared}}), where="d")
+    }
     assert found == {
         "search": (),
-        "airport": (Link(argument="code", tool="search", path="airports[].code", support="declared"),),
+        "airport": (
+            Link(argument="code", tool="search", path="airports[].code", support="declared"),
+        ),
         "weather": (Link(argument="code", tool="search", path="best", support="declared"),),
     }
 
@@ -446,7 +582,13 @@ def test_nesting_without_end_is_refused():
 
 
 def swagger(operation, *, method="get", path="/x", where="d.json", **more):
-    told = {"swagger": "2.0", "info": {"title": "T"}, "host": "a.example", "basePath": "/v1", "schemes": ["https"]}
+    told = {
+        "swagger": "2.0",
+        "info": {"title": "T"},
+        "host": "a.example",
+        "basePath": "/v1",
+        "schemes": ["https"],
+    }
     (protocol,) = read_openapi({**told, "paths": {path: {method: operation}}, **more}, where=where)
     return protocol
 
@@ -456,7 +598,13 @@ def test_swagger_parameters_and_responses():
     protocol = swagger(
         {
             "parameters": [
-                {"name": "id", "in": "path", "type": "integer", "required": True, "format": "int64"},
+                {
+                    "name": "id",
+                    "in": "path",
+                    "type": "integer",
+                    "required": True,
+                    "format": "int64",
+                },
                 {"name": "ids", "in": "query", **texts},
                 {"name": "tags", "in": "query", "collectionFormat": "multi", **texts},
                 {"$ref": "#/parameters/Page"},
@@ -467,7 +615,9 @@ def test_swagger_parameters_and_responses():
             },
         },
         path="/x/{id}",
-        parameters={"Page": {"name": "page", "in": "query", "type": "integer", "minimum": 1, "default": 1}},
+        parameters={
+            "Page": {"name": "page", "in": "query", "type": "integer", "minimum": 1, "default": 1}
+        },
         definitions={"A": {"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}}},
         security=[{"key": []}],
     )
@@ -487,7 +637,10 @@ def test_swagger_parameters_and_responses():
 def test_swagger_s_body_is_read_in_newer_documents_too(reader):
     payload = {"name": "payload", "in": "body", "schema": NAMED}
     protocol = reader({"parameters": [payload]}, method="post")
-    assert (protocol.binding.locations, protocol.required) == ({"name": "body", "tag": "body"}, {"name"})
+    assert (protocol.binding.locations, protocol.required) == (
+        {"name": "body", "tag": "body"},
+        {"name"},
+    )
 
 
 def test_swagger_forms():
@@ -509,7 +662,11 @@ def test_a_swagger_response_without_a_schema_is_not_described():
     ("change", "where", "url"),
     [
         ({"schemes": ["http"]}, "d.json", "http://a.example/v1/x"),
-        ({"host": None, "schemes": None}, "http://127.0.0.1:8/swagger.json", "http://127.0.0.1:8/v1/x"),
+        (
+            {"host": None, "schemes": None},
+            "http://127.0.0.1:8/swagger.json",
+            "http://127.0.0.1:8/v1/x",
+        ),
     ],
 )
 def test_where_a_swagger_service_runs(change, where, url):
@@ -518,11 +675,16 @@ def test_where_a_swagger_service_runs(change, where, url):
 
 def test_fastapi_s_operation_ids_lose_their_path():
     paths = {
-        "/orders": {"get": {"operationId": "list_orders_orders_get"}, "post": {"operationId": "add_orders_post"}},
+        "/orders": {
+            "get": {"operationId": "list_orders_orders_get"},
+            "post": {"operationId": "add_orders_post"},
+        },
         "/orders/{id}": {"get": {"operationId": "get_order_orders__id__get"}},
         "/a": {"get": {"operationId": "show_a_get"}},
         "/b": {"get": {"operationId": "show_b_get"}},
     }
     told = {"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": paths}
     names = [protocol.name for protocol in read_openapi(told, where="d")]
-    assert names == ["list_orders", "add", "get_order", "show_a_get", "show_b_get"], "two of one name keep theirs"
+    assert names == ["list_orders", "add", "get_order", "show_a_get", "show_b_get"], (
+        "two of one name keep theirs"
+    )

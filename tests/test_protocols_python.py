@@ -101,7 +101,9 @@ def travel(tmp_path_factory):
     file = tmp_path_factory.mktemp("python") / "travel.py"
     file.write_text(TRAVEL)
     protocols, functions = read_module(str(file))
-    return {protocol.name: protocol for protocol in protocols}, {k.partition(":")[2]: f for k, f in functions.items()}
+    return {protocol.name: protocol for protocol in protocols}, {
+        k.partition(":")[2]: f for k, f in functions.items()
+    }
 
 
 def test_public_functions_defined_there_are_tools(travel):
@@ -113,7 +115,9 @@ def test_public_functions_defined_there_are_tools(travel):
 
 def test_annotations_defaults_and_descriptions(travel):
     search = travel[0]["search"]
-    assert search.description == "Flights that match some words. A second paragraph. Returns: and more"
+    assert (
+        search.description == "Flights that match some words. A second paragraph. Returns: and more"
+    )
     assert search.parameters == {
         "query": {"type": "string", "description": "words, in any order"},
         "limit": {"type": "integer", "default": 3, "description": "how many"},
@@ -125,7 +129,9 @@ def test_annotations_defaults_and_descriptions(travel):
 
 def test_results_have_schemas(travel):
     protocols = travel[0]
-    assert not violation(protocols["search"].output_schema, [{"code": "x"}, {"code": "x", "minutes": 1}])
+    assert not violation(
+        protocols["search"].output_schema, [{"code": "x"}, {"code": "x", "minutes": 1}]
+    )
     assert violation(protocols["search"].output_schema, [{"minutes": 1}])
     assert protocols["nothing"].output_schema == {"type": "null"}
     assert protocols["later"].output_schema == {"anyOf": [{"type": "number"}, {"type": "null"}]}
@@ -137,7 +143,12 @@ def test_every_schema_is_self_contained(travel):
         validator(protocol.input_schema)
         validator(protocol.output_schema or {})
     pack = travel[0]["pack"]
-    good = {"bag": {"kilos": 1}, "cabin": "first", "tree": {"value": 1, "child": {"value": 2}}, "legs": []}
+    good = {
+        "bag": {"kilos": 1},
+        "cabin": "first",
+        "tree": {"value": 1, "child": {"value": 2}},
+        "legs": [],
+    }
     assert not violation(pack.input_schema, good)
     assert violation(pack.input_schema, {**good, "tree": {"value": 1, "child": {}}})
     assert violation(pack.input_schema, {**good, "legs": [{"minutes": 1}]})
@@ -155,7 +166,9 @@ def test_json_becomes_what_the_annotations_ask_for(travel):
 
 
 def test_what_an_annotation_refuses_runs_nothing(travel):
-    with pytest.raises(ToolError, match="search: argument 'day': Input should be a valid date") as caught:
+    with pytest.raises(
+        ToolError, match="search: argument 'day': Input should be a valid date"
+    ) as caught:
         travel[1]["search"](query="q", day="tomorrow")
     assert caught.value.outcome == "not_run"
 
@@ -213,18 +226,26 @@ def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
 
 
 def test_a_module_that_fails_says_why(tmp_path):
-    for source, cause in (("def f(:", "SyntaxError: "), ("import no_such_package", "ModuleNotFoundError: No module")):
+    for source, cause in (
+        ("def f(:", "SyntaxError: "),
+        ("import no_such_package", "ModuleNotFoundError: No module"),
+    ):
         path = module(tmp_path, source)
         with pytest.raises(SourceUnavailable) as caught:
             read_module(path)
         assert str(caught.value).startswith(f"the module {path!r} cannot be imported: {cause}")
-    for name, message in (("none.py", "No such file or directory: .*none.py"), ("json.none", "No module named 'json")):
+    for name, message in (
+        ("none.py", "No such file or directory: .*none.py"),
+        ("json.none", "No module named 'json"),
+    ):
         with pytest.raises(SourceUnavailable, match=message):
             read_module(name)
 
 
 def test_numpy_sections():
-    read = read_docstring("Do it\nnow.\n\nParameters\n----------\na : int\n    One\n    two.\n\nread_only = True")
+    read = read_docstring(
+        "Do it\nnow.\n\nParameters\n----------\na : int\n    One\n    two.\n\nread_only = True"
+    )
     assert read == ("Do it now.", {"a": "One two."}, True)
 
 
@@ -277,7 +298,10 @@ def test_methods_that_a_module_lists_are_tools_of_their_object(bank):
 
 def test_what_cannot_be_a_source_says_why(tmp_path):
     path = module(tmp_path, "class Account: pass")
-    for source, why in ((path, "has no public functions; a tool is one"), (f"{path}:Account", "cannot be imported: M")):
+    for source, why in (
+        (path, "has no public functions; a tool is one"),
+        (f"{path}:Account", "cannot be imported: M"),
+    ):
         with pytest.raises(SourceUnavailable) as caught:
             load_tools(source)
         assert f"{source!r} {why}" in str(caught.value)
@@ -301,7 +325,11 @@ def greet(name: str) -> str:
 
 def test_functions_are_sources_alone_and_in_lists_beside_others(bank):
     (tool,) = load_tools(total).values()
-    assert (tool.alias, tool.protocol.writes, tool.protocol.required) == ("total", False, {"prices"})
+    assert (tool.alias, tool.protocol.writes, tool.protocol.required) == (
+        "total",
+        False,
+        {"prices"},
+    )
     assert tool.protocol.parameters["prices"]["description"] == "what each thing costs"
     assert tool.call({"prices": [1, 2], "tax": 0}) == 3
     box = load_tools([total, greet, bank])

@@ -21,7 +21,8 @@ BASE = {"glances": "http://127.0.0.1:61208"}
 LEAST_PATHS = {"tmdb": 54, "spotify": 30, "httpbin": 52, "kinto": 20, "glances": 34}
 RESTBENCH = ("spotify", "tmdb")
 DOCUMENTS = [
-    pytest.param(name, marks=pytest.mark.data("restbench") if name in RESTBENCH else ()) for name in sorted(LEAST_PATHS)
+    pytest.param(name, marks=pytest.mark.data("restbench") if name in RESTBENCH else ())
+    for name in sorted(LEAST_PATHS)
 ]
 
 
@@ -32,11 +33,17 @@ def document(request, tmp_path_factory):
     if name in RESTBENCH:
         return name, folder("restbench") / f"{name}_oas.json"
     if importlib.util.find_spec(name) is None:
-        pytest.skip(f"the package {name} is not installed (pip install 'automatic-tool-chain[documents]')")
+        pytest.skip(
+            f"the package {name} is not installed (pip install 'automatic-tool-chain[documents]')"
+        )
     place = tmp_path_factory.mktemp(name)
     file = place / f"{name}.json"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", SCRIPT, name, file], cwd=place, capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "ignore", SCRIPT, name, file],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return name, file
@@ -60,7 +67,11 @@ def test_every_operation_is_there(document, protocols):
 
 def test_every_schema_compiles_alone(protocols):
     for protocol in protocols:
-        for schema in (protocol.input_schema, protocol.output_schema, *(error.schema for error in protocol.errors)):
+        for schema in (
+            protocol.input_schema,
+            protocol.output_schema,
+            *(error.schema for error in protocol.errors),
+        ):
             if schema is not None:
                 validator(schema)
 
@@ -70,7 +81,11 @@ def test_every_binding_is_complete(protocols):
         binding = protocol.binding
         assert isinstance(binding, HttpBinding)
         assert binding.locations.keys() == protocol.parameters.keys()
-        in_url = {binding.wire_names.get(n, n) for n, place in binding.locations.items() if place == "path"}
+        in_url = {
+            binding.wire_names.get(n, n)
+            for n, place in binding.locations.items()
+            if place == "path"
+        }
         assert all(f"{{{name}}}" in binding.url for name in in_url)
         assert binding.url.count("{") == len(in_url)
         assert protocol.required <= protocol.parameters.keys()

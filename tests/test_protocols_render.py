@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 
 from protocols.protocol import Link
-from protocols.render import DETAILS, FULL, Detail, described_within, first_sentences, stubs, token_estimate
+from protocols.render import (
+    DETAILS,
+    FULL,
+    Detail,
+    described_within,
+    first_sentences,
+    stubs,
+    token_estimate,
+)
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from tests.tool_lab import tool
@@ -17,7 +25,9 @@ def nobody(arguments):
 
 
 def protocol(name="list_departures", output=None, **parameters):
-    return tool(name, None, parameters, output, description="Departures of a day. One page at a time.").protocol
+    return tool(
+        name, None, parameters, output, description="Departures of a day. One page at a time."
+    ).protocol
 
 
 FLIGHT = {
@@ -45,7 +55,10 @@ def test_a_stub_shows_arguments_docs_and_the_response_shape():
         protocol(
             output=PAGE,
             origin={"type": "string", "description": "Airport code", "enum": ["JFK", "LGA"]},
-            date={"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "description": "Local day"},
+            date={
+                "anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
+                "description": "Local day",
+            },
             page={"type": "integer", "default": 1},
         )
     )
@@ -89,7 +102,9 @@ def test_stubs_are_python_whatever_the_schema():
         },
         "required": ["from"],
     }
-    tools = box(protocol("weird-name", output=odd, **{"class": {"type": "string", "description": '"""'}}))
+    tools = box(
+        protocol("weird-name", output=odd, **{"class": {"type": "string", "description": '"""'}})
+    )
     for detail in (*DETAILS, FULL):
         ast.parse(stubs(tools, detail=detail))
     assert '"pair": list[int, str],' in stubs(tools)
@@ -98,7 +113,10 @@ def test_stubs_are_python_whatever_the_schema():
 
 def test_a_recursive_schema_is_told_by_its_name():
     kids = {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}
-    tree = {"$defs": {"Node": {"title": "Node", "type": "object", "properties": kids}}, "$ref": "#/$defs/Node"}
+    tree = {
+        "$defs": {"Node": {"title": "Node", "type": "object", "properties": kids}},
+        "$ref": "#/$defs/Node",
+    }
     told = stubs(box(protocol(output=tree), protocol(name="again", output=tree)), detail=FULL)
     assert told.count("(TypedDict)") == 1
     assert "class Node(TypedDict):\n    kids: list[Node]" in told
@@ -110,7 +128,12 @@ def test_a_recursive_schema_is_told_by_its_name():
 
 def test_details_go_before_tools_do():
     described = {"type": "string", "description": "x" * 80}
-    tools = box(*(protocol(f"tool_{n}", output=PAGE, date=described, **{f"extra_{n}": described}) for n in range(8)))
+    tools = box(
+        *(
+            protocol(f"tool_{n}", output=PAGE, date=described, **{f"extra_{n}": described})
+            for n in range(8)
+        )
+    )
     everything = token_estimate(stubs(tools))
     text, kept = described_within(tools, budget=everything - 1)
     assert len(kept) == 8
@@ -124,7 +147,10 @@ def test_an_argument_says_which_tool_yields_it():
     found = {
         "type": "object",
         "properties": {
-            "airports": {"type": "array", "items": {"type": "object", "properties": {"code": {"type": "string"}}}}
+            "airports": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"code": {"type": "string"}}},
+            }
         },
         "required": ["airports"],
     }
@@ -132,7 +158,12 @@ def test_an_argument_says_which_tool_yields_it():
         protocol("list_departures", origin={"type": "string", "description": "Airport code."}),
         links=(
             Link(argument="origin", tool="visited", path="codes[]", support="guessed"),
-            Link(argument="origin", tool="search_airports", path="airports[].code", support="observed"),
+            Link(
+                argument="origin",
+                tool="search_airports",
+                path="airports[].code",
+                support="observed",
+            ),
         ),
     )
     search = protocol("search_airports", output=found, query={"type": "string"})
@@ -158,16 +189,24 @@ def test_names_fit_a_budget_that_no_stubs_fit():
 @pytest.mark.parametrize(
     ("first", "more"),
     [
-        ("Round: WS World Series, ALCS and NLCS league championships, ALDS1 a division series.", "Then comes more."),
+        (
+            "Round: WS World Series, ALCS and NLCS league championships, ALDS1 a division series.",
+            "Then comes more.",
+        ),
         ("A city, e.g. Boston, or an airport, i.e. Logan (no. 5 vs. no. 6).", "It is much more."),
         ("One of: a, b; c!", "Then there is far more that is to be said of it."),
     ],
 )
 def test_a_description_is_never_cut_inside_a_sentence(first, more):
     one = protocol(round={"type": "string", "description": f"{first} {more * 9}"})
-    lines = [line.strip() for line in stubs(box(one), detail=Detail(comment_characters=50)).splitlines()]
+    lines = [
+        line.strip() for line in stubs(box(one), detail=Detail(comment_characters=50)).splitlines()
+    ]
     assert f"round: {first}" in lines
-    assert first_sentences(f"<p>{first} A <code>TaxID</code>.</p><p>More.</p>", 999) == f"{first} A TaxID. More."
+    assert (
+        first_sentences(f"<p>{first} A <code>TaxID</code>.</p><p>More.</p>", 999)
+        == f"{first} A TaxID. More."
+    )
 
 
 def test_components_keep_their_names_and_all_of_narrows():
@@ -176,14 +215,35 @@ def test_components_keep_their_names_and_all_of_narrows():
 
     numbered = {"type": "object", "properties": {"id": {"type": "integer"}}}
     size = {"allOf": [{"enum": ["s", "m"]}, ref("Size")]}
-    owner = {"allOf": [{"allOf": [{**numbered, "nullable": True}, {"required": ["id"]}]}, {"properties": {"a": {}}}]}
-    pet = {"properties": {"tag": ref("Tag"), "category": ref("Category"), "size": size, "owner": owner}}
+    owner = {
+        "allOf": [
+            {"allOf": [{**numbered, "nullable": True}, {"required": ["id"]}]},
+            {"properties": {"a": {}}},
+        ]
+    }
+    pet = {
+        "properties": {"tag": ref("Tag"), "category": ref("Category"), "size": size, "owner": owner}
+    }
     content = {"application/json": {"schema": {"type": "array", "items": ref("Pet")}}}
     told = {
         "openapi": "3.1.0",
         "servers": [{"url": "https://a.example"}],
-        "components": {"schemas": {"Tag": numbered, "Category": numbered, "Size": {"type": "string"}, "Pet": pet}},
-        "paths": {"/pets": {"get": {"operationId": "findPetsByStatus", "responses": {"200": {"content": content}}}}},
+        "components": {
+            "schemas": {
+                "Tag": numbered,
+                "Category": numbered,
+                "Size": {"type": "string"},
+                "Pet": pet,
+            }
+        },
+        "paths": {
+            "/pets": {
+                "get": {
+                    "operationId": "findPetsByStatus",
+                    "responses": {"200": {"content": content}},
+                }
+            }
+        },
     }
     (protocol,) = read_openapi(told, where="d")
     text = stubs(Toolbox([Tool(protocol=protocol, call=lambda _: None)]))

@@ -8,7 +8,11 @@ from tests.loopback import Reply, serving
 
 
 def test_a_violation_names_path_and_clause():
-    schema = {"properties": {"rows": {"items": {"properties": {"id": {"type": "string"}}, "required": ["id"]}}}}
+    schema = {
+        "properties": {
+            "rows": {"items": {"properties": {"id": {"type": "string"}}, "required": ["id"]}}
+        }
+    }
     found = violation(schema, {"rows": [{"id": "a"}, {"id": 5}, {}]})
     assert (found.path, found.clause) == ("rows[1].id", "properties/rows/items/properties/id/type")
     assert found.message == '5 is not of type "string"'
@@ -34,7 +38,12 @@ def test_what_cannot_be_a_schema_is_a_value_error(schema):
 
 
 def test_resolve_keeps_what_stands_beside_the_reference():
-    root = {"$defs": {"A": {"$ref": "#/$defs/B", "title": "a"}, "B": {"type": "string", "title": "b", "minLength": 1}}}
+    root = {
+        "$defs": {
+            "A": {"$ref": "#/$defs/B", "title": "a"},
+            "B": {"type": "string", "title": "b", "minLength": 1},
+        }
+    }
     seen = resolve({"$ref": "#/$defs/A", "description": "d"}, root)
     assert seen == {"type": "string", "title": "a", "minLength": 1, "description": "d"}
 
@@ -53,13 +62,21 @@ def test_shape_of_nested_values():
 @pytest.mark.parametrize(
     ("one", "other", "both"),
     [
-        ({"type": "string"}, {"type": "string", "enum": ["a", "b"]}, {"type": "string", "enum": ["a", "b"]}),
+        (
+            {"type": "string"},
+            {"type": "string", "enum": ["a", "b"]},
+            {"type": "string", "enum": ["a", "b"]},
+        ),
         ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, {"enum": ["b"]}),
         ({"type": "number", "minimum": 1}, {"type": "integer"}, {"type": "integer", "minimum": 1}),
         (
             {"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"]},
             {"type": "object", "properties": {"s": {"const": "x"}}},
-            {"type": "object", "properties": {"s": {"type": "string", "const": "x"}}, "required": ["s"]},
+            {
+                "type": "object",
+                "properties": {"s": {"type": "string", "const": "x"}},
+                "required": ["s"],
+            },
         ),
         (True, {"type": "null"}, {"type": "null"}),
     ],
@@ -77,7 +94,10 @@ def test_hosts_are_compared_with_their_pattern():
 
 
 def test_a_field_that_is_named_id_makes_no_document_of_its_own():
-    schema = {"properties": {"$id": {"type": "string"}, "owner": {"$ref": "#/$defs/user"}}, "$defs": {"user": {}}}
+    schema = {
+        "properties": {"$id": {"type": "string"}, "owner": {"$ref": "#/$defs/user"}},
+        "$defs": {"user": {}},
+    }
     assert violation(schema, {"$id": "x", "owner": 5}) is None
 
 

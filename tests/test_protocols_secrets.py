@@ -67,7 +67,9 @@ def test_a_value_has_to_fit_its_name(name, value, secret):
     assert hidden({name: value}) == {name: expected}
 
 
-@pytest.mark.parametrize("mark", [{"writeOnly": True}, {"format": "password"}, {"x-atc-secret": True}])
+@pytest.mark.parametrize(
+    "mark", [{"writeOnly": True}, {"format": "password"}, {"x-atc-secret": True}]
+)
 def test_a_schema_marks_a_secret_of_any_name_and_value(mark):
     schema = of(word=mark, other={})
     assert hidden({"word": "true", "other": "true"}, schema) == {"word": "***", "other": "true"}
@@ -78,15 +80,22 @@ def test_a_schema_marks_a_secret_of_any_name_and_value(mark):
 def test_a_mark_holds_for_all_that_is_below_it():
     schema = of(login={"x-atc-secret": True}, user={})
     value = {"login": {"name": "bo", "codes": ["a", 1], "active": True}, "user": "bo"}
-    assert hidden(value, schema) == {"login": {"name": "***", "codes": ["***", "***"], "active": True}, "user": "bo"}
+    assert hidden(value, schema) == {
+        "login": {"name": "***", "codes": ["***", "***"], "active": True},
+        "user": "bo",
+    }
 
 
 def test_what_is_declared_to_be_none_is_none():
-    schema = of(token={"x-atc-secret": False}, box={"x-atc-secret": True, **of(size={"x-atc-secret": False})})
+    schema = of(
+        token={"x-atc-secret": False},
+        box={"x-atc-secret": True, **of(size={"x-atc-secret": False})},
+    )
     value = {"token": "abc", "box": {"size": 3, "code": "x"}}
     assert hidden(value, schema) == {"token": "abc", "box": {"size": 3, "code": "***"}}
     assert hidden(
-        {"tokens": [RANDOM], "inner": {"token": "abc"}}, {"properties": {"tokens": {"x-atc-secret": False}}}
+        {"tokens": [RANDOM], "inner": {"token": "abc"}},
+        {"properties": {"tokens": {"x-atc-secret": False}}},
     ) == {"tokens": [RANDOM], "inner": {"token": "***"}}
 
 
@@ -101,9 +110,15 @@ def test_listed_values_are_no_secrets():
     [
         ({"a": [{"b": {"api_key": "x"}}]}, {"a": [{"b": {"api_key": "***"}}]}),
         ({"secrets": {"DB": "x", "MAIL": "y"}}, {"secrets": {"DB": "***", "MAIL": "***"}}),
-        ({"token": {"value": "x", "type": "t", "ttl": 5}}, {"token": {"value": "***", "type": "t", "ttl": 5}}),
+        (
+            {"token": {"value": "x", "type": "t", "ttl": 5}},
+            {"token": {"value": "***", "type": "t", "ttl": 5}},
+        ),
         ([{"name": "Authorization", "value": "x"}], [{"name": "Authorization", "value": "***"}]),
-        ([{"name": "Golden Token", "text": "a coin"}], [{"name": "Golden Token", "text": "a coin"}]),
+        (
+            [{"name": "Golden Token", "text": "a coin"}],
+            [{"name": "Golden Token", "text": "a coin"}],
+        ),
         ([{"name": "password", "type": "string"}], [{"name": "password", "type": "string"}]),
         ({"tokens": [{"name": "CI", "token": "x"}]}, {"tokens": [{"name": "CI", "token": "***"}]}),
     ],
@@ -116,7 +131,10 @@ def test_secrets_within(value, expected):
 def test_marks_are_found_through_references_combinations_and_maps():
     secret = {"$ref": "#/$defs/secret"}
     schema = {
-        "$defs": {"secret": {"type": "string", "writeOnly": True}, "node": of(x=secret, next={"$ref": "#/$defs/node"})},
+        "$defs": {
+            "secret": {"type": "string", "writeOnly": True},
+            "node": of(x=secret, next={"$ref": "#/$defs/node"}),
+        },
         **of(
             node={"$ref": "#/$defs/node"},
             either={"anyOf": [{"type": "null"}, of(y=secret)]},
@@ -156,12 +174,16 @@ def test_a_schema_that_leads_nowhere_ends_and_names_count(schema):
     assert hidden({"token": "abc", "a": ["b"]}, schema) == {"token": "***", "a": ["b"]}
 
 
-@pytest.mark.parametrize("text", ["***", "[redacted]", "<hidden>", "xxxxxxx", "  ", "[redacted-str-3-0.0.1]"])
+@pytest.mark.parametrize(
+    "text", ["***", "[redacted]", "<hidden>", "xxxxxxx", "  ", "[redacted-str-3-0.0.1]"]
+)
 def test_a_mask_conceals_nothing(text):
     assert conceals_nothing(text)
 
 
-@pytest.mark.parametrize("text", ["hunter2", "!@#$%^&*()", "123456", "secret", "string", "x1x1x1", "hidden agenda"])
+@pytest.mark.parametrize(
+    "text", ["hunter2", "!@#$%^&*()", "123456", "secret", "string", "x1x1x1", "hidden agenda"]
+)
 def test_anything_else_may_be_a_secret(text):
     assert not conceals_nothing(text)
 

@@ -13,7 +13,9 @@ from tests.loopback import Reply, serving
 
 AIRPORTS = {
     "type": "object",
-    "properties": {"airports": {"type": "array", "items": {"properties": {"code": {"type": "string"}}}}},
+    "properties": {
+        "airports": {"type": "array", "items": {"properties": {"code": {"type": "string"}}}}
+    },
 }
 SEARCH = {
     "operationId": "search",
@@ -47,7 +49,9 @@ def folder(tmp_path):
     made = tmp_path / "my tools"
     made.mkdir()
     bound = {"http": {"method": "GET", "url": "https://a.example/x"}}
-    (made / "a.json").write_text(json.dumps([{"name": "search", "binding": bound}, {"name": "loose"}]))
+    (made / "a.json").write_text(
+        json.dumps([{"name": "search", "binding": bound}, {"name": "loose"}])
+    )
     return made
 
 
@@ -104,14 +108,18 @@ def test_one_source_twice_counts_once_and_two_of_one_name_are_refused(api, tmp_p
     assert len(load(api, api)) == 2
     other = tmp_path / "other.json"
     other.write_text(api.read_text())
-    with pytest.raises(SourceUnavailable, match=r"two sources are named 'my_flights': .* 'other=.*other\.json'"):
+    with pytest.raises(
+        SourceUnavailable, match=r"two sources are named 'my_flights': .* 'other=.*other\.json'"
+    ):
         load(api, other)
     assert {tool.source for tool in load(api, f"other={other}").values()} == {"my_flights", "other"}
 
 
 def test_the_suffix_says_where_the_service_runs(api):
     box = load(f"{api}@http://127.0.0.1:8000", f"b={api}@https://b.example/api")
-    assert {tool.protocol.binding.url for tool in box.values() if tool.protocol.name == "search"} == {
+    assert {
+        tool.protocol.binding.url for tool in box.values() if tool.protocol.name == "search"
+    } == {
         "http://127.0.0.1:8000/v1/airports",
         "https://b.example/api/airports",
     }
@@ -119,7 +127,9 @@ def test_the_suffix_says_where_the_service_runs(api):
 
 @pytest.mark.parametrize("binding", [None, {"mcp": {"server": "files", "tool": "read"}}])
 def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
-    (tmp_path / "a.json").write_text(json.dumps({"name": "loose"} | ({"binding": binding} if binding else {})))
+    (tmp_path / "a.json").write_text(
+        json.dumps({"name": "loose"} | ({"binding": binding} if binding else {}))
+    )
     with pytest.raises(ToolError) as caught:
         load_tools(str(tmp_path))["loose"].call({})
     assert (caught.value.status, caught.value.outcome) == (None, "not_run")
@@ -129,7 +139,10 @@ def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("nowhere", "'nowhere' is no tool source: there is no such folder, file or Python module; give a folder"),
+        (
+            "nowhere",
+            "'nowhere' is no tool source: there is no such folder, file or Python module; give a folder",
+        ),
         ("", "'' is no tool source"),
     ],
 )
@@ -209,14 +222,23 @@ def test_a_huge_file_is_not_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("<!DOCTYPE html><html></html>", "is HTML or XML, not a JSON or YAML document; give the address"),
+        (
+            "<!DOCTYPE html><html></html>",
+            "is HTML or XML, not a JSON or YAML document; give the address",
+        ),
         ('{"a": 1,}{', "is neither JSON nor YAML"),
-        ("a: !!python/object:os.system {}", "is neither JSON nor YAML: could not determine a constructor"),
+        (
+            "a: !!python/object:os.system {}",
+            "is neither JSON nor YAML: could not determine a constructor",
+        ),
         ("[" * 100_000, "nested too deeply|more than can be read safely"),
         ("a: &x [*x]", "holds more than can be read safely"),
         ("a: !!binary aGk=", "is neither JSON nor YAML"),
         ("a: " + "[" * 2_000, "is neither JSON nor YAML: exceeded maximum nesting depth"),
-        (f"a: &x {'x' * 10_000}\nb: [" + "*x," * 20_000 + "]", "holds more than can be read safely"),
+        (
+            f"a: &x {'x' * 10_000}\nb: [" + "*x," * 20_000 + "]",
+            "holds more than can be read safely",
+        ),
         ('{"a": ' + "9" * 5000 + "}", "is neither JSON nor YAML: Exceeds the limit"),
     ],
 )
@@ -226,11 +248,18 @@ def test_text_that_is_no_document(text, problem):
 
 
 @pytest.mark.parametrize(
-    "merge", ["[*l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}]", "{{<<: [*l{0}, *l{0}, *l{0}, *l{0}]}}"]
+    "merge",
+    [
+        "[*l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}, *l{0}]",
+        "{{<<: [*l{0}, *l{0}, *l{0}, *l{0}]}}",
+    ],
 )
 def test_a_bomb_of_aliases_does_not_go_off(merge):
     lines = ["l0: &l0 {a: 1, b: 2}"] + [f"l{n + 1}: &l{n + 1} {merge.format(n)}" for n in range(30)]
-    with pytest.raises(SourceUnavailable, match="holds more than can be read safely once its aliases are written out"):
+    with pytest.raises(
+        SourceUnavailable,
+        match="holds more than can be read safely once its aliases are written out",
+    ):
         parse("\n".join(lines), where="d.yaml")
 
 
@@ -238,7 +267,10 @@ def test_a_bomb_of_aliases_does_not_go_off(merge):
     ("reply", "problem"),
     [
         (Reply(404), "answered 404 Not Found; check the address."),
-        (Reply(401), "answered 401 Unauthorized; download the document yourself and give the file as 'FILE@http://"),
+        (
+            Reply(401),
+            "answered 401 Unauthorized; download the document yourself and give the file as 'FILE@http://",
+        ),
         (Reply(body=b"<html>docs</html>"), "is HTML or XML"),
     ],
 )

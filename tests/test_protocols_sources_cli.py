@@ -28,10 +28,16 @@ def sdk():
 
 def atc(tmp_path, *words, **more):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_"))}
-    env |= {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    env |= {
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_STATE_HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+    }
     command = [sys.executable, "-c", "from atc.cli.main import main; main()", *words]
     more = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, **more}
-    return subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True, **more)
+    return subprocess.Popen(
+        command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True, **more
+    )
 
 
 def settings(folder, text):
@@ -48,7 +54,9 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
     with atc(tmp_path, "tools", "list", "--tools", SOURCE, stdin=theirs, stderr=theirs) as process:
         os.close(theirs)
         said = ""
-        while "Start it? [y/N]: " not in said:  # what is typed before the question is there is no answer
+        while (
+            "Start it? [y/N]: " not in said
+        ):  # what is typed before the question is there is no answer
             said += os.read(ours, 65_536).decode()
         os.write(ours, f"{answer}\n".encode())
         stdout = process.stdout.read()
@@ -63,7 +71,10 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
 
 
 def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, own_folders, atc_):
-    settings(own_folders, f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n")
+    settings(
+        own_folders,
+        f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n",
+    )
     code, stdout, stderr = atc_("tools", "list", "--tools", "mcp:notes")
     assert (code, stderr) == (0, "")
     assert "weather            reads" in stdout, stdout
@@ -89,7 +100,9 @@ def test_servers_are_read_and_shown_without_secrets(own_folders, monkeypatch):
 
 def test_the_documented_bare_descriptions_are_some():
     (block,) = re.findall(
-        r"## Bare descriptions\n.*?```yaml\n(.*?)```", (ROOT / "docs/reference/protocols.md").read_text(), re.DOTALL
+        r"## Bare descriptions\n.*?```yaml\n(.*?)```",
+        (ROOT / "docs/reference/protocols.md").read_text(),
+        re.DOTALL,
     )
     document = yaml.safe_load(block)
     names = [protocol.name for protocol in read_protocols(document, where="doc")]

@@ -24,7 +24,10 @@ class Compass:
 
     def embed(self, texts: Sequence[str]):
         ways = {"n": (0, 1), "e": (1, 0), "s": (0, -1), "w": (-1, 0)}
-        sums = [np.sum([ways[letter] for letter in text], axis=0) if text else np.zeros(2) for text in texts]
+        sums = [
+            np.sum([ways[letter] for letter in text], axis=0) if text else np.zeros(2)
+            for text in texts
+        ]
         return of_length_one(np.array(sums, np.float32).reshape(len(texts), 2))
 
 
@@ -48,7 +51,10 @@ def test_the_nearest_come_first_with_their_cosines():
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, -np.inf]), max_size=30), st.integers(-1, 40))
 def test_the_best_are_a_sorted_prefix_ties_by_name(scores, n):
     names = [f"{(7 * row) % 31:02}" for row in range(len(scores))]
-    wanted = sorted((row for row in range(len(scores)) if scores[row] > -np.inf), key=lambda r: (-scores[r], names[r]))
+    wanted = sorted(
+        (row for row in range(len(scores)) if scores[row] > -np.inf),
+        key=lambda r: (-scores[r], names[r]),
+    )
     ranked = best(np.array(scores, np.float32), names, n=n)
     assert ranked.positions.tolist() == wanted[: max(0, n)]
     assert ranked.scores.tolist() == [scores[row] for row in wanted[: max(0, n)]]

@@ -3,7 +3,14 @@
 import json
 from dataclasses import replace
 
-from atc.pipeline.retrieve.document import ToolDocument, documents, dump_document, json_text, read_document, words_text
+from atc.pipeline.retrieve.document import (
+    ToolDocument,
+    documents,
+    dump_document,
+    json_text,
+    read_document,
+    words_text,
+)
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
@@ -14,7 +21,10 @@ TOOL = Tool(
         category="Travel",
         input_schema={
             "type": "object",
-            "properties": {"origin": {"type": "string", "description": "Airport code"}, "day": {"type": "string"}},
+            "properties": {
+                "origin": {"type": "string", "description": "Airport code"},
+                "day": {"type": "string"},
+            },
             "required": ["origin"],
         },
         output_schema={
@@ -23,7 +33,10 @@ TOOL = Tool(
                 "flights": {
                     "type": "array",
                     "items": {
-                        "allOf": [{"properties": {"flight_id": {"type": "integer"}}}, {"properties": {"gate.no": {}}}]
+                        "allOf": [
+                            {"properties": {"flight_id": {"type": "integer"}}},
+                            {"properties": {"gate.no": {}}},
+                        ]
                     },
                 }
             },
@@ -47,7 +60,10 @@ def test_a_document_holds_every_section_under_the_tools_alias():
 
 def test_texts_say_what_the_tool_takes_and_gives():
     [document] = documents([TOOL])
-    assert all(word in words_text(document).split() for word in ("Travel", "list_departures", "origin", "flight_id"))
+    assert all(
+        word in words_text(document).split()
+        for word in ("Travel", "list_departures", "origin", "flight_id")
+    )
     assert words_text(document).count("Departures of a day") == 2
     assert json.loads(json_text(document)) == {
         "category": "Travel",

@@ -31,7 +31,9 @@ TABLE = [[0, 0, 1], [0, 0, 5], [1, 0, 0], [0, 1, 0], [0, 0, -1]]
 def pinned(path: Path, name: str) -> ModelFile:
     """A model file that is in its cache already, where it only has to be verified."""
     content = path.read_bytes()
-    file = ModelFile(name, len(content), hashlib.sha256(content).hexdigest(), suffix=path.suffix, instead="walk")
+    file = ModelFile(
+        name, len(content), hashlib.sha256(content).hexdigest(), suffix=path.suffix, instead="walk"
+    )
     path.rename(path.with_name(file.file_name))
     return file
 
@@ -98,7 +100,9 @@ def test_a_long_text_is_cut_and_an_odd_one_is_read(tiny, tmp_path):
 def test_weights_that_are_not_the_pinned_ones_are_refused(tiny, tmp_path):
     path = tmp_path / tiny.weights.file_name
     path.write_bytes(path.read_bytes()[:-1] + b"!")
-    with pytest.raises(RetrievalUnavailable, match=r"has SHA-256 .* damaged or altered, and is deleted"):
+    with pytest.raises(
+        RetrievalUnavailable, match=r"has SHA-256 .* damaged or altered, and is deleted"
+    ):
         embedder(tiny, tmp_path).embed(["east"])
 
 
@@ -116,14 +120,22 @@ def test_ready_says_whether_a_first_query_would_fetch(tiny, tmp_path, monkeypatc
 
 def test_a_name_gives_back_the_embedder_that_has_it(monkeypatch, tmp_path):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    for name in ["minilm", "paraphrase", "minilm+paraphrase", "openai:text-embedding-3-small", "openai:owner/m@latest"]:
+    for name in [
+        "minilm",
+        "paraphrase",
+        "minilm+paraphrase",
+        "openai:text-embedding-3-small",
+        "openai:owner/m@latest",
+    ]:
         assert choose(name, folder=tmp_path).name == name
     assert choose().name == "minilm+paraphrase" == embedders.DEFAULT
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch):
     monkeypatch.setattr(base, "find_spec", lambda name: None if name == "onnxruntime" else object())
-    with pytest.raises(RetrievalUnavailable, match=r"'minilm' needs 'onnxruntime'; install it with pip install"):
+    with pytest.raises(
+        RetrievalUnavailable, match=r"'minilm' needs 'onnxruntime'; install it with pip install"
+    ):
         choose("minilm")
 
 
@@ -131,7 +143,10 @@ VECTORS = {"east": [2.0, 0.0], "north": [0.0, 5.0]}
 
 
 def given(vectors: list[Any]) -> Reply:
-    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    data = [
+        {"object": "embedding", "index": index, "embedding": vector}
+        for index, vector in enumerate(vectors)
+    ]
     return Reply(body={"object": "list", "model": "m", "data": data[::-1], "usage": {}})
 
 
@@ -140,13 +155,17 @@ def honest(body: dict[str, Any]) -> Reply:
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[OpenAIEmbedder, Server]]]:
+def endpoint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[..., tuple[OpenAIEmbedder, Server]]]:
     """Opens an embedder at an endpoint that gives its replies in turn, the last one for ever."""
     monkeypatch.setattr("atc.pipeline.retrieve.embed._RETRIES", 0)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
     with ExitStack() as stack:
 
-        def opened(*replies: Reply | Callable[[dict[str, Any]], Reply]) -> tuple[OpenAIEmbedder, Server]:
+        def opened(
+            *replies: Reply | Callable[[dict[str, Any]], Reply],
+        ) -> tuple[OpenAIEmbedder, Server]:
             turn = iter(range(10**6))
 
             def answer(seen: Seen) -> Reply:
@@ -170,7 +189,9 @@ def test_rows_are_of_length_one_and_follow_the_index_not_the_order_of_the_reply(
     assert vectors.dtype == np.float32
     assert vectors.tolist() == pytest.approx(np.array([[1, 0], [0, 1], [0.6, 0.8], [1, 0]]))
     assert server.last.path == "/v1/embeddings"
-    assert bodies(server) == [{"model": "m", "input": ["east", "north", "else"], "encoding_format": "float"}]
+    assert bodies(server) == [
+        {"model": "m", "input": ["east", "north", "else"], "encoding_format": "float"}
+    ]
 
 
 def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
@@ -190,7 +211,10 @@ def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
             Reply(401, {"error": {"message": "no such key sk-secret-123"}}),
             r"refuses the key \(HTTP 401: no such key …\)",
         ),
-        (Reply(400, {"error": {"message": "too long"}}), r"refuses the request to 'm' \(HTTP 400: too long\)"),
+        (
+            Reply(400, {"error": {"message": "too long"}}),
+            r"refuses the request to 'm' \(HTTP 400: too long\)",
+        ),
         (Reply(503, {"error": {"message": "down"}}), r"fails .* or use the embedder 'minilm'\.$"),
         (
             Reply(200, b"<html>", {"Content-Type": "text/html"}),
@@ -200,11 +224,16 @@ def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
             Reply(200, {"data": "none"}),
             r"answered 'm' with what are no vectors of numbers, one for each index; name an",
         ),
-        (given([[1.0, 2.0]]), r"1 vectors of 2 numbers for 2 texts; name an embedding model that it has"),
+        (
+            given([[1.0, 2.0]]),
+            r"1 vectors of 2 numbers for 2 texts; name an embedding model that it has",
+        ),
         (given([[1.0, float("inf")], [1.0, 2.0]]), r"no JSON object"),
     ],
 )
-def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(endpoint, reply: Reply, sentence: str):
+def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
+    endpoint, reply: Reply, sentence: str
+):
     embedder, _ = endpoint(given([[1.0, 2.0]]), reply)
     assert embedder.dimensions == 2
     with pytest.raises(RetrievalUnavailable, match=sentence) as caught:

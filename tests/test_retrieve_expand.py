@@ -14,7 +14,9 @@ from benchmarks.retrieval.data import FACETS, Contrast
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion
 
-RENT = ToolDocument(name="HouseRenting", description="Finds flats to rent.", parameters={"city": "where"})
+RENT = ToolDocument(
+    name="HouseRenting", description="Finds flats to rent.", parameters={"city": "where"}
+)
 BUY = ToolDocument(name="HousePurchasing", description="Finds houses for sale.")
 SHIPS = ToolDocument(name="ferries", description="When ferries leave.")
 ALL = [RENT, BUY, SHIPS]
@@ -29,7 +31,9 @@ class Writer:
     def __init__(self, fails=()):
         self.asked, self._fails, self._lock = [], fails, threading.Lock()
 
-    def __call__(self, messages, *, schema=None, grammar=None, temperature=0.0, seed=0, max_tokens=1024):
+    def __call__(
+        self, messages, *, schema=None, grammar=None, temperature=0.0, seed=0, max_tokens=1024
+    ):
         with self._lock:
             number = len(self.asked)
             self.asked.append((messages[-1].content, seed, temperature))
@@ -74,7 +78,9 @@ def test_what_is_there_is_not_asked_for_again_and_more_is_added_to_it(kept):
 
 def test_an_outage_loses_nothing_and_the_next_call_goes_on(kept):
     broken = Writer(fails={7})
-    with pytest.raises(ModelUnavailable, match=r"when 2 of 3 tools were expanded \(the endpoint is down\)") as told:
+    with pytest.raises(
+        ModelUnavailable, match=r"when 2 of 3 tools were expanded \(the endpoint is down\)"
+    ) as told:
         expand_all(ALL, kept, lambda: broken, queries=3)
     assert "run it again" in str(told.value)
     assert [len(kept.texts(document)) for document in ALL] == [3, 3, 1]
@@ -107,4 +113,8 @@ def test_contrast_shows_the_nearest_others(kept):
 def test_what_was_written_is_kept_under_these_versions():
     """A prompt, example or schema that changes has every tool expanded anew: change these only with intent."""
     versions = {kind.name: kind.version for kind in (SYNTHETIC, FACETS, Contrast())}
-    assert versions == {"queries": "618c462431de", "facets": "171b6ddf7e9e", "contrast": "8855a96b4ff4"}
+    assert versions == {
+        "queries": "618c462431de",
+        "facets": "171b6ddf7e9e",
+        "contrast": "8855a96b4ff4",
+    }

@@ -27,7 +27,14 @@ BOX = Toolbox(
         tool(
             "get_plane",
             needs=["tail"],
-            links=[Link(argument="tail", tool="list_departures", path="flights[].tail", support="declared")],
+            links=[
+                Link(
+                    argument="tail",
+                    tool="list_departures",
+                    path="flights[].tail",
+                    support="declared",
+                )
+            ],
         ),
         tool(
             "get_weather",
@@ -71,8 +78,14 @@ def test_producers_come_along_within_k_and_say_for_whom():
         ("search_airports", "producer of list_departures(origin)"),
         ("forecast", ""),
     ]
-    assert names(finder("get_plane", "forecast").search("seats", k=2)) == ["get_plane", "list_departures"]
-    assert names(finder("get_plane", "forecast", closure=False).search("seats", k=4)) == ["get_plane", "forecast"]
+    assert names(finder("get_plane", "forecast").search("seats", k=2)) == [
+        "get_plane",
+        "list_departures",
+    ]
+    assert names(finder("get_plane", "forecast", closure=False).search("seats", k=4)) == [
+        "get_plane",
+        "forecast",
+    ]
 
 
 def test_a_circle_of_producers_ends():
@@ -86,7 +99,12 @@ def test_several_searches_are_merged_in_turns_and_producers_come_along():
         [Hit("get_plane", 9.0), Hit("search", 8.0)],
         [Hit("forecast", 0.2), Hit("get_plane", 0.1), Hit("elsewhere", 0.0)],
     ]
-    assert [hit.tool for hit in in_turns(searches, Toolbox(), k=9)] == ["get_plane", "forecast", "search", "elsewhere"]
+    assert [hit.tool for hit in in_turns(searches, Toolbox(), k=9)] == [
+        "get_plane",
+        "forecast",
+        "search",
+        "elsewhere",
+    ]
     found = in_turns(searches, BOX, k=4)
     assert [hit.tool for hit in found] == ["get_plane", "forecast", "list_departures", "search"]
     assert found[2].why == "producer of get_plane(tail)"

@@ -34,7 +34,11 @@ class Fixed:
 
 
 def test_peak_rank_breaks_ties_by_the_highest_similarity_anywhere_and_multi_view_by_that_of_the_best_rank():
-    lists = [ranked(("ant", 0.3), ("bee", 0.2)), ranked(("cat", 0.9), ("ant", 0.8)), ranked(("bee", 0.4))]
+    lists = [
+        ranked(("ant", 0.3), ("bee", 0.2)),
+        ranked(("cat", 0.9), ("ant", 0.8)),
+        ranked(("bee", 0.4)),
+    ]
     assert order(peak_rank(lists)) == ["cat", "ant", "bee"]
     assert order(multi_view(lists)) == ["cat", "bee", "ant"]
 

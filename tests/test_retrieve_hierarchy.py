@@ -29,7 +29,9 @@ from tests.hierarchy_lab import (
 
 
 def played(cast: Cast, documents: Mapping[str, ToolDocument] = WORLD, **options: Any) -> Search:
-    search = AnyTool(documents, cast, options=Options(**options)).start("Will it rain at the match?")
+    search = AnyTool(documents, cast, options=Options(**options)).start(
+        "Will it rain at the match?"
+    )
     search.run()
     return search
 
@@ -71,7 +73,9 @@ def test_meta_creates_category_agents_and_these_tool_agents_that_fill_the_pool()
     assert [hit.tool for hit in found.hits] == ["storm/0", "sun/1"]
     assert found.hits[0].score > found.hits[1].score
     assert found.usage.model_calls == len(cast.calls)
-    assert found.transcript[0].startswith("#0 meta: get_tools_in_category(category='sports', page=1) → - club0 - club1")
+    assert found.transcript[0].startswith(
+        "#0 meta: get_tools_in_category(category='sports', page=1) → - club0 - club1"
+    )
 
 
 def test_the_result_does_not_depend_on_which_reply_comes_first() -> None:
@@ -110,7 +114,10 @@ def test_the_result_does_not_depend_on_which_reply_comes_first() -> None:
 def test_the_budget_is_shared_and_stops_all_agents() -> None:
     """Sixteen agents a round of 100 tokens each: the round in which 1,000 tokens are used up is the last."""
     documents = box(**{f"c{i:02}": {f"t{i:02}": 1} for i in range(20)})
-    agents = {f"t{i:02} (c{i:02})": [call("get_API_detail", apis=[f"t{i:02}/0"]), FINISH] for i in range(20)}
+    agents = {
+        f"t{i:02} (c{i:02})": [call("get_API_detail", apis=[f"t{i:02}/0"]), FINISH]
+        for i in range(20)
+    }
     metas = [call("create_agent_category_level", category=f"c{i:02}") for i in range(20)]
     search = played(Cast({META: metas, **agents}, tokens=100), documents, tokens=1000)
     assert search.ended == "budget"
@@ -163,7 +170,10 @@ def test_the_flat_agent_has_all_functions_but_creates_nobody() -> None:
         (box(weather={"storm": 1, "sun": 1}), ["tool"]),
         (box(sports=SPORTS), ["category"]),
         ({}, []),
-        ({f"f{i}": ToolDocument(name=f"f{i}", collection=f"s{i % 6}") for i in range(30)}, ["meta"]),
+        (
+            {f"f{i}": ToolDocument(name=f"f{i}", collection=f"s{i % 6}") for i in range(30)},
+            ["meta"],
+        ),
     ],
 )
 def test_small_boxes_have_no_level_that_has_nothing_to_choose(
@@ -224,7 +234,8 @@ def test_a_pruned_api_leaves_the_pool_for_good() -> None:
     assert search.pool == []
     assert "pruned: club0/0, club9/9" in search.transcript
     assert any(
-        "not among the names left for 'apis': 'club0/0'" in message.content for message in search.agents[2].history
+        "not among the names left for 'apis': 'club0/0'" in message.content
+        for message in search.agents[2].history
     )
 
 
@@ -233,7 +244,12 @@ def test_no_prompt_is_longer_than_the_model_can_hold(room: int) -> None:
     """Many categories and tools, long descriptions in another script, a query of 100 kB, twenty long results."""
     documents = box(**{f"c{i}": {f"c{i}tool{j}": 3 for j in range(30)} for i in range(60)})
     documents = {
-        name: type(one)(name=name, description="天気を調べる " * 60, category=one.category, collection=one.collection)
+        name: type(one)(
+            name=name,
+            description="天気を調べる " * 60,
+            category=one.category,
+            collection=one.collection,
+        )
         for name, one in documents.items()
     }
     tools = [f"c3tool{j}" for j in range(30)]
@@ -253,10 +269,14 @@ def test_no_prompt_is_longer_than_the_model_can_hold(room: int) -> None:
         ],
         "": [FINISH],
     })  # fmt: skip
-    search = AnyTool(documents, cast, options=Options(prompt_tokens=room)).start("Wetter? " * 12_500)
+    search = AnyTool(documents, cast, options=Options(prompt_tokens=room)).start(
+        "Wetter? " * 12_500
+    )
     search.run()
     assert max(prompt_tokens(messages) for _, messages in cast.prompts) <= room
     assert max(agent.steps for agent in search.agents) > 10
     if room == 1000:
-        assert [agent.role for agent in search.agents].count("meta") > 1  # the categories do not fit one prompt
+        assert [agent.role for agent in search.agents].count(
+            "meta"
+        ) > 1  # the categories do not fit one prompt
     assert all(len(agent.history) >= 2 * agent.steps for agent in search.agents)

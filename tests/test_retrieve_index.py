@@ -31,12 +31,19 @@ def same_ranking(index: ToolIndex, fresh: ToolIndex) -> None:
         assert ours is not None
         assert theirs is not None
         for mine, other in zip(ours.top(QUERIES, n=7), theirs.top(QUERIES, n=7), strict=True):
-            assert [index.names[i] for i in mine.positions] == [fresh.names[i] for i in other.positions]
+            assert [index.names[i] for i in mine.positions] == [
+                fresh.names[i] for i in other.positions
+            ]
             np.testing.assert_allclose(mine.scores, other.scores, atol=1e-6)
 
 
 def test_it_holds_what_it_was_built_of(place: Path | None) -> None:
-    documents = [*zoo(50), document("搜索 工具/\ud800", "搜索"), ToolDocument(name="bare"), document("getZebraCount")]
+    documents = [
+        *zoo(50),
+        document("搜索 工具/\ud800", "搜索"),
+        ToolDocument(name="bare"),
+        document("getZebraCount"),
+    ]
     done: list[int] = []
     index = ToolIndex.build(documents, folder=place, embedder=BagOfWords(), watch=done.append)
     assert dict(index.documents) == {document.name: document for document in documents}
@@ -58,7 +65,9 @@ def test_it_holds_what_it_was_built_of(place: Path | None) -> None:
         ([document("a"), ToolDocument(name="", description="nameless")], r"no name \('nameless'\)"),
     ],
 )
-def test_a_name_stands_for_one_tool(tmp_path: Path, documents: list[ToolDocument], message: str) -> None:
+def test_a_name_stands_for_one_tool(
+    tmp_path: Path, documents: list[ToolDocument], message: str
+) -> None:
     ToolIndex.build(zoo(5), folder=tmp_path)
     with pytest.raises(ValueError, match=message):
         ToolIndex.build(documents, folder=tmp_path)
@@ -83,12 +92,16 @@ def test_only_what_is_new_is_embedded(tmp_path: Path) -> None:
 
 DOCUMENTS = st.dictionaries(
     st.sampled_from([f"tool_{i}" for i in range(8)]),
-    st.lists(st.sampled_from(["ant", "bee", "cat", "dog", "fox", "Oslo", "Lima"]), max_size=4).map(" ".join),
+    st.lists(st.sampled_from(["ant", "bee", "cat", "dog", "fox", "Oslo", "Lima"]), max_size=4).map(
+        " ".join
+    ),
     max_size=6,
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(states=st.lists(DOCUMENTS, min_size=2, max_size=4))
 def test_after_any_changes_it_ranks_like_a_fresh_one(
     states: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -120,7 +133,8 @@ def test_an_outage_of_the_embedding_model_loses_nothing_and_the_next_build_goes_
     assert len(embedder.asked) == 20
     embedder.left = 99
     same_ranking(
-        ToolIndex.build(zoo(50), folder=tmp_path, embedder=embedder), ToolIndex.build(zoo(50), embedder=BagOfWords())
+        ToolIndex.build(zoo(50), folder=tmp_path, embedder=embedder),
+        ToolIndex.build(zoo(50), embedder=BagOfWords()),
     )
     assert len(embedder.asked) == 50
 
@@ -145,7 +159,9 @@ def test_what_is_derived_is_made_anew_where_it_is_damaged(tmp_path: Path, harm: 
         assert embedder.asked == []  # the vectors stand in the file
 
 
-def test_a_change_of_the_texts_makes_the_words_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_of_the_texts_makes_the_words_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ToolIndex.build(zoo(5), folder=tmp_path)
     monkeypatch.setattr(index_module, "words_text", lambda document: f"yak {document.name}")
     assert len(found(ToolIndex(Store(tmp_path)).lexical, "yak")) == 0
@@ -156,7 +172,9 @@ def test_a_change_of_the_texts_makes_the_words_anew(tmp_path: Path, monkeypatch:
 
 def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("not a database, not at all " * 50)
-    with pytest.raises(RetrievalUnavailable, match=r"tools.sqlite' cannot be used: .+; free the file"):
+    with pytest.raises(
+        RetrievalUnavailable, match=r"tools.sqlite' cannot be used: .+; free the file"
+    ):
         ToolIndex.build(zoo(3), folder=tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotWrite, match="file"):
@@ -186,7 +204,9 @@ def test_processes_that_build_at_once_leave_one_whole_index(tmp_path: Path) -> N
     same_ranking(index, ToolIndex.build(zoo(len(index.names)), embedder=BagOfWords()))
 
 
-def test_many_documents_go_through_inverted_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_documents_go_through_inverted_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("faiss")
     for module in (dense, index_module):
         monkeypatch.setattr(module, "EXACT_ROWS", 1_000)

@@ -18,13 +18,19 @@ def test_a_language_model_chooses():
     assert [hit.tool for hit in found.hits] == ["f", "h", "g", "e"]
     assert [hit.score for hit in found.hits] == [hit.score for hit in retriever.hits[:4]]
     assert found.transcript == ("looked", "the model chose f, h")
-    assert found.usage == Usage(model_calls=3, input_tokens=found.usage.input_tokens, output_tokens=8)
+    assert found.usage == Usage(
+        model_calls=3, input_tokens=found.usage.input_tokens, output_tokens=8
+    )
     assert model.options[0]["schema"]["properties"]["best"]["items"]["enum"] == list("ABCDE")
     assert model.prompts[0][-1].content.endswith("E. d: About d.\n\nRequest: what for?")
 
 
-@pytest.mark.parametrize("reply", ["", "[]", '{"best": null}', '{"best": ["Z", 4]}', '{"worst": ["A"]}', "3"])
+@pytest.mark.parametrize(
+    "reply", ["", "[]", '{"best": null}', '{"best": ["Z", 4]}', '{"worst": ["A"]}', "3"]
+)
 def test_a_choice_of_nothing_keeps_the_order(reply):
-    found = Listwise(retriever=Fixed(*"cab"), documents=DOCUMENTS, ask=ScriptedModel(reply)).search("q", k=3)
+    found = Listwise(retriever=Fixed(*"cab"), documents=DOCUMENTS, ask=ScriptedModel(reply)).search(
+        "q", k=3
+    )
     assert [hit.tool for hit in found.hits] == ["c", "a", "b"]
     assert found.transcript[-1] == "the model chose none: order kept"

@@ -13,7 +13,9 @@ from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.methods import METHODS, UnknownMethod, read
 
 DOCUMENTS = [
-    ToolDocument(name="find_flights", description="Flights between two airports", category="Travel"),
+    ToolDocument(
+        name="find_flights", description="Flights between two airports", category="Travel"
+    ),
     ToolDocument(name="book_hotel", description="Book a room in a hotel", category="Travel"),
     ToolDocument(name="weather", description="Temperature and rain of a city", category="Weather"),
 ]
@@ -35,7 +37,10 @@ def test_a_spec_is_a_name_and_flags(spec, flags):
     ("spec", "said"),
     [
         ("bm2", "no method of search is named 'bm2'; did you mean 'bm25'?"),
-        ("toolqp:querys=6", "the method of search 'toolqp' has no flag 'querys'; its flags: on, queries,"),
+        (
+            "toolqp:querys=6",
+            "the method of search 'toolqp' has no flag 'querys'; its flags: on, queries,",
+        ),
         ("toolqp:queries=many", "the method of search 'toolqp': queries must be a valid integer"),
         ("anytool:flat=perhaps", "the method of search 'anytool': flat must be a valid boolean"),
     ],
@@ -54,7 +59,9 @@ def index():
 def test_what_a_method_lacks_is_said_when_it_is_built(index):
     with pytest.raises(RetrievalUnavailable, match="no vectors; make them with 'atc tools index'"):
         build("dense", Setup(index=index))
-    with pytest.raises(RetrievalUnavailable, match="'toolqp' asks a model for every query; name one with --model"):
+    with pytest.raises(
+        RetrievalUnavailable, match="'toolqp' asks a model for every query; name one with --model"
+    ):
         build("toolqp", Setup(index=index))
     with pytest.raises(RetrievalUnavailable, match="no synthetic queries yet"):
         build("reinvoke-split:on=bm25", Setup(index=index))
@@ -69,13 +76,17 @@ def test_methods_without_vectors_are_built(index, name):
 
 def test_synthetic_queries_are_found_by_their_words(index):
     store = Store()
-    store.keep(DOCUMENTS[1], ["where can I sleep in Rome"], kind="queries", prompt="p", model="m", sample=0)
+    store.keep(
+        DOCUMENTS[1], ["where can I sleep in Rome"], kind="queries", prompt="p", model="m", sample=0
+    )
     method = build("reinvoke-split:on=bm25", Setup(index=index, expansions=store))
     assert [hit.tool for hit in method.search("a place to sleep", k=1).hits] == ["book_hotel"]
 
 
 def test_the_manual_names_every_method():
-    manual = (Path(__file__).parent.parent / "docs" / "how" / "retrieval.md").read_text(encoding="utf-8")
+    manual = (Path(__file__).parent.parent / "docs" / "how" / "retrieval.md").read_text(
+        encoding="utf-8"
+    )
     assert [name for name in METHODS if f"`{name}`" not in manual] == []
 
 

@@ -62,9 +62,16 @@ def test_the_model_sees_the_best_five_with_their_descriptions_and_may_name_one_o
     model = ScriptedModel(plan("Forecast."), asks("weather a"), asks("", serves="weather_today"))
     searched(model, shown=2)
     shown = model.prompts[2][-1].content
-    assert "1. weather_today: Forecast of the weather in a city today\n2. weather_week: Forecast" in shown
+    assert (
+        "1. weather_today: Forecast of the weather in a city today\n2. weather_week: Forecast"
+        in shown
+    )
     assert "3." not in shown
-    assert model.options[2]["schema"]["properties"]["serves"]["enum"] == ["weather_today", "weather_week", "none"]
+    assert model.options[2]["schema"]["properties"]["serves"]["enum"] == [
+        "weather_today",
+        "weather_week",
+        "none",
+    ]
 
 
 def test_a_sub_goal_with_more_queries_is_not_favoured():

@@ -17,7 +17,14 @@ from atc.pipeline.retrieve.document import ToolDocument, json_text
 from atc.pipeline.retrieve.document_store import Store
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.lexical import Lexical
-from atc.pipeline.retrieve.reinvoke import ReInvoke, d2q, expanded_dense, expanded_lexical, extract, split
+from atc.pipeline.retrieve.reinvoke import (
+    ReInvoke,
+    d2q,
+    expanded_dense,
+    expanded_lexical,
+    extract,
+    split,
+)
 from tests.retrieve_index_lab import Words, found, zoo
 
 WEATHER = ToolDocument(name="meteo", description="Atmospheric conditions.")
@@ -36,7 +43,9 @@ WRITTEN = {
 def kept():
     store = Store()
     for document in MANY:
-        for number, query in enumerate(WRITTEN.get(document.name, [f"somebody {document.description}"])):
+        for number, query in enumerate(
+            WRITTEN.get(document.name, [f"somebody {document.description}"])
+        ):
             store.keep(document, [query], kind="queries", prompt="1", model="m", sample=number)
     return store
 
@@ -49,7 +58,9 @@ def tools(retriever, query, k=3):
 def test_synthetic_queries_find_a_tool_whose_document_says_it_in_other_words(kept, on):
     plain = Lexical.build([tool.name for tool in TOOLS], [tool.description for tool in TOOLS])
     assert tools(ReInvoke(plain), "will it rain in Oslo") == []
-    ranker = expanded_dense(TOOLS, kept, Words()) if on == "dense" else expanded_lexical(TOOLS, kept)
+    ranker = (
+        expanded_dense(TOOLS, kept, Words()) if on == "dense" else expanded_lexical(TOOLS, kept)
+    )
     assert tools(ReInvoke(ranker), "will it rain in Oslo")[0] == "meteo"
     assert tools(ReInvoke(ranker), "I need a bed", k=1) == ["lodging"]
 
@@ -65,7 +76,9 @@ def test_a_score_is_the_mean_of_the_copies(kept):
 
 def test_every_intent_brings_its_tool_and_the_transcript_tells(kept):
     model = ScriptedModel('{"intents": ["will it rain", "a cab to the airport"]}')
-    found = ReInvoke(expanded_dense(TOOLS, kept, Words()), find=partial(extract, ask=model)).search("…", k=2)
+    found = ReInvoke(expanded_dense(TOOLS, kept, Words()), find=partial(extract, ask=model)).search(
+        "…", k=2
+    )
     assert {hit.tool for hit in found.hits} == {"meteo", "rides"}
     assert found.transcript == ("intent: will it rain", "intent: a cab to the airport")
     assert found.usage.model_calls == 1
@@ -101,10 +114,18 @@ def test_two_requests_bring_both_tools_and_the_transcript_tells(kept):
 
 
 def test_what_was_written_about_few_tools_is_not_used_since_it_would_hide_the_others(kept):
-    many = [*MANY, *[ToolDocument(name=f"new_{number}", description=f"parcel {number}") for number in range(9)]]
+    many = [
+        *MANY,
+        *[
+            ToolDocument(name=f"new_{number}", description=f"parcel {number}")
+            for number in range(9)
+        ],
+    ]
     index = ToolIndex.build(many, embedder=Words())
     plain = Signals.build(index, index.dense, Store())
-    assert np.array_equal(Signals.build(index, index.dense, kept).scores(["a bed"]), plain.scores(["a bed"]))
+    assert np.array_equal(
+        Signals.build(index, index.dense, kept).scores(["a bed"]), plain.scores(["a bed"])
+    )
 
 
 def test_a_document_that_comes_up_more_than_its_share_is_held_back(kept):
@@ -140,7 +161,11 @@ QUERY = "Book a table in Graz, and also tell me whether it will rain tonight. Th
         (QUERY, ("Book a table in Graz", "tell me whether it will rain tonight.")),
         (
             "I'm off to Rome on Friday. Will it rain there? Also, find me a hotel near the station.",
-            ("I'm off to Rome on Friday.", "Will it rain there?", "find me a hotel near the station."),
+            (
+                "I'm off to Rome on Friday.",
+                "Will it rain there?",
+                "find me a hotel near the station.",
+            ),
         ),
         (
             "Compare bread and butter prices in Oslo and find a bakery nearby",
@@ -165,7 +190,15 @@ def test_any_text_can_be_cut_and_no_part_is_new(query):
 
 
 def test_a_model_names_the_intents_and_what_that_took_is_counted():
-    reply = json.dumps({"intents": ["book a table in Graz", " weather \n tonight in Graz ", "book a table in Graz"]})
+    reply = json.dumps(
+        {
+            "intents": [
+                "book a table in Graz",
+                " weather \n tonight in Graz ",
+                "book a table in Graz",
+            ]
+        }
+    )
     model = ScriptedModel(reply)
     intents, usage = extract(QUERY, model)
     assert intents == ("book a table in Graz", "weather tonight in Graz")
@@ -175,6 +208,8 @@ def test_a_model_names_the_intents_and_what_that_took_is_counted():
     assert model.options[0]["temperature"] == 0.0
 
 
-@pytest.mark.parametrize("reply", ["", "no JSON", "[1, 2]", '{"intents": "one"}', '{"intents": [" ", 3]}', "{"])
+@pytest.mark.parametrize(
+    "reply", ["", "no JSON", "[1, 2]", '{"intents": "one"}', '{"intents": [" ", 3]}', "{"]
+)
 def test_where_the_model_says_nothing_of_use_the_query_stands(reply):
     assert extract(QUERY, ScriptedModel(reply))[0] == (QUERY,)

@@ -16,7 +16,9 @@ DOCUMENTS = {
     document.name: document
     for document in (
         ToolDocument(name="bake", description="Recipes for bread and cake."),
-        ToolDocument(name="forecast", description="Rain and wind of a city.", parameters={"city": "its name"}),
+        ToolDocument(
+            name="forecast", description="Rain and wind of a city.", parameters={"city": "its name"}
+        ),
         ToolDocument(name="ferry", description="Timetables of boats between islands."),
     )
 }
@@ -38,12 +40,20 @@ class WordRanker:
 
 
 def rewriter(method, *replies, **options):
-    model = ScriptedModel(*(reply if isinstance(reply, str) else json.dumps(reply) for reply in replies))
+    model = ScriptedModel(
+        *(reply if isinstance(reply, str) else json.dumps(reply) for reply in replies)
+    )
     ranker = WordRanker()
-    return Rewriter(ranker, model, method, documents=DOCUMENTS, text=words_text, **options), model, ranker
+    return (
+        Rewriter(ranker, model, method, documents=DOCUMENTS, text=words_text, **options),
+        model,
+        ranker,
+    )
 
 
-IMAGINED = words_text(ToolDocument(name="weather", description="Rain forecast.", parameters={"city": ""}))
+IMAGINED = words_text(
+    ToolDocument(name="weather", description="Rain forecast.", parameters={"city": ""})
+)
 WRITTEN = "rain forecast, wind of a city"
 
 
@@ -82,8 +92,14 @@ def test_feedback_shows_what_the_query_alone_finds_and_nothing_else_does():
     [
         ("I cannot help with that.", "empty or unreadable"),
         ({"name": "x", "description": " ", "parameters": []}, "empty or unreadable"),
-        ({"name": "x", "description": "do i need an UMBRELLA in bergen", "parameters": []}, "a copy of what"),
-        ({"name": "x", "description": "the tool " * 20, "parameters": []}, "one phrase over and over"),
+        (
+            {"name": "x", "description": "do i need an UMBRELLA in bergen", "parameters": []},
+            "a copy of what",
+        ),
+        (
+            {"name": "x", "description": "the tool " * 20, "parameters": []},
+            "one phrase over and over",
+        ),
         ('{"name": "x", "description": "cut off', "empty or unreadable"),
     ],
 )

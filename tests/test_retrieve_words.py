@@ -34,7 +34,9 @@ def test_a_text_gives_its_words(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
 
 
-@pytest.mark.parametrize("piece", ["find the cheapest flights ", "A", "Aa", "é", "搜索", "\u0301", "_", "\ud800"])
+@pytest.mark.parametrize(
+    "piece", ["find the cheapest flights ", "A", "Aa", "é", "搜索", "\u0301", "_", "\ud800"]
+)
 def test_a_hundred_kilobytes_take_no_time_worth_speaking_of(piece: str) -> None:
     before = time.process_time()
     tokens(piece * (100_000 // len(piece)))
@@ -66,7 +68,9 @@ def test_scores_are_those_of_bm25s_from_disk_too(tmp_path: Path) -> None:
     theirs.index([tokens(text) for text in TEXTS.values()], show_progress=False)
     for query in ("weather in a city", "zebras on a flight to the zoo zoo", "aardvark status zzz"):
         for ranker in (built, opened):
-            np.testing.assert_allclose(ranker.scores([query])[0], theirs.get_scores(tokens(query)), rtol=1e-6)
+            np.testing.assert_allclose(
+                ranker.scores([query])[0], theirs.get_scores(tokens(query)), rtol=1e-6
+            )
 
 
 def test_equal_documents_come_in_the_order_of_their_names() -> None:

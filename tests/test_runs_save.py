@@ -64,7 +64,9 @@ def atc_(config, atc_, monkeypatch):
 
     def run(*arguments, replies=()):
         programs = [f"```python\n{reply}```" for reply in replies]
-        monkeypatch.setattr("atc.cli.wiring.choose_model", lambda *_, **__: ScriptedModel(*programs))
+        monkeypatch.setattr(
+            "atc.cli.wiring.choose_model", lambda *_, **__: ScriptedModel(*programs)
+        )
         return atc_(*arguments)
 
     return run
@@ -73,7 +75,9 @@ def atc_(config, atc_, monkeypatch):
 @pytest.fixture
 def solved(atc_):
     def run(program=PROGRAM, task=TASK, *more):
-        code, out, err = atc_("run", task, "--tools", "shop.py", "--strategy", "chain", *more, replies=[program])
+        code, out, err = atc_(
+            "run", task, "--tools", "shop.py", "--strategy", "chain", *more, replies=[program]
+        )
         assert code == 0, err
         return out
 
@@ -84,7 +88,14 @@ def solved(atc_):
 def saved(solved, atc_):
     """Saves a program as a tool, and gives its protocol."""
 
-    def save(name="spent", *more, program=PROGRAM, task=TASK, parameters=("city=Bonn", "least=10"), writes=()):
+    def save(
+        name="spent",
+        *more,
+        program=PROGRAM,
+        task=TASK,
+        parameters=("city=Bonn", "least=10"),
+        writes=(),
+    ):
         solved(program, task, *writes)
         given = [part for one in parameters for part in ("--parameter", one)]
         code, out, err = atc_("runs", "save", "last", "--as-tool", name, *given, "--json", *more)
@@ -134,13 +145,22 @@ def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(sav
     saved()
     program = '# of two cities\na = spent(city="Oslo", least=2)\nb = spent(\n    city="Bonn", least=1)\nprint(a + b)\n'
     calls = execute(program).attempts[-1].trace.calls
-    assert [(c.tool, c.line, c.within) for c in calls] == [("list_orders", 2, "spent"), ("list_orders", 3, "spent")]
+    assert [(c.tool, c.line, c.within) for c in calls] == [
+        ("list_orders", 2, "spent"),
+        ("list_orders", 3, "spent"),
+    ]
     unknown = execute('print(spent(town="Bonn", least=1))').attempts[-1]
     assert (unknown.trace, "town" in unknown.findings[0].message) == (None, True)
-    fault = execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n').attempts[-1].fault
+    fault = (
+        execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n')
+        .attempts[-1]
+        .fault
+    )
     assert (fault.line, fault.tool) == (3, "list_orders")
     assert any("'spent'" in fact.text for fact in fault.evidence)
-    program = 'n = list_orders(city="Bonn")\nx = spent(city="Bonn", least=n[0]["items"])\nprint(x)\n'
+    program = (
+        'n = list_orders(city="Bonn")\nx = spent(city="Bonn", least=n[0]["items"])\nprint(x)\n'
+    )
     inner = execute(program).attempts[-1].trace.failure
     assert inner.message.endswith("(within the saved tool 'spent')")
     assert inner.line == 2
@@ -154,7 +174,8 @@ def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, config):
     with open_agent(config, given=True) as agent:
         shop = Gateway(agent)
         assert any(
-            "def spent(*, city: str, least: int)" in line for line in shop.search_tools("cost of orders")["tools"]
+            "def spent(*, city: str, least: int)" in line
+            for line in shop.search_tools("cost of orders")["tools"]
         )
         stub = shop.describe_tools(["spent"])
         assert "def spent(*, city: str, least: int) -> float:" in stub
@@ -173,7 +194,11 @@ NOTE = 'note = add_note(text="tea")\nprint({"note": note["id"], "said": "tea"})\
 
 def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
     protocol = saved(
-        "note_down", program=NOTE, task="Note tea down.", parameters=["text=tea"], writes=("--allow-writes", "add_note")
+        "note_down",
+        program=NOTE,
+        task="Note tea down.",
+        parameters=["text=tea"],
+        writes=("--allow-writes", "add_note"),
     )
     assert protocol["annotations"]["readOnlyHint"] is False
     assert sent(tmp_path) == ["tea"]
@@ -183,7 +208,9 @@ def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
     assert paused.status == "paused"
     assert "add_note may change something" in paused.attempts[-1].trace.failure.message
     assert sent(tmp_path) == ["tea"]
-    failed = execute(paused.attempts[-1].program.source, continues=paused.run, allow_writes=("add_note",))
+    failed = execute(
+        paused.attempts[-1].program.source, continues=paused.run, allow_writes=("add_note",)
+    )
     assert failed.status == "failed"
     assert sent(tmp_path) == ["tea", "milk"]
     program = 'y = 1\nx = note_down(text="milk")\nprint(x["note"])\n'
@@ -232,7 +259,10 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
         (["--as-tool", "list_orders"], "is the name of a tool"),
         (["--as-tool", "no-name"], "'no_name' would be one"),
         (["--as-tool", "spent"], "--force"),
-        (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
+        (
+            ["--as-tool", "more", "--parameter", "city=Rome"],
+            "has no literal 'Rome'; those that it has: 'Bonn', 10",
+        ),
         (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
         (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
         (["--as-tool", "more", "--parameter", "order=Bonn"], "sets 'order' to something else"),
@@ -250,7 +280,9 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
     assert [path.name for path in (config.state_dir / "saved-tools").iterdir()] == ["spent.json"]
 
 
-def test_a_tool_is_offered_beside_those_that_it_calls_and_no_source_brings_one(saved, atc_, config, tmp_path):
+def test_a_tool_is_offered_beside_those_that_it_calls_and_no_source_brings_one(
+    saved, atc_, config, tmp_path
+):
     saved()
     (tmp_path / "other.py").write_text('def ping() -> str:\n    """Ping."""\n    return "pong"\n')
     _, out, err = atc_("tools", "list", "--tools", "other.py")
@@ -268,7 +300,9 @@ def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
     assert code == 2
     assert "make it a parameter" in err
     assert key not in err
-    code, out, err = atc_("runs", "save", "last", "--as-tool", "counted", "--parameter", f"token={key}", "--json")
+    code, out, err = atc_(
+        "runs", "save", "last", "--as-tool", "counted", "--parameter", f"token={key}", "--json"
+    )
     assert code == 0, err
     assert key not in out
 
@@ -279,7 +313,9 @@ def test_without_parameters_it_says_which_there_could_be(solved, atc_):
     assert (code, "What can be a --parameter of it: 'Bonn', 10." in err) == (0, True), err
 
 
-def test_a_run_that_calls_a_saved_tool_is_exported_and_replayed(saved, execute, atc_, tmp_path, config):
+def test_a_run_that_calls_a_saved_tool_is_exported_and_replayed(
+    saved, execute, atc_, tmp_path, config
+):
     saved()
     execute('print(spent(city="Bonn", least=10))')
     with open_store(config) as store:

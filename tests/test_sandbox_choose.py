@@ -16,7 +16,9 @@ from sandbox.zygote import unavailable
 
 def only(monkeypatch, *available):
     monkeypatch.setattr(
-        choose, "availability", lambda name: Availability(name, None if name in available else f"no {name} here")
+        choose,
+        "availability",
+        lambda name: Availability(name, None if name in available else f"no {name} here"),
     )
 
 
@@ -46,19 +48,28 @@ def test_policy_and_layers_go_to_the_sandbox():
         pytest.skip(reason)
     with open_sandbox("zygote", policy=True, without=["landlock"]) as sandbox:
         trace = run(sandbox, "import socket")
-        assert (trace.failure.kind, trace.calls, sandbox.name, sandbox.boundary) == ("policy", (), "zygote", True)
+        assert (trace.failure.kind, trace.calls, sandbox.name, sandbox.boundary) == (
+            "policy",
+            (),
+            "zygote",
+            True,
+        )
         assert run(sandbox, "print(1)").stdout == "1\n"
         assert "source policy" in sandbox.layers
         assert not any("Landlock" in layer for layer in sandbox.layers)
 
 
 def test_layers_that_are_not_there_cannot_be_left_out():
-    with pytest.raises(ValueError, match="the trusted sandbox has no layers that could be left out"):
+    with pytest.raises(
+        ValueError, match="the trusted sandbox has no layers that could be left out"
+    ):
         open_sandbox("trusted", without=["landlock"])
 
 
 def test_names():
     for text in ("zigote", "", "zygote,monty"):
-        with pytest.raises(ValueError, match=r"no sandbox named .* there are auto and zygote, docker"):
+        with pytest.raises(
+            ValueError, match=r"no sandbox named .* there are auto and zygote, docker"
+        ):
             open_sandbox(text)
     assert set(NAMES) == set(choose._CLASSES)

@@ -36,7 +36,8 @@ def test_conforms(sandbox, check):
 def test_ordinary_program_prints_what_cpython_prints(sandbox, path):
     source = path.read_text(encoding="utf-8")
     tools = {
-        alias: lambda tool=tool, **arguments: tool.unwrap(tool.call(arguments)) for alias, tool in shop.shop().items()
+        alias: lambda tool=tool, **arguments: tool.unwrap(tool.call(arguments))
+        for alias, tool in shop.shop().items()
     }
     expected = io.StringIO()
     with contextlib.redirect_stdout(expected):
@@ -49,7 +50,9 @@ def test_ordinary_program_prints_what_cpython_prints(sandbox, path):
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_sample_program_leaves_its_trace(sandbox, path):
     journal = Journal(pins=NEW_YEAR)
-    trace = sandbox.run(path.read_text(encoding="utf-8"), shop.shop(), limits=Limits(), journal=journal)
+    trace = sandbox.run(
+        path.read_text(encoding="utf-8"), shop.shop(), limits=Limits(), journal=journal
+    )
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert _timeless(trace) == expected
 
@@ -60,5 +63,7 @@ def _timeless(trace: Trace) -> Any:
     document = json.loads(json.dumps(asdict(replace(trace, calls=calls, seconds=0.0))))
     if (failure := document["failure"]) is not None:
         del failure["hints"]
-        failure["frames"] = [{name: frame[name] for name in ("line", "function")} for frame in failure["frames"]]
+        failure["frames"] = [
+            {name: frame[name] for name in ("line", "function")} for frame in failure["frames"]
+        ]
     return document

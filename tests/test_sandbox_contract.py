@@ -18,7 +18,10 @@ SCHEMA = {
         "page": {"type": "integer", "default": 1},
         "order": {"enum": ["up", "down"]},
         "when": {"type": "string", "format": "date-time"},
-        "stops": {"type": "array", "items": {"type": "object", "properties": {"code": {"type": "string"}}}},
+        "stops": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"code": {"type": "string"}}},
+        },
         "any": {},
         "kind": {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]},
         "price": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]},
@@ -64,7 +67,10 @@ def test_accepts(given, accepted):
             {"zzz": 1},
             "no argument 'zzz'; it takes from_, count, note, size, page, order, when, stops, any, kind, price",
         ),
-        ({"from_": "x" * 1000, "count": "y" * 1000}, "argument 'count' must be an integer, got '" + "y" * 78 + "…"),
+        (
+            {"from_": "x" * 1000, "count": "y" * 1000},
+            "argument 'count' must be an integer, got '" + "y" * 78 + "…",
+        ),
     ],
 )
 def test_refuses(given, said):
@@ -81,7 +87,9 @@ def test_unknown_arguments_pass_where_the_schema_is_open():
 
 
 def test_a_schema_that_cannot_be_read_refuses_only_by_name():
-    terms = make({"type": "object", "properties": {"x": {"$ref": "https://elsewhere.example/x.json"}}})
+    terms = make(
+        {"type": "object", "properties": {"x": {"$ref": "https://elsewhere.example/x.json"}}}
+    )
     assert terms.accept({"x": object}) == {"x": object}
 
 
@@ -94,10 +102,14 @@ def test_drift_names_the_first_clause_that_is_broken_and_where():
 
 def test_types_alone_decide_only_where_nothing_else_is_asked():
     number = {"type": "integer"}
-    some = ToolProtocol(name="f", input_schema={"type": "object", "properties": {"n": number}, "minProperties": 1})
+    some = ToolProtocol(
+        name="f", input_schema={"type": "object", "properties": {"n": number}, "minProperties": 1}
+    )
     with pytest.raises(BadArguments):
         contract(some).accept({})
-    least = ToolProtocol(name="f", input_schema={"type": "object", "properties": {"n": {**number, "minimum": 3}}})
+    least = ToolProtocol(
+        name="f", input_schema={"type": "object", "properties": {"n": {**number, "minimum": 3}}}
+    )
     with pytest.raises(BadArguments, match="3"):
         contract(least).accept({"n": 2})
     assert contract(least).accept({"n": 3}) == {"n": 3}

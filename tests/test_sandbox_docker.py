@@ -92,7 +92,11 @@ def test_nothing_is_left_of_a_run(sandbox, client):
 
 def test_memory_beyond_the_containers_is_the_limit(own, monkeypatch):
     monkeypatch.setattr("sandbox.docker.USUAL_MARGIN_BYTES", -(400 << 20))
-    trace = run(own, "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1", memory_bytes=512 << 20)
+    trace = run(
+        own,
+        "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1",
+        memory_bytes=512 << 20,
+    )
     assert (trace.failure.kind, trace.failure.type) == ("limit", "memory_bytes")
 
 
@@ -145,7 +149,9 @@ def test_what_a_killed_host_left_ends(base_image, client):
         run(sandbox, "started()", Toolbox([make_tool("started", {{}}, started)]), wall_seconds=60)
     """
     command = [sys.executable, "-c", textwrap.dedent(host)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         label = process.stdout.readline().strip() + " "
         assert [one["State"] for one in of_host(client, label)] == ["running"]
         process.kill()

@@ -155,9 +155,21 @@ OOPS = ToolError(500, "oops", outcome="unknown")
     ("desk", "how", "response", "sendings", "waited"),
     [
         (Desk(faults=[LOST]), {}, RECORDED, 1, 0),
-        (Desk(faults=[DROPPED]), {}, RECORDED, 2, 10),  # a service that has not answered may still be at work
+        (
+            Desk(faults=[DROPPED]),
+            {},
+            RECORDED,
+            2,
+            10,
+        ),  # a service that has not answered may still be at work
         (Desk(faults=[OOPS]), {}, RECORDED, 2, 0),
-        (Desk(faults=[LOST, DROPPED, LOST]), {"verified": False, "key": "Idempotency-Key"}, RECORDED, 4, 0),
+        (
+            Desk(faults=[LOST, DROPPED, LOST]),
+            {"verified": False, "key": "Idempotency-Key"},
+            RECORDED,
+            4,
+            0,
+        ),
         (Desk(faults=[LOST]), {"tool": "put_watch"}, {**RECORDED, "watch_id": "f1"}, 1, 0),
         (Desk(faults=[DROPPED]), {"tool": "put_watch"}, {**RECORDED, "watch_id": "f1"}, 2, 10),
     ],
@@ -183,7 +195,9 @@ def test_a_removal_is_settled_by_its_absence(fault, sendings):
 def test_a_write_that_shows_up_late_is_not_repeated():
     desk, clock = Desk(faults=[DROPPED]), Clock()
     late = {**RECORDED, "watch_id": "w9"}
-    clock.then.append(lambda now: desk.watches.append(late) if now > 1004 and late not in desk.watches else None)
+    clock.then.append(
+        lambda now: desk.watches.append(late) if now > 1004 and late not in desk.watches else None
+    )
     assert send(desk, clock=clock).response == late
     assert desk.sent == 1
 
@@ -221,7 +235,14 @@ def test_a_conflict_under_a_key_that_stays_is_a_refusal():
     assert (caught.value.outcome, caught.value.status, desk.sent) == ("refused", 409, 2)
 
 
-KILLED = ToolCall(index=0, tool="create_watch", arguments={}, line=1, baseline=[{"watches": []}], outcome="unknown")
+KILLED = ToolCall(
+    index=0,
+    tool="create_watch",
+    arguments={},
+    line=1,
+    baseline=[{"watches": []}],
+    outcome="unknown",
+)
 
 
 @pytest.mark.parametrize(("watches", "sendings"), [([RECORDED], 0), ([], 1)])

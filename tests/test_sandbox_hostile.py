@@ -43,7 +43,10 @@ def canaries():
                 os.environ[name] = value
 
 
-NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in ("zygote without namespaces", "docker")]
+NIGHTLY = [
+    pytest.param(name, marks=pytest.mark.nightly)
+    for name in ("zygote without namespaces", "docker")
+]
 
 
 @pytest.fixture(scope="module", params=["zygote", "monty", *NIGHTLY])
@@ -74,7 +77,15 @@ def runs(sandbox, canaries, before):
         source = canaries.fill(path.read_text(encoding="utf-8"))
         # What only uses up time does so in half a second as well; other programs have time to do their work.
         wall = 0.5 if Program(path.stem, source).category == "cpu" else 1.0
-        trace = run(sandbox, source, tools, wall_seconds=wall, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
+        trace = run(
+            sandbox,
+            source,
+            tools,
+            wall_seconds=wall,
+            cpu_seconds=1.0,
+            memory_bytes=256 * 2**20,
+            tool_calls=20,
+        )
         return source, trace, wall, [*canaries.changes(), *canaries.reached, *wiped]
 
     with ThreadPoolExecutor(4) as pool:
@@ -88,7 +99,11 @@ def harm(source, trace, wall, changes, secrets):
     if len(trace.calls) > 20:
         told.append(f"{len(trace.calls)} calls")
     # Twelve of them may run at once on two cores.
-    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 4.0:
+    if (
+        trace.failure is not None
+        and trace.failure.type == "wall_seconds"
+        and trace.seconds >= wall + 4.0
+    ):
         told.append(f"{trace.seconds:.1f} s instead of {wall} s")
     return told
 

@@ -11,7 +11,10 @@ from sandbox.trace import ToolCall
 from tests import tool_lab
 
 LIMIT = {"limit": {"type": "integer", "default": 10}}
-TOOLS = {name: tool_lab.tool(name, parameters=LIMIT if name < "w" else None, reads=name in "ac") for name in "abcw"}
+TOOLS = {
+    name: tool_lab.tool(name, parameters=LIMIT if name < "w" else None, reads=name in "ac")
+    for name in "abcw"
+}
 
 
 def execute(journal, *steps, fails=()):
@@ -19,12 +22,16 @@ def execute(journal, *steps, fails=()):
     journal.open()
     reused = []
     for index, (tool, arguments, writes) in enumerate(steps):
-        call = ToolCall(index=index, tool=tool, arguments=arguments, line=index + 1, started=float(index))
+        call = ToolCall(
+            index=index, tool=tool, arguments=arguments, line=index + 1, started=float(index)
+        )
         found = journal.before(call, writes=writes, defaults={"limit": 10})
         if found is None:
             journal.record(replace(call, outcome="unknown"), complete=False)
             failed = index in fails
-            result, outcome, error = (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
+            result, outcome, error = (
+                (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
+            )
             found = replace(call, result=result, outcome=outcome, error=error)
         journal.after(found)
         reused.append(found.reused)
@@ -57,7 +64,9 @@ def test_an_execution_that_is_made_again_goes_on_from_what_failed_in_it():
     """A program that took a refusal for "none" and then wrote must not write something else when it is resumed."""
     steps = (read("a", x=1), read("a", x=2), write("b"), read("c"))
     stored: list[Recorded] = []
-    journal = Journal(sink=lambda _, call, done: stored.append(Recorded(execution=0, call=call, complete=done)))
+    journal = Journal(
+        sink=lambda _, call, done: stored.append(Recorded(execution=0, call=call, complete=done))
+    )
     execute(journal, *steps, fails=(1, 3))
     calls = [one for one in stored if one.complete]
     again = Journal()
@@ -77,7 +86,13 @@ def test_the_answer_stands_where_the_new_program_asks():
     found = journal.before(asked, writes=False, defaults={})
     assert found is None  # limit is not a default of this call, so it is another call
     found = journal.before(asked, writes=False, defaults={"limit": 10})
-    assert (found.index, found.line, found.started, found.seconds, found.reused) == (0, 9, 0.5, 0.0, True)
+    assert (found.index, found.line, found.started, found.seconds, found.reused) == (
+        0,
+        9,
+        0.5,
+        0.0,
+        True,
+    )
     assert found.result == "a 1"
 
 
@@ -103,15 +118,22 @@ def test_a_write_is_reused_whatever_came_before_it():
 def test_the_sink_hears_intents_and_outcomes_with_their_execution():
     heard = []
     journal = Journal(
-        sink=lambda execution, call, complete: heard.append((execution, call.outcome, call.reused, complete))
+        sink=lambda execution, call, complete: heard.append(
+            (execution, call.outcome, call.reused, complete)
+        )
     )
     execute(journal, write("w"))
     execute(journal, write("w"))
-    assert heard == [(0, "unknown", False, False), (0, "done", False, True), (1, "done", True, True)]
+    assert heard == [
+        (0, "unknown", False, False),
+        (0, "done", False, True),
+        (1, "done", True, True),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [({"x": 1}, {"x": True}), ({"x": 1}, {"x": 1.0}), ({"x": 1}, {"x": "1"}), ({"x": None}, {})]
+    ("one", "other"),
+    [({"x": 1}, {"x": True}), ({"x": 1}, {"x": 1.0}), ({"x": 1}, {"x": "1"}), ({"x": None}, {})],
 )
 def test_what_differs_is_another_call(one, other):
     assert canonical("a", one) != canonical("a", other)

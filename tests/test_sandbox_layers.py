@@ -81,8 +81,16 @@ def test_with_no_layer_a_program_reaches_the_machine(listener, abstract):
         assert bare.layers == ()
         for source, kind in NOTHING.items():
             assert isinstance(outcome(bare, source), kind)
-        assert outcome(bare, f"import socket\nsocket.create_connection(('127.0.0.1', {listener})).close()") is None
-        assert outcome(bare, f"import socket\nsocket.socket(socket.AF_UNIX).connect({abstract!r})") is None
+        assert (
+            outcome(
+                bare, f"import socket\nsocket.create_connection(('127.0.0.1', {listener})).close()"
+            )
+            is None
+        )
+        assert (
+            outcome(bare, f"import socket\nsocket.socket(socket.AF_UNIX).connect({abstract!r})")
+            is None
+        )
         assert outcome(bare, "import os\nos.waitpid(os.fork() or os._exit(7), 0)[1] >> 8") == 7
         assert outcome(bare, "import os\nos.kill(os.getppid(), 0)") is None
 
@@ -105,19 +113,31 @@ def test_seccomp_alone_allows_no_new_descriptor_process_or_code():
             "import os\nos.setuid(0)",
             "import os\nos.chroot('/')",
         ):
-            assert outcome(sandbox, source).startswith(("PermissionError [Errno 1]", "ValueError not allowed")), source
-        for name, number in (("ptrace", 101), ("bpf", 321), ("io_uring_setup", 425), ("unshare", 272), ("execve", 59)):
+            assert outcome(sandbox, source).startswith(
+                ("PermissionError [Errno 1]", "ValueError not allowed")
+            ), source
+        for name, number in (
+            ("ptrace", 101),
+            ("bpf", 321),
+            ("io_uring_setup", 425),
+            ("unshare", 272),
+            ("execve", 59),
+        ):
             if platform.machine() != "x86_64":
                 break
             source = f"import ctypes as c\n[c.CDLL(None, use_errno=True).syscall({number}, 0, 0, 0), c.get_errno()]"
             assert outcome(sandbox, source) == [-1, errno.EPERM], name
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="x86_64 alone has a second set of numbers")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="x86_64 alone has a second set of numbers"
+)
 def test_the_numbers_of_another_architecture_kill():
     with alone("seccomp", "no_new_privs") as sandbox:
         trace = run(sandbox, "import ctypes\nctypes.CDLL(None).syscall(0x40000000 + 39)")
-        assert (trace.failure.type, "SIGSYS" in trace.failure.message) == ("Crash", True), trace.failure
+        assert (trace.failure.type, "SIGSYS" in trace.failure.message) == ("Crash", True), (
+            trace.failure
+        )
 
 
 def test_namespaces_alone_are_empty(listener, abstract):
@@ -126,10 +146,12 @@ def test_namespaces_alone_are_empty(listener, abstract):
         assert outcome(sandbox, "open('/x', 'w')").startswith("OSError [Errno 30]")  # read-only
         assert outcome(sandbox, "import os\nos.mkdir('/x')").startswith("OSError [Errno 30]")
         connect = f"import socket\nsocket.create_connection(('127.0.0.1', {listener}), timeout=5)"
-        assert outcome(sandbox, connect).startswith("OSError")  # the network has not even a loopback
-        assert outcome(sandbox, f"import socket\nsocket.socket(socket.AF_UNIX).connect({abstract!r})").startswith(
-            "ConnectionRefusedError"
-        )
+        assert outcome(sandbox, connect).startswith(
+            "OSError"
+        )  # the network has not even a loopback
+        assert outcome(
+            sandbox, f"import socket\nsocket.socket(socket.AF_UNIX).connect({abstract!r})"
+        ).startswith("ConnectionRefusedError")
         assert outcome(sandbox, "import os\nos.kill(2, 9)").startswith("ProcessLookupError")
 
 
@@ -172,15 +194,21 @@ def test_landlock_alone_refuses_files_and_networks(listener, abstract):
 
     with alone("landlock", "no_new_privs") as sandbox:
         assert outcome(sandbox, "open('/etc/hostname')").startswith("PermissionError [Errno 13]")
-        assert outcome(sandbox, "import os\nos.listdir('/')").startswith("PermissionError [Errno 13]")
-        assert outcome(sandbox, "import os\nos.mkdir('/tmp/atc-never')").startswith("PermissionError [Errno 13]")
+        assert outcome(sandbox, "import os\nos.listdir('/')").startswith(
+            "PermissionError [Errno 13]"
+        )
+        assert outcome(sandbox, "import os\nos.mkdir('/tmp/atc-never')").startswith(
+            "PermissionError [Errno 13]"
+        )
         if landlock_version() >= 4:
             connect = f"import socket\nsocket.create_connection(('127.0.0.1', {listener}))"
             assert outcome(sandbox, connect).startswith("PermissionError [Errno 13]")
         if landlock_version() >= 6:
             connect = f"import socket\nsocket.socket(socket.AF_UNIX).connect({abstract!r})"
             assert outcome(sandbox, connect).startswith("PermissionError [Errno 1]")
-            assert outcome(sandbox, "import os\nos.kill(os.getppid(), 0)").startswith("PermissionError [Errno 1]")
+            assert outcome(sandbox, "import os\nos.kill(os.getppid(), 0)").startswith(
+                "PermissionError [Errno 1]"
+            )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to lose")
@@ -188,11 +216,19 @@ def test_user_and_capabilities_alone():
     rights = "dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)"
     with alone("capabilities") as sandbox:
         status = outcome(sandbox, rights)
-        assert (status["CapEff"], status["CapPrm"], status["Uid"].split()) == ("0" * 16, "0" * 16, ["0"] * 4)
+        assert (status["CapEff"], status["CapPrm"], status["Uid"].split()) == (
+            "0" * 16,
+            "0" * 16,
+            ["0"] * 4,
+        )
         assert outcome(sandbox, "import os\nos.chroot('/')").startswith("PermissionError")
     with alone("user") as sandbox:
         status = outcome(sandbox, rights)
-        assert (status["CapEff"], status["Uid"].split(), status["Groups"].split()) == ("0" * 16, ["65534"] * 4, [])
+        assert (status["CapEff"], status["Uid"].split(), status["Groups"].split()) == (
+            "0" * 16,
+            ["65534"] * 4,
+            [],
+        )
     with alone("no_new_privs") as sandbox:
         assert outcome(sandbox, rights)["NoNewPrivs"] == "1"
 
@@ -210,7 +246,9 @@ def test_limits_alone():
 def judge(program, number, arguments=(), arch=None):
     """Run a BPF program over one system call, as the kernel would."""
     arch = AUDIT_ARCH["x86_64"] if arch is None else arch
-    data = struct.pack("=IIQ6Q", number & 0xFFFFFFFF, arch, 0, *arguments, *[0] * (6 - len(arguments)))
+    data = struct.pack(
+        "=IIQ6Q", number & 0xFFFFFFFF, arch, 0, *arguments, *[0] * (6 - len(arguments))
+    )
     code = list(struct.iter_unpack("=HBBI", program))
     accumulator = at = 0
     while True:
@@ -221,7 +259,11 @@ def judge(program, number, arguments=(), arch=None):
         elif operation == 0x06:
             return value
         else:
-            test = {0x15: accumulator == value, 0x35: accumulator >= value, 0x45: bool(accumulator & value)}[operation]
+            test = {
+                0x15: accumulator == value,
+                0x35: accumulator >= value,
+                0x45: bool(accumulator & value),
+            }[operation]
             at += if_true if test else if_false
 
 
@@ -235,7 +277,9 @@ def test_the_filter_allows_its_list_and_nothing_else(machine, number, argument):
         case None:
             assert verdict == REFUSE
         case "read" | "write" as name:
-            assert verdict == (ALLOW if argument & 0xFFFFFFFF == {"read": 3, "write": 4}[name] else REFUSE)
+            assert verdict == (
+                ALLOW if argument & 0xFFFFFFFF == {"read": 3, "write": 4}[name] else REFUSE
+            )
         case "mmap" | "mprotect":
             assert verdict == (REFUSE if argument & seccomp.PROT_EXEC else ALLOW)
         case "futex":
@@ -262,7 +306,10 @@ def test_the_numbers_are_those_of_libseccomp():
     resolve = ctypes.CDLL(name).seccomp_syscall_resolve_name_arch
     for machine, numbers in NUMBERS.items():
         for call, number in numbers.items():
-            assert resolve(ctypes.c_uint32(AUDIT_ARCH[machine]), call.encode()) == number, (machine, call)
+            assert resolve(ctypes.c_uint32(AUDIT_ARCH[machine]), call.encode()) == number, (
+                machine,
+                call,
+            )
 
 
 # ---- a system that refuses
@@ -288,7 +335,9 @@ def host_under(refusals, body):
         from sandbox.zygote import ZygoteSandbox
     """
     source = textwrap.dedent(script) + textwrap.dedent(body)
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -42,7 +42,10 @@ def test_conforms(sandbox, check):
 
 @pytest.mark.parametrize(
     ("source", "kind", "type_"),
-    [("[0] * 10**9", "limit", "memory_bytes"), ("open('/etc/passwd').read()", "exception", "PermissionError")],
+    [
+        ("[0] * 10**9", "limit", "memory_bytes"),
+        ("open('/etc/passwd').read()", "exception", "PermissionError"),
+    ],
 )
 def test_ends_a_program(sandbox, source, kind, type_):
     failure = run(sandbox, source).failure
@@ -53,7 +56,10 @@ def test_ends_a_program(sandbox, source, kind, type_):
     ("source", "value"),
     [
         ("x = []\nfor _ in range(60): x = [x, x]\nx", "<list, which cannot be shown>"),
-        ("x = [0] * 300_000\nfor _ in range(3): x = [x] * 300_000\nx", "<list, which cannot be shown>"),
+        (
+            "x = [0] * 300_000\nfor _ in range(3): x = [x] * 300_000\nx",
+            "<list, which cannot be shown>",
+        ),
         ("x = []\nx.append(x)\nx", ["[...]"]),
         ("[(1, 2), {3}, 'é', None, 1.5, {1: 2}]", [[1, 2], [3], "é", None, 1.5, {"1": 2}]),
     ],
@@ -71,7 +77,9 @@ def test_endless_arguments_are_no_call(sandbox):
 
 
 def test_caught_failure_and_lines(sandbox):
-    trace = run(sandbox, "é = 'é'\ntry:\n    get_item(id=-1)\nexcept Exception as error:\n    print(error)")
+    trace = run(
+        sandbox, "é = 'é'\ntry:\n    get_item(id=-1)\nexcept Exception as error:\n    print(error)"
+    )
     assert trace.failure is None
     assert trace.stdout == "HTTP 404: no item -1\n"
     assert [call.line for call in trace.calls] == [3]

@@ -16,7 +16,11 @@ from sandbox.policy import refused, review
 from sandbox.trace import Pins
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = re.split(r"^#### (\w+)\n", (ROOT / "tests/policy_programs/ordinary.txt").read_text("utf-8"), flags=re.MULTILINE)
+PARTS = re.split(
+    r"^#### (\w+)\n",
+    (ROOT / "tests/policy_programs/ordinary.txt").read_text("utf-8"),
+    flags=re.MULTILINE,
+)
 ORDINARY = dict(zip(PARTS[1::2], PARTS[2::2], strict=True))
 HOSTILE = sorted(folder("redteam").glob("*.py"))
 
@@ -54,7 +58,8 @@ def test_what_only_looks_like_one_is_let_through(source):
 
 def test_a_refusal_names_its_line_and_what_is_refused():
     violations = review(
-        "rows = []\nif rows:\n    data = rows; open('f')\nimport requests, json\njson.x = 1\n" + "open('x')\n" * 4
+        "rows = []\nif rows:\n    data = rows; open('f')\nimport requests, json\njson.x = 1\n"
+        + "open('x')\n" * 4
     )
     failure = refused(violations, backend="trusted", pins=Pins()).failure
     assert (failure.kind, failure.type, failure.line) == ("policy", "Refused", 3)
@@ -67,7 +72,8 @@ def test_a_refusal_names_its_line_and_what_is_refused():
 
 
 @pytest.mark.parametrize(
-    "source", ["\0", "\ud800", "(" * 10_000, "x" + "+1" * 100_000, "'\\N{no such name}'", "\ufeffx = 1"]
+    "source",
+    ["\0", "\ud800", "(" * 10_000, "x" + "+1" * 100_000, "'\\N{no such name}'", "\ufeffx = 1"],
 )
 def test_what_is_no_python_is_not_its_affair(source):
     assert review(source) == ()

@@ -42,7 +42,12 @@ class World:
         text, number = {"type": "string"}, {"type": "integer"}
         self.toolbox = Toolbox(
             [
-                make_tool("note", {"id": text, "page": {**number, "default": 1}}, self.note, required=("id",)),
+                make_tool(
+                    "note",
+                    {"id": text, "page": {**number, "default": 1}},
+                    self.note,
+                    required=("id",),
+                ),
                 make_tool("rows", {"count": number}, self.rows, output=rows),
                 make_tool("send", {"to": text}, self.send, writes=True),
             ]
@@ -53,7 +58,13 @@ class World:
         if arguments["id"] == "none":
             raise ToolError(404, "there is no such note")
         text = "æøå \ud7ff 🎈" if arguments["id"] == "odd" else arguments["id"]
-        return {"text": text, "serial": len(self.made), "half": 0.1 + 0.2, "none": None, "big": 10**30}
+        return {
+            "text": text,
+            "serial": len(self.made),
+            "half": 0.1 + 0.2,
+            "none": None,
+            "big": 10**30,
+        }
 
     def rows(self, count):
         self.made.append(count)
@@ -67,7 +78,9 @@ class World:
 def ran(source, sandbox, *, pins=None, limits=LIMITS):
     """The program's first execution, what it called, and the toolbox that no replay may call."""
     world = World()
-    trace = sandbox.run(source, world.toolbox, limits=limits, journal=Journal(pins=pins or Pins(seed=7, clock=1e9)))
+    trace = sandbox.run(
+        source, world.toolbox, limits=limits, journal=Journal(pins=pins or Pins(seed=7, clock=1e9))
+    )
     return trace, world, world.toolbox.map(lambda found: replace(found, call=_not_now))
 
 
@@ -105,11 +118,17 @@ def test_the_same_calls_and_the_same_end(name, sandbox):
     source = PROGRAMS[name]
     if sandbox.name == "monty":
         source = (
-            source.replace(", uuid,", ",").replace(" uuid.uuid4(),", "").replace("ToolError", "Exception")
+            source.replace(", uuid,", ",")
+            .replace(" uuid.uuid4(),", "")
+            .replace("ToolError", "Exception")
         )  # it has none
     first, second = again(source, sandbox)
     assert (first.failure is None) == (name not in FAILS)
-    assert (second.stdout, second.value, second.failure) == (first.stdout, first.value, first.failure)
+    assert (second.stdout, second.value, second.failure) == (
+        first.stdout,
+        first.value,
+        first.failure,
+    )
     assert [(c.tool, c.arguments, c.result, c.error, c.status) for c in second.calls] == [
         (c.tool, c.arguments, c.result, c.error, c.status) for c in first.calls
     ]
@@ -139,7 +158,9 @@ def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
     ended = any_sandbox.run(source, slow, limits=limits, journal=Journal())
     held.set()
     assert ended.failure.type == "wall_seconds"
-    second = replay(source, offline, ended, sandbox=any_sandbox, limits=replace(LIMITS, wall_seconds=20.0))
+    second = replay(
+        source, offline, ended, sandbox=any_sandbox, limits=replace(LIMITS, wall_seconds=20.0)
+    )
     assert (second.failure.type, second.stdout) == ("wall_seconds", "")
 
 
@@ -149,13 +170,37 @@ def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
         ("note(id='a')\nnote(id='c')\nprint(1)", 1, 'note(id="b")', 'note(id="c")'),
         ("note(id='a')\nrows(count=1)\nprint(1)", 1, 'note(id="b")', "rows(count=1)"),
         ("note(id='a')\nnote(id='b', page=2)\nprint(1)", 1, 'note(id="b")', 'note(id="b", page=2)'),
-        ("note(id='a')\nnote(id='b')\nnote(id='c')\nprint(1)", 2, "no further call", 'note(id="c")'),
+        (
+            "note(id='a')\nnote(id='b')\nnote(id='c')\nprint(1)",
+            2,
+            "no further call",
+            'note(id="c")',
+        ),
         ("note(id='a')\nprint(1)", 1, 'note(id="b")', "the end of the program"),
         ("note(id='a')\nnote(id='b')\nprint(2)", 2, "the answer 1", "the answer 2"),
-        ("note(id='a')\nnote(id='b')\n1 / 0", 2, "the answer 1", "ZeroDivisionError: division by zero (line 3)"),
-        ("note(id='a')\ntry:\n    note(id=5)\nexcept ToolError:\n    print(1)", 1, 'note(id="b")', "which fails with"),
+        (
+            "note(id='a')\nnote(id='b')\n1 / 0",
+            2,
+            "the answer 1",
+            "ZeroDivisionError: division by zero (line 3)",
+        ),
+        (
+            "note(id='a')\ntry:\n    note(id=5)\nexcept ToolError:\n    print(1)",
+            1,
+            'note(id="b")',
+            "which fails with",
+        ),
     ],
-    ids=["arguments", "tool", "one argument more", "a call more", "a call less", "answer", "failure", "refused"],
+    ids=[
+        "arguments",
+        "tool",
+        "one argument more",
+        "a call more",
+        "a call less",
+        "answer",
+        "failure",
+        "refused",
+    ],
 )
 def test_a_departure_says_where_what_and_what_instead(any_sandbox, other, index, expected, got):
     first, _, offline = ran("note(id='a')\nnote(id='b')\nprint(1)", any_sandbox)
@@ -171,8 +216,13 @@ class TestSecrets:
 
     def hidden(self, trace):
         call = replace(trace.calls[0], result={**trace.calls[0].result, "text": "<secret-8>"})
-        calls = [replace(c, arguments={"id": c.arguments["id"].replace("hunter-2", "<secret-8>")}) for c in trace.calls]
-        return replace(trace, calls=(call, *calls[1:]), stdout=trace.stdout.replace("hunter-2", "<secret-8>"))
+        calls = [
+            replace(c, arguments={"id": c.arguments["id"].replace("hunter-2", "<secret-8>")})
+            for c in trace.calls
+        ]
+        return replace(
+            trace, calls=(call, *calls[1:]), stdout=trace.stdout.replace("hunter-2", "<secret-8>")
+        )
 
     SECRET = "s = note(id='hunter-2')['text']\n"
 
@@ -181,18 +231,31 @@ class TestSecrets:
         source = "s = note(id='<secret-8>')['text']\nprint(note(id=s)['serial'], s)"
         trace, _, offline = ran(source, any_sandbox)
         secrets = ["<secret-8>", "<secret-9>"]
-        second = replay(source, offline, self.hidden(trace), sandbox=any_sandbox, limits=LIMITS, secrets=secrets)
+        second = replay(
+            source, offline, self.hidden(trace), sandbox=any_sandbox, limits=LIMITS, secrets=secrets
+        )
         assert second.stdout == "2 <secret-8>\n"
 
     @pytest.mark.parametrize(
-        "use", ["note(id=s[:3])", "print(s.upper())", "note(id=str(sum(map(ord, s))))", "int(s[-1]) / 0"]
+        "use",
+        ["note(id=s[:3])", "print(s.upper())", "note(id=str(sum(map(ord, s))))", "int(s[-1]) / 0"],
     )
     def test_one_whose_characters_are_needed_says_so(self, any_sandbox, use):
         trace, _, offline = ran(self.SECRET + use, any_sandbox)
         hidden = replace(self.hidden(trace), calls=(self.hidden(trace).calls[0], *trace.calls[1:]))
-        hidden = replace(hidden, calls=(replace(hidden.calls[0], arguments={"id": "hunter-2"}), *hidden.calls[1:]))
+        hidden = replace(
+            hidden,
+            calls=(replace(hidden.calls[0], arguments={"id": "hunter-2"}), *hidden.calls[1:]),
+        )
         with pytest.raises(Diverged) as caught:
-            replay(self.SECRET + use, offline, hidden, sandbox=any_sandbox, limits=LIMITS, secrets=["<secret-8>"])
+            replay(
+                self.SECRET + use,
+                offline,
+                hidden,
+                sandbox=any_sandbox,
+                limits=LIMITS,
+                secrets=["<secret-8>"],
+            )
         assert (caught.value.redacted, caught.value.index) == (True, 1)
         assert str(caught.value).endswith(
             "; the program may need the characters of a secret, of which it holds a placeholder"
@@ -201,5 +264,12 @@ class TestSecrets:
     def test_a_departure_before_any_of_them_was_seen_is_an_ordinary_one(self, any_sandbox):
         trace, _, offline = ran(self.SECRET, any_sandbox)
         with pytest.raises(Diverged) as caught:
-            replay("note(id='x')", offline, trace, sandbox=any_sandbox, limits=LIMITS, secrets=["<secret-8>"])
+            replay(
+                "note(id='x')",
+                offline,
+                trace,
+                sandbox=any_sandbox,
+                limits=LIMITS,
+                secrets=["<secret-8>"],
+            )
         assert not caught.value.redacted

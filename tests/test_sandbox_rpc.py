@@ -29,7 +29,9 @@ from sandbox.trace import Trace
 class FakeChild:
     """A child whose every byte is scripted: it sends `data` at once and then hangs up, or stays silent."""
 
-    def __init__(self, data: bytes = b"", *, hangs: bool = False, exit_: Exit | None = None) -> None:
+    def __init__(
+        self, data: bytes = b"", *, hangs: bool = False, exit_: Exit | None = None
+    ) -> None:
         self.channel, self.theirs = socket.socketpair()
         self.exit = exit_ or Exit(0, None, 0.0)
         self.ended = 0
@@ -55,7 +57,9 @@ class FakeChild:
         return self.exit
 
 
-def serve_bytes(data: bytes, *, tools: Toolbox | None = None, child: FakeChild | None = None, **limits) -> Trace:
+def serve_bytes(
+    data: bytes, *, tools: Toolbox | None = None, child: FakeChild | None = None, **limits
+) -> Trace:
     child = child or FakeChild(data)
     within = Limits(**{"wall_seconds": 5.0, **limits})
     trace = serve(
@@ -67,15 +71,32 @@ def serve_bytes(data: bytes, *, tools: Toolbox | None = None, child: FakeChild |
 
 
 def lines(*documents) -> bytes:
-    return b"".join(d if isinstance(d, bytes) else json.dumps(d).encode() + b"\n" for d in documents)
+    return b"".join(
+        d if isinstance(d, bytes) else json.dumps(d).encode() + b"\n" for d in documents
+    )
 
 
 def call(number=0, tool="get_item", args=None, line=1, **more):
-    return {"call": number, "tool": tool, "args": {"id": 1} if args is None else args, "line": line, **more}
+    return {
+        "call": number,
+        "tool": tool,
+        "args": {"id": 1} if args is None else args,
+        "line": line,
+        **more,
+    }
 
 
 def fail(**changed):
-    return {"fail": {"kind": "exception", "type": "E", "message": "m", "frames": [], "call": None, **changed}}
+    return {
+        "fail": {
+            "kind": "exception",
+            "type": "E",
+            "message": "m",
+            "frames": [],
+            "call": None,
+            **changed,
+        }
+    }
 
 
 @pytest.mark.parametrize(
@@ -151,7 +172,9 @@ def test_a_silent_child_runs_into_the_wall():
 def test_a_child_that_never_reads_runs_into_the_wall():
     tools = Toolbox([make_tool("big", {}, lambda: "x" * 4_000_000)])
     child = FakeChild(lines(call(tool="big", args={})), hangs=True)
-    assert serve_bytes(b"", tools=tools, child=child, wall_seconds=0.2).failure.type == "wall_seconds"
+    assert (
+        serve_bytes(b"", tools=tools, child=child, wall_seconds=0.2).failure.type == "wall_seconds"
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,8 +183,16 @@ def test_a_child_that_never_reads_runs_into_the_wall():
         (Exit(3, None, 0.0), "ProcessExit", "the program ended its own process (exit code 3)"),
         (Exit(None, 9, 0.0), "ProcessExit", "the program ended its own process (signal 9)"),
         (Exit(None, 11, 0.0), "Crash", "the program crashed the interpreter (SIGSEGV)"),
-        (Exit(None, 24, 0.0), "cpu_seconds", "cpu_seconds: the program used more than 30 s of processor time"),
-        (Exit(None, 9, 31.0), "cpu_seconds", "cpu_seconds: the program used more than 30 s of processor time"),
+        (
+            Exit(None, 24, 0.0),
+            "cpu_seconds",
+            "cpu_seconds: the program used more than 30 s of processor time",
+        ),
+        (
+            Exit(None, 9, 31.0),
+            "cpu_seconds",
+            "cpu_seconds: the program used more than 30 s of processor time",
+        ),
     ],
 )
 def test_how_a_silent_death_is_told(exit_, type_, message):
@@ -174,18 +205,43 @@ def test_hints_that_the_record_does_not_bear_out_are_dropped():
         return [0, 1, 0, 1, 5, number, path, mark(value)]
 
     item = {"id": 1, "name": "item 1", "price": 1.5}
-    told = [hint(["name"], "item 1"), hint([], item), hint(["name"], "other"), hint(["nme"], None), hint([0], 1)]
-    told += [hint(["name", 0], "i"), hint([], item, 1), hint([], None, 2), hint([], {**item, "more": 1})]
+    told = [
+        hint(["name"], "item 1"),
+        hint([], item),
+        hint(["name"], "other"),
+        hint(["nme"], None),
+        hint([0], 1),
+    ]
+    told += [
+        hint(["name", 0], "i"),
+        hint([], item, 1),
+        hint([], None, 2),
+        hint([], {**item, "more": 1}),
+    ]
     data = lines(call(0), call(1, args={"id": -1}), fail(frames=[[1, "f", 0, 1, 5]], hints=told))
     assert [hint.path for hint in serve_bytes(data).failure.hints] == [("name",), ()]
 
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+    ),
     max_leaves=10,
 )
-KEYS = ["stdout", "done", "fail", "id", "call", "tool", "args", "line", "unsendable", "waits", "more"]
+KEYS = [
+    "stdout",
+    "done",
+    "fail",
+    "id",
+    "call",
+    "tool",
+    "args",
+    "line",
+    "unsendable",
+    "waits",
+    "more",
+]
 near_frames = st.one_of(
     st.binary(max_size=60).map(lambda b: b + b"\n"),
     st.builds(
@@ -232,7 +288,14 @@ def raising(error):
 def test_what_fails_on_our_side_is_raised_and_ends_the_child(tool, journal, error):
     child = FakeChild(lines(call(tool="f", args={})), hangs=True)
     with pytest.raises(error):
-        serve(child, "", Toolbox([make_tool("f", {}, tool)]), limits=Limits(), journal=journal, backend="fake")
+        serve(
+            child,
+            "",
+            Toolbox([make_tool("f", {}, tool)]),
+            limits=Limits(),
+            journal=journal,
+            backend="fake",
+        )
     assert child.ended == 1
 
 
@@ -259,14 +322,20 @@ def test_a_wait_on_a_person_does_not_count():
 
 
 def test_a_result_that_is_not_json_is_a_failed_call():
-    trace = serve_bytes(lines(call(tool="f", args={})), tools=Toolbox([make_tool("f", {}, lambda: {1, 2})]))
+    trace = serve_bytes(
+        lines(call(tool="f", args={})), tools=Toolbox([make_tool("f", {}, lambda: {1, 2})])
+    )
     assert trace.calls[0].error == "TypeError: Object of type set is not JSON serializable"
 
 
 def test_a_recorded_result_does_not_change_with_the_tools_own_data():
     stock = [1]
-    tools = Toolbox([make_tool("f", {}, lambda: stock), make_tool("g", {}, lambda: stock.append(2))])
-    trace = serve_bytes(lines(call(tool="f", args={}), call(1, tool="g", args={}), {"done": 0}), tools=tools)
+    tools = Toolbox(
+        [make_tool("f", {}, lambda: stock), make_tool("g", {}, lambda: stock.append(2))]
+    )
+    trace = serve_bytes(
+        lines(call(tool="f", args={}), call(1, tool="g", args={}), {"done": 0}), tools=tools
+    )
     assert trace.calls[0].result == [1]
 
 
@@ -278,7 +347,9 @@ def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
         released.wait(10)
 
     tools = Toolbox([make_tool("work", {"id": {"type": "integer"}}, work, writes=True)])
-    data = lines(*[call(number, tool="work", args={"id": number}, waits=False) for number in range(5)])
+    data = lines(
+        *[call(number, tool="work", args={"id": number}, waits=False) for number in range(5)]
+    )
     child = FakeChild(data, hangs=True)
     # The limit has struck when the journal hears of a call that is not made.
     journal = Journal(sink=lambda _, made, complete: made.outcome == "not_run" and released.set())
@@ -286,7 +357,9 @@ def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
     trace = serve(child, "", tools, limits=within, journal=journal, backend="fake")
     assert trace.failure.type == "tool_calls"
     assert len(begun) <= 1  # none, where the limit struck before the first was sent
-    assert [made.outcome for made in trace.calls] == ["done"] * len(begun) + ["not_run"] * (4 - len(begun))
+    assert [made.outcome for made in trace.calls] == ["done"] * len(begun) + ["not_run"] * (
+        4 - len(begun)
+    )
 
 
 def test_a_tool_that_comes_back_after_the_end_changes_nothing():
@@ -301,7 +374,9 @@ def test_a_tool_that_comes_back_after_the_end_changes_nothing():
     journal = Journal(sink=lambda execution, made, complete: heard.append((made.outcome, complete)))
     child = FakeChild(lines(call(tool="late", args={})), hangs=True)
     tools = Toolbox([make_tool("late", {}, late, writes=True)])
-    trace = serve(child, "", tools, limits=Limits(wall_seconds=0.5), journal=journal, backend="fake")
+    trace = serve(
+        child, "", tools, limits=Limits(wall_seconds=0.5), journal=journal, backend="fake"
+    )
     released.set()
     assert back.wait(10)
     assert (trace.failure.type, trace.calls[0].outcome) == ("wall_seconds", "unknown")

@@ -47,7 +47,15 @@ def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do():
     workers._finish()  # what an earlier test's sandbox still forks ahead would count
     descriptors, before = len(list(Path("/proc/self/fd").iterdir())), local.existing()
     with TrustedSandbox() as sandbox:
-        for source in ("1", "1 / 0", "x = = 1", "import os", "get_item(id=-1)", ignores, "import time\ntime.sleep(60)"):
+        for source in (
+            "1",
+            "1 / 0",
+            "x = = 1",
+            "import os",
+            "get_item(id=-1)",
+            ignores,
+            "import time\ntime.sleep(60)",
+        ):
             trace = run(sandbox, source, wall_seconds=0.5)
     assert trace.failure.type == "wall_seconds"
     assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors

@@ -60,7 +60,11 @@ def settled_children(sandbox):
     """The children that are left when those that were killed are dead, and the next one waits for its program."""
     pid = pid_of(sandbox)
     assert until(
-        lambda: (one := sandbox._runner._waiting) and one.alive() and [str(one.told.get("pid"))] == children_of(pid)
+        lambda: (
+            (one := sandbox._runner._waiting)
+            and one.alive()
+            and [str(one.told.get("pid"))] == children_of(pid)
+        )
     )
     return children_of(pid)
 
@@ -148,7 +152,9 @@ def test_nothing_is_left_of_runs_however_they_end(sandbox):
     for _ in range(20):
         run(sandbox, "1")  # lets go of those that ended meanwhile
         open_now = len(list(Path("/proc/self/fd").iterdir()))
-        if open_now <= before + 3:  # the last one may still be dying, on a busy machine more than one
+        if (
+            open_now <= before + 3
+        ):  # the last one may still be dying, on a busy machine more than one
             break
     assert open_now <= before + 3
 

@@ -88,14 +88,18 @@ def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
         node = ray.get_runtime_context().get_node_id()
         (tmp_path / node).touch()
         deadline = time.monotonic() + 60
-        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:  # until the other is at work, too
+        while (
+            len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline
+        ):  # until the other is at work, too
             time.sleep(0.05)
         return number, os.environ["ATC_TEST_KEY"], node
 
     found = list(pool(partial(nullcontext, work), range(40)))
     assert sorted(number for number, _, _ in found) == list(range(40))
     assert {key for _, key, _ in found} == {KEY}
-    logs = [path for path in Path(nodes.head_node.get_session_dir_path()).rglob("*") if path.is_file()]
+    logs = [
+        path for path in Path(nodes.head_node.get_session_dir_path()).rglob("*") if path.is_file()
+    ]
     assert logs
     assert [path for path in logs if KEY.encode() in path.read_bytes()] == []
     assert len({node for *_, node in found}) == 2
@@ -135,13 +139,17 @@ def test_a_node_without_a_boundary_takes_nothing(pool: scale.RayPool) -> None:
 
 def test_other_versions_are_refused(pool: scale.RayPool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "versions", lambda: "atc 9.9, Python 3, ray 2")
-    with pytest.raises(scale.ClusterUnavailable, match=r"has atc .*, and this command atc 9\.9.*install the same"):
+    with pytest.raises(
+        scale.ClusterUnavailable, match=r"has atc .*, and this command atc 9\.9.*install the same"
+    ):
         list(pool(partial(nullcontext, abs), [1]))
 
 
 def test_secrets_go_along_as_they_are_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "t0ken")
-    config = Config(credentials={"api": CredentialEntry(value="env:TOKEN", hosts=("api.example.org",))})
+    config = Config(
+        credentials={"api": CredentialEntry(value="env:TOKEN", hosts=("api.example.org",))}
+    )
     assert portable(config).credentials["api"].value == "t0ken"
     assert "t0ken" not in repr(portable(config))
 
@@ -153,11 +161,24 @@ def test_a_benchmark_has_the_same_rows_from_the_cluster(
 
     def rows(name: str, *more: str) -> list[dict]:
         out = tmp_path / name
-        run = ("bench", "run", "toolflow", "--strategy", "gold", "--services", "places", "--limit", "6")
+        run = (
+            "bench",
+            "run",
+            "toolflow",
+            "--strategy",
+            "gold",
+            "--services",
+            "places",
+            "--limit",
+            "6",
+        )
         code, shown, told = atc_(*run, "--out", out, "--json", *more)
         assert (code, json.loads(shown)["solved"]) == (0, 6), told
         made = [json.loads(line)["row"] for line in out.read_text().splitlines()[1:]]
-        return sorted(({key: row[key] for key in ("id", "correct", "calls", "status")} for row in made), key=str)
+        return sorted(
+            ({key: row[key] for key in ("id", "correct", "calls", "status")} for row in made),
+            key=str,
+        )
 
     assert rows("here") == rows("there", "--workers", f"ray:{nodes.address}")
 
@@ -167,25 +188,38 @@ def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool
         name, dimensions = "letters", 26
 
         def embed(self, texts):
-            counts = [[text.count(chr(97 + letter)) + 1.0 for letter in range(26)] for text in texts]
-            return np.array(counts, np.float32) / np.linalg.norm(counts, axis=1, keepdims=True).astype(np.float32)
+            counts = [
+                [text.count(chr(97 + letter)) + 1.0 for letter in range(26)] for text in texts
+            ]
+            return np.array(counts, np.float32) / np.linalg.norm(
+                counts, axis=1, keepdims=True
+            ).astype(np.float32)
 
     class Writer:
         name, prompt_tokens = "writer", 1000
 
         def __call__(self, messages, *, seed, **_):
-            return Completion(text=json.dumps({"query": f"please do thing number {seed} for me"}), model="writer")
+            return Completion(
+                text=json.dumps({"query": f"please do thing number {seed} for me"}), model="writer"
+            )
 
-    tools = [ToolDocument(name=f"tool{n}", description=f"does {'abcdefgh'[n % 8] * (n % 5)} {n}") for n in range(1200)]
+    tools = [
+        ToolDocument(name=f"tool{n}", description=f"does {'abcdefgh'[n % 8] * (n % 5)} {n}")
+        for n in range(1200)
+    ]
     elsewhere = partial(pool, partial(nullcontext, lambda texts: (texts, Letters().embed(texts))))
-    here, there = (ToolIndex.build(tools, embedder=Letters(), embed_all=how) for how in (None, elsewhere))
+    here, there = (
+        ToolIndex.build(tools, embedder=Letters(), embed_all=how) for how in (None, elsewhere)
+    )
     assert np.array_equal(here.dense.vectors, there.dense.vectors)
     used = [
         expand_all(tools[:8], index.store, Writer, queries=2, pool=way)
         for index, way in ((here, Threads(2)), (there, pool))
     ]
     assert used[0] == used[1]
-    assert [here.store.texts(tool) for tool in tools[:9]] == [there.store.texts(tool) for tool in tools[:9]]
+    assert [here.store.texts(tool) for tool in tools[:9]] == [
+        there.store.texts(tool) for tool in tools[:9]
+    ]
     assert there.store.expanded == 8
 
 
@@ -197,16 +231,23 @@ def kill_workers() -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
-def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(probing.probe, "host_of", str)
     called = ("a", "b", "c", "a b", "")
-    sources = [probing.probe.OneOfMany(source=hosts, folder=Path(), protocols=hosts.split()) for hosts in called]
+    sources = [
+        probing.probe.OneOfMany(source=hosts, folder=Path(), protocols=hosts.split())
+        for hosts in called
+    ]
     groups = [{one.source for one in group} for group in probing.probe.by_host(sources)]
     assert groups == [{"c"}, {"a", "b", "a b"}, {""}]
 
 
 @pytest.mark.usefixtures("own_folders")
-def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(atc_, nodes: Cluster) -> None:
+def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(
+    atc_, nodes: Cluster
+) -> None:
     arrived: dict[str, list[float]] = {"one": [], "two": []}
 
     def answer(seen, name):
@@ -218,20 +259,45 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
         return Reply(body=users if user == "users" else {"id": user, "age": 31})
 
     with serving(partial(answer, name="one")) as one, serving(partial(answer, name="two")) as two:
-        for folder, server, path in (("a", one, "users"), ("b", two, "users"), ("c", one, "users/{user_id}")):
+        for folder, server, path in (
+            ("a", one, "users"),
+            ("b", two, "users"),
+            ("c", one, "users/{user_id}"),
+        ):
             Path(folder).mkdir()
-            tools = {f"{folder}_list": f"GET {server.url}/users", f"{folder}_get": f"GET {server.url}/{path}"}
+            tools = {
+                f"{folder}_list": f"GET {server.url}/users",
+                f"{folder}_get": f"GET {server.url}/{path}",
+            }
             Path(folder, "tools.json").write_text(json.dumps(tools))
-        probe = ("probe", "a", "b", "c", "-o", "out", "--rate", "3", "--per-tool", "4", "--model", "none")
+        probe = (
+            "probe",
+            "a",
+            "b",
+            "c",
+            "-o",
+            "out",
+            "--rate",
+            "3",
+            "--per-tool",
+            "4",
+            "--model",
+            "none",
+        )
         atc_(*probe, "--workers", f"ray:{nodes.address}")
         code, out, err = atc_(*probe, "--json", "--jobs", "3")  # what the kill cut off, and here
     found = {Path(one["folder"]).name: one for one in json.loads(out)}
     assert [one["error"] for one in found.values()] == [""] * 3, err
     assert (code, [found[name]["totals"]["answered"] for name in "abc"]) == (0, [2, 2, 2]), err
     assert len(arrived["one"]) == sum(found[name]["sent"] for name in "ac"), err
-    assert found["b"]["sent"] - len(arrived["two"]) in (0, 1), err  # the kill may have come before one was sent
+    assert found["b"]["sent"] - len(arrived["two"]) in (0, 1), (
+        err
+    )  # the kill may have come before one was sent
     for times in arrived.values():  # four turns of a third of a second each
-        assert min((later - first for first, later in zip(times, times[4:], strict=False)), default=2) > 1
+        assert (
+            min((later - first for first, later in zip(times, times[4:], strict=False)), default=2)
+            > 1
+        )
     assert sorted(path.name for path in Path("out/b").glob("*.json"))
 
 
@@ -244,8 +310,12 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
         ("slurm", 2, "must be 'ray' or 'ray:ADDRESS'"),
     ],
 )
-def test_a_cluster_that_is_not_there_is_a_sentence(atc_, workers: str, code: int, told: str) -> None:
-    ended, _, shown = atc_("bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", workers)
+def test_a_cluster_that_is_not_there_is_a_sentence(
+    atc_, workers: str, code: int, told: str
+) -> None:
+    ended, _, shown = atc_(
+        "bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", workers
+    )
     assert (ended, told in shown) == (code, True), shown
 
 
@@ -262,7 +332,9 @@ def test_without_ray_a_sentence_names_the_extra(atc_, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "atc.core.ray_pool")
     monkeypatch.delattr(atc, "cluster")
-    code, _, err = atc_("bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", "ray")
+    code, _, err = atc_(
+        "bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", "ray"
+    )
     assert (code, err) == (
         3,
         "atc: this needs 'ray', which is not installed: pip install 'automatic-tool-chain[scale]'.\n",
@@ -272,7 +344,9 @@ def test_without_ray_a_sentence_names_the_extra(atc_, monkeypatch: pytest.Monkey
 @pytest.mark.nightly
 def test_a_head_that_dies_is_a_sentence(nodes: Cluster) -> None:
     """The last one here: the cluster is of no use afterwards."""
-    with subprocess.Popen([sys.executable, "-c", WORKS, nodes.address], stdout=-1, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", WORKS, nodes.address], stdout=-1, text=True
+    ) as process:
         assert process.stdout.readline() == "begun\n"
         for running in nodes.head_node.all_processes["gcs_server"]:
             running.process.kill()

@@ -23,9 +23,17 @@ SECRET = "s3cret-token-value"
 def environment(tmp_path, monkeypatch):
     """Variables for a fresh user, in a folder of their own."""
     monkeypatch.chdir(tmp_path)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATC_", "OPENAI_"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ATC_", "OPENAI_"))
+    }
     folders = {"ATC_STATE_DIR": "state", "ATC_CACHE_DIR": "cache", "XDG_CONFIG_HOME": "config"}
-    return kept | {name: str(tmp_path / folder) for name, folder in folders.items()} | {"PYTHONPATH": str(ROOT)}
+    return (
+        kept
+        | {name: str(tmp_path / folder) for name, folder in folders.items()}
+        | {"PYTHONPATH": str(ROOT)}
+    )
 
 
 @pytest.fixture
@@ -35,7 +43,13 @@ def atc(environment):
         command = [sys.executable, "-c", MAIN, *arguments]
         env = environment | variables
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60, env=env, stdin=subprocess.DEVNULL, check=False
+            command,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
         assert "Traceback" not in done.stderr
         assert "a bug in atc" not in done.stderr
@@ -59,7 +73,9 @@ def document(url, *, schemes=None, name="get_value", path="/value"):
         "operationId": name,
         "summary": "A value.",
         "security": [{scheme: []} for scheme in schemes or {}],
-        "responses": {"200": {"description": "It.", "content": {"application/json": {"schema": {}}}}},
+        "responses": {
+            "200": {"description": "It.", "content": {"application/json": {"schema": {}}}}
+        },
     }
     return {
         "openapi": "3.1.0",
@@ -117,7 +133,9 @@ def test_every_verb_tells_an_error_as_json_in_one_shape(atc, tools, line, code):
 
 
 def test_a_failed_run_tells_why_beside_its_attempts(atc, tools):
-    with serving(lambda seen: completion("print(1 / 0)") if seen.method == "POST" else Reply(404)) as model:
+    with serving(
+        lambda seen: completion("print(1 / 0)") if seen.method == "POST" else Reply(404)
+    ) as model:
         flags = tools("http://127.0.0.1:1")
         done = atc("run", "x", "--json", "--model", "m", *flags, OPENAI_BASE_URL=f"{model.url}/v1")
     told = strict(done.stdout)
@@ -126,7 +144,9 @@ def test_a_failed_run_tells_why_beside_its_attempts(atc, tools):
 
 
 def test_a_refused_key_is_one_sentence_without_the_key(atc, tools):
-    with serving(lambda seen: Reply(401, {"error": {"message": f"Incorrect API key: {SECRET}"}})) as model:
+    with serving(
+        lambda seen: Reply(401, {"error": {"message": f"Incorrect API key: {SECRET}"}})
+    ) as model:
         flags = tools("http://127.0.0.1:1")
         variables = {"OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": f"{model.url}/v1"}
         done = atc("run", "x", "--json", "--model", "m", *flags, **variables)
@@ -165,7 +185,9 @@ def test_a_key_that_no_request_can_carry_is_not_shown(atc, end):
     ],
     ids=["bearer", "header", "query", "basic"],
 )
-def test_following_the_advice_about_a_missing_credential_works(atc, tools, name, scheme, place, wanted):
+def test_following_the_advice_about_a_missing_credential_works(
+    atc, tools, name, scheme, place, wanted
+):
     def answer(seen):
         given = seen.target.partition("?")[2] if place == "?" else seen.headers.get(place)
         return Reply(body={"id": 7}) if given == wanted else Reply(401)
@@ -189,7 +211,10 @@ def test_following_the_advice_about_a_missing_credential_works(atc, tools, name,
 
 
 def test_the_advice_names_no_variable_that_a_document_could_choose(atc, tools):
-    flags = tools("http://127.0.0.1:1", schemes={"AWS_SECRET_ACCESS_KEY": {"type": "http", "scheme": "bearer"}})
+    flags = tools(
+        "http://127.0.0.1:1",
+        schemes={"AWS_SECRET_ACCESS_KEY": {"type": "http", "scheme": "bearer"}},
+    )
     done = atc("tools", "call", "get_value", *flags)
     assert "credential" in done.stderr
     assert '"env:AWS_SECRET_ACCESS_KEY"' not in done.stderr
@@ -207,13 +232,20 @@ def test_a_number_that_json_or_python_lacks_is_an_error_and_never_infinity(atc, 
             done = atc(*call)
             report = strict(done.stdout)
             assert (done.returncode, report["result"]) == (1, None), number
-            assert "no JSON number" in report["error"] or "4,300 digits for a whole number" in report["error"], number
+            assert (
+                "no JSON number" in report["error"]
+                or "4,300 digits for a whole number" in report["error"]
+            ), number
 
 
 def test_a_program_and_a_run_see_no_infinity_either(atc, tools):
     with (
         serving(
-            lambda seen: completion("print(get_value()['value'] > 1)") if seen.method == "POST" else Reply(404)
+            lambda seen: (
+                completion("print(get_value()['value'] > 1)")
+                if seen.method == "POST"
+                else Reply(404)
+            )
         ) as model,
         serving(lambda _: Reply(body=b'{"value": ' + b"1" * 400 + b".5}")) as service,
     ):
@@ -228,16 +260,29 @@ def test_a_program_and_a_run_see_no_infinity_either(atc, tools):
 def test_arguments_and_documents_hold_no_such_number(atc, tools, tmp_path, number):
     flags = tools("http://127.0.0.1:1")
     text = (tmp_path / "api.json").read_text()
-    for given in (text.replace('"summary"', f'"x-number": {number}, "summary"'), f"x-number: {_yaml(number)}\n"):
+    for given in (
+        text.replace('"summary"', f'"x-number": {number}, "summary"'),
+        f"x-number: {_yaml(number)}\n",
+    ):
         (tmp_path / "odd.json").write_text(given)
         done = atc("tools", "list", "--json", "--tools", "odd.json")
         assert (done.returncode, strict(done.stdout)["kind"]) == (3, "environment")
         assert "is no JSON number" in done.stderr
     module = tmp_path / "bounds.py"
-    module.write_text('def find(low: float = float("-inf")) -> float:\n    """Find it."""\n    return low\n')
+    module.write_text(
+        'def find(low: float = float("-inf")) -> float:\n    """Find it."""\n    return low\n'
+    )
     flags = "--tools", "bounds.py", "--json"
-    assert "default" not in strict(atc("tools", "show", "find", *flags).stdout)["inputSchema"]["properties"]["low"]
-    assert strict(atc("tools", "call", "find", *flags, "--allow-writes", "find").stdout)["result"] is None
+    assert (
+        "default"
+        not in strict(atc("tools", "show", "find", *flags).stdout)["inputSchema"]["properties"][
+            "low"
+        ]
+    )
+    assert (
+        strict(atc("tools", "call", "find", *flags, "--allow-writes", "find").stdout)["result"]
+        is None
+    )
     done = atc("tools", "call", "find", *flags, f"low:={number}")
     assert (done.returncode, strict(done.stdout)["kind"]) == (2, "usage")
 
@@ -257,9 +302,21 @@ def test_ctrl_c_while_the_model_hangs_is_one_line_and_130(environment, tools, tm
         return Reply(500)
 
     with serving(hang) as model:
-        command = [sys.executable, "-c", MAIN, "run", "x", "--json", "--model", "m", *tools("http://127.0.0.1:1")]
+        command = [
+            sys.executable,
+            "-c",
+            MAIN,
+            "run",
+            "x",
+            "--json",
+            "--model",
+            "m",
+            *tools("http://127.0.0.1:1"),
+        ]
         env = environment | {"OPENAI_BASE_URL": f"{model.url}/v1"}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        ) as process:
             assert asked.wait(60)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)

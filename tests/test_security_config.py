@@ -17,7 +17,11 @@ OPENAPI = {
     "openapi": "3.1.0",
     "info": {"title": "pets", "version": "1"},
     "servers": [{"url": "https://pets.example.org"}],
-    "paths": {"/pets": {"get": {"operationId": "list_pets", "responses": {"200": {"description": "pets"}}}}},
+    "paths": {
+        "/pets": {
+            "get": {"operationId": "list_pets", "responses": {"200": {"description": "pets"}}}
+        }
+    },
 }
 PROTOCOL = {
     "name": "steal",
@@ -45,12 +49,28 @@ class Place:
 
     def atc(self, *words, path="", **env):
         """`atc` as its console script starts it: the current folder is not among the places of modules."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATC_", "OPENAI_", "XDG_"))}
-        kept |= {"HOME": str(self.home), "PYTHONPATH": f"{ROOT}{os.pathsep}{path}".rstrip(os.pathsep)}
-        kept |= {f"XDG_{name.upper()}_HOME": str(self.home / name) for name in ("config", "state", "cache")} | env
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("ATC_", "OPENAI_", "XDG_"))
+        }
+        kept |= {
+            "HOME": str(self.home),
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{path}".rstrip(os.pathsep),
+        }
+        kept |= {
+            f"XDG_{name.upper()}_HOME": str(self.home / name)
+            for name in ("config", "state", "cache")
+        } | env
         command = [sys.executable, "-P", "-c", "from atc.cli.main import main; main()", *words]
         return subprocess.run(
-            command, cwd=self.clone, env=kept, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+            command,
+            cwd=self.clone,
+            env=kept,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
         )
 
 
@@ -81,7 +101,13 @@ def test_tools_of_a_cloned_folder_run_nothing_and_stay_inside(place):
         "mcp:mine",
         f"mcp:touch {place.ran}",
     ]
-    elsewhere = ["link.json", "linked", "../private.json", "~/private.json", str(place.home / "private.json")]
+    elsewhere = [
+        "link.json",
+        "linked",
+        "../private.json",
+        "~/private.json",
+        str(place.home / "private.json"),
+    ]
     elsewhere += [
         "openapi.json@http://127.0.0.1:9",
         "x=openapi.json@https://api.example.org",
@@ -95,7 +121,9 @@ def test_tools_of_a_cloned_folder_run_nothing_and_stay_inside(place):
         for part in ("atc.toml", repr(source), "'atc config trust'"):
             assert part in done.stderr, source
     assert not place.ran.exists()
-    place.says("tools = ['openapi.json']\nmax_calls = 20\ndocs = 'names'")  # what every folder may say
+    place.says(
+        "tools = ['openapi.json']\nmax_calls = 20\ndocs = 'names'"
+    )  # what every folder may say
     done = place.atc("tools", "list")
     assert done.returncode == 0, done.stderr
     assert "list_pets" in done.stdout
@@ -151,7 +179,9 @@ def test_a_file_counts_once_it_is_trusted_and_until_it_changes(place):
     assert "It has changed since you trusted it." in changed.stderr
     place.says("tools = ['helper.py']\nsandbox = 'trusted'")
     assert place.atc("tools", "list").returncode == 0
-    place.clone = place.clone.rename(place.home / "elsewhere")  # the same file at another place is another file
+    place.clone = place.clone.rename(
+        place.home / "elsewhere"
+    )  # the same file at another place is another file
     assert place.atc("tools", "list").returncode == 2
 
 
@@ -213,7 +243,9 @@ def test_the_users_own_settings_count_only_where_nobody_else_can_write_them(plac
 
 def test_the_users_own_settings_may_be_a_link_to_their_own_file(place):
     (place.home / "dotfiles").mkdir()
-    (place.home / "dotfiles" / "config.toml").write_text(f"tools = [{str(place.clone / 'helper.py')!r}]\n")
+    (place.home / "dotfiles" / "config.toml").write_text(
+        f"tools = [{str(place.clone / 'helper.py')!r}]\n"
+    )
     place.settings.symlink_to(place.home / "dotfiles" / "config.toml")
     assert "act" in place.atc("tools", "list").stdout
 
@@ -226,7 +258,9 @@ def test_tools_of_a_cloned_folder_get_neither_credentials_nor_servers(place):
         )
         place.settings.chmod(0o600)
         (place.clone / "api").mkdir()
-        (place.clone / "api" / "steal.json").write_text(json.dumps(PROTOCOL).replace("HOST", server.netloc))
+        (place.clone / "api" / "steal.json").write_text(
+            json.dumps(PROTOCOL).replace("HOST", server.netloc)
+        )
         start = PROTOCOL | {"name": "start", "binding": {"mcp": {"server": "mine", "tool": "x"}}}
         (place.clone / "api" / "start.json").write_text(json.dumps(start))
         place.says("tools = ['api']")
@@ -242,18 +276,32 @@ def test_tools_of_a_cloned_folder_get_neither_credentials_nor_servers(place):
 
 
 def test_modules_of_the_current_folder_are_not_imported(place):
-    for name in ("yaml", "requests", "json", "pip", "runpy", "rich", "optional", "numpy", "xllamacpp"):
+    for name in (
+        "yaml",
+        "requests",
+        "json",
+        "pip",
+        "runpy",
+        "rich",
+        "optional",
+        "numpy",
+        "xllamacpp",
+    ):
         (place.clone / f"{name}.py").write_text(place.code)
     mine = place.home / "mine"
     mine.mkdir()
     text = "try:\n    import optional\nexcept ImportError:\n    pass\ndef own() -> int:\n    'Own.'\n    return 1\n"
     (mine / "installed.py").write_text(text)
     (place.clone / "openapi.yaml").write_text(json.dumps(OPENAPI, indent=1))
-    done = place.atc("tools", "list", "--tools", "openapi.yaml", "--tools", "installed", path=str(mine))
+    done = place.atc(
+        "tools", "list", "--tools", "openapi.yaml", "--tools", "installed", path=str(mine)
+    )
     assert done.returncode == 0, done.stderr
     assert "own" in done.stdout
     nowhere = "http://127.0.0.1:9"
-    pulled = place.atc("models", "pull", "smollm2", PIP_INDEX_URL=nowhere, PIP_RETRIES="0", HTTPS_PROXY=nowhere)
+    pulled = place.atc(
+        "models", "pull", "smollm2", PIP_INDEX_URL=nowhere, PIP_RETRIES="0", HTTPS_PROXY=nowhere
+    )
     assert pulled.returncode == 3, pulled.stdout
     assert not place.ran.exists()
 
@@ -281,7 +329,9 @@ def test_a_store_that_is_a_link_is_refused(place):
 
 def test_probing_follows_no_link_of_a_folder(place):
     with serving(lambda _: Reply(body=[{"name": "Rex"}])) as server:
-        (place.clone / "openapi.json").write_text(json.dumps(OPENAPI | {"servers": [{"url": server.url}]}))
+        (place.clone / "openapi.json").write_text(
+            json.dumps(OPENAPI | {"servers": [{"url": server.url}]})
+        )
         victim = place.home / "victim"
         victim.write_text("kept")
         log = place.clone / "out" / ".probe"
@@ -319,7 +369,11 @@ def test_a_document_of_a_cloned_folder_calls_nothing_near(place):
             )
             documents = [
                 OPENAPI | {"servers": [{"url": url}]},
-                PROTOCOL | {"name": "list_pets", "binding": {"http": {"method": "GET", "url": f"{url}/pets"}}},
+                PROTOCOL
+                | {
+                    "name": "list_pets",
+                    "binding": {"http": {"method": "GET", "url": f"{url}/pets"}},
+                },
                 {"list_pets": f"GET {url}/pets"},
                 {"tools": ["GET /pets"], "url": url},
                 {"log": {"entries": [dict(zip(("request", "response"), recorded, strict=True))]}},
@@ -336,7 +390,9 @@ def test_a_document_of_a_cloned_folder_calls_nothing_near(place):
 def test_no_standing_consent_holds_for_tools_of_a_cloned_folder(place):
     """The folder's document takes the names for which the user's own settings allow a write."""
     place.settings.write_text("allow_writes = ['send', 'Pets/send']\n")
-    document = OPENAPI | {"paths": {"/send": {"post": {"operationId": "send", "responses": {"200": {}}}}}}
+    document = OPENAPI | {
+        "paths": {"/send": {"post": {"operationId": "send", "responses": {"200": {}}}}}
+    }
     (place.clone / "api.json").write_text(json.dumps(document))
     place.says("tools = ['api.json']")
     called = place.atc("tools", "call", "send", ATC_ALLOW_WRITES="all")

@@ -91,7 +91,9 @@ class Shop:
 
     def talk(self, conversation, *, server=gateway_server, allow_writes=(), **client):
         """What `conversation(client)` gives, over a connection to a gateway in this process."""
-        gateway = Gateway(self.agent(allow_writes=allow_writes), limits=GatewayLimits(run_seconds=60))
+        gateway = Gateway(
+            self.agent(allow_writes=allow_writes), limits=GatewayLimits(run_seconds=60)
+        )
 
         async def go():
             async with Client(server(gateway), **client) as connected:
@@ -135,7 +137,9 @@ def test_the_yes_to_one_program_is_not_taken_for_another_that_continues_its_run(
         gateway = Gateway(shop.agent())
         other = {"source": "print(close_order(order_id=2))", "continues": gateway.handle_of(handle)}
         await session.call_tool("run_program", other, allow_input_required=True)
-        again = await session.call_tool("run_program", arguments, **state, allow_input_required=True)
+        again = await session.call_tool(
+            "run_program", arguments, **state, allow_input_required=True
+        )
         assert isinstance(again, types.InputRequiredResult)
         return again.input_requests["consent"].params.message
 
@@ -151,7 +155,9 @@ def test_one_answer_that_comes_twice_sends_one_of_two_equal_writes(shop):
         assert isinstance(found, types.InputRequiredResult), found
         state = {"request_state": found.request_state, "input_responses": {"consent": YES}}
         for _ in range(2):
-            found = await client.session.call_tool("run_program", arguments, **state, allow_input_required=True)
+            found = await client.session.call_tool(
+                "run_program", arguments, **state, allow_input_required=True
+            )
         assert isinstance(found, types.InputRequiredResult)
 
     shop.talk(conversation, elicitation_callback=shop.person(NO))
@@ -209,7 +215,9 @@ def test_no_command_sends_what_a_person_declined(shop, monkeypatch, elsewhere):
     assert shop.sent == []
 
 
-def test_no_command_sends_what_a_gateway_left_open_and_a_person_at_a_terminal_does(shop, monkeypatch):
+def test_no_command_sends_what_a_gateway_left_open_and_a_person_at_a_terminal_does(
+    shop, monkeypatch
+):
     reply = shop.run(CLOSE)
     assert reply["status"] == "paused"
     _assert_held(shop, reply, monkeypatch)
@@ -221,7 +229,11 @@ def test_no_command_sends_what_a_gateway_left_open_and_a_person_at_a_terminal_do
 def _assert_held(shop, reply, monkeypatch, *, elsewhere=False):
     """No command of an agent's shell sends the call, and the reply names none that would."""
     assert not re.search("atc runs|atc tools|--allow|--trust|--resend", json.dumps(reply))
-    run, file, script = reply["run"].rpartition(".")[0], shop.folder / "shop.py", shop.folder / "script.json"
+    run, file, script = (
+        reply["run"].rpartition(".")[0],
+        shop.folder / "shop.py",
+        shop.folder / "script.json",
+    )
     script.write_text(json.dumps([f"```python\n{CLOSE}\n```"] * 3))
     copied = shop.folder / "copied.py"
     copied.write_text(SHOP)
@@ -231,15 +243,37 @@ def _assert_held(shop, reply, monkeypatch, *, elsewhere=False):
         else:
             _assert_not_resumed(shop, run, patch)
         for words in [
-            ("run", "Close order 7.", "--tools", file, "--model", f"scripted:{script}", "--strategy", "chain"),
+            (
+                "run",
+                "Close order 7.",
+                "--tools",
+                file,
+                "--model",
+                f"scripted:{script}",
+                "--strategy",
+                "chain",
+            ),
             ("tools", "call", "close_order", "--tools", file, "note=cafe\u0301", "order_id:=7.0"),
-            ("tools", "call", "close_order", "--tools", f"renamed={copied}", "order_id=7", "note=caf\u00e9"),
+            (
+                "tools",
+                "call",
+                "close_order",
+                "--tools",
+                f"renamed={copied}",
+                "order_id=7",
+                "note=caf\u00e9",
+            ),
         ]:
             code, told = shop.atc(*words, "--allow-writes", "all")
             assert code == 1
             assert "no option sends it" in told
     assert shop.sent == []
-    assert shop.atc("tools", "call", "close_order", "--tools", file, "order_id=8", "--allow-writes", "all")[0] == 0
+    assert (
+        shop.atc(
+            "tools", "call", "close_order", "--tools", file, "order_id=8", "--allow-writes", "all"
+        )[0]
+        == 0
+    )
     assert shop.sent == ["8"]  # it is another call
     (shop.folder / "sent").unlink()
 
@@ -328,8 +362,12 @@ def test_only_an_answer_that_was_offered_is_one(shop):
 def test_what_was_declined_is_held_though_its_tool_counts_as_a_read(shop):
     assert shop.run(CLOSE, elicitation_callback=shop.person(NO))["status"] == "declined"
     file = shop.folder / "reading.py"
-    file.write_text(SHOP.replace('"""Close an order."""', '"""Close an order.\n\n    read_only = True\n    """'))
-    code, told = shop.atc("tools", "call", "close_order", "--tools", file, "order_id=7", "note=café")
+    file.write_text(
+        SHOP.replace('"""Close an order."""', '"""Close an order.\n\n    read_only = True\n    """')
+    )
+    code, told = shop.atc(
+        "tools", "call", "close_order", "--tools", file, "order_id=7", "note=café"
+    )
     assert (code, shop.sent) == (1, []), told
     assert "no option sends it" in told
 
@@ -356,7 +394,9 @@ def test_a_yes_at_a_terminal_settles_what_was_declined_and_left_open_before(shop
 def test_a_gateway_that_was_started_with_consent_sends_what_another_left_open(shop):
     """What a person declined it does not send, see above."""
     waits = shop.run(CLOSE)
-    done = shop.talk(lambda client: call(client, "resume_run", run=waits["run"]), allow_writes=("close_order",))
+    done = shop.talk(
+        lambda client: call(client, "resume_run", run=waits["run"]), allow_writes=("close_order",)
+    )
     assert (waits["status"], done["status"], shop.sent) == ("paused", "solved", ["7 café"])
 
 
@@ -364,8 +404,12 @@ def test_an_agent_is_not_told_which_process_works_on_its_run(shop):
     waits = shop.run(CLOSE)
     with Store(shop.store.path) as other:
         other.take(waits["run"].rpartition(".")[0])
-        told = shop.talk(lambda client: call(client, "run_program", source=CLOSE, continues=waits["run"]))
-    assert told == {"error": "another request works on this run now: wait for its reply, then call again."}
+        told = shop.talk(
+            lambda client: call(client, "run_program", source=CLOSE, continues=waits["run"])
+        )
+    assert told == {
+        "error": "another request works on this run now: wait for its reply, then call again."
+    }
 
 
 def posting(server, path="/notes", **more):
@@ -378,7 +422,12 @@ def posting(server, path="/notes", **more):
         "responses": {"200": {"description": "The note."}},
     }
     info = {"title": "Notes", "version": "1"}
-    return {"openapi": "3.1.0", "info": info, "servers": [{"url": server.url}], "paths": {path: {"post": post | more}}}
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "servers": [{"url": server.url}],
+        "paths": {path: {"post": post | more}},
+    }
 
 
 def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
@@ -393,19 +442,51 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
     with serving() as server, serving() as other:
         (shop.folder / "document.json").write_text(json.dumps(posting(server)))
         tools = load_tools(str(shop.folder / "document.json"))
-        agent = Agent(tools, model="none", sandbox=sandbox, store=shop.store, ask_person=lambda _: False)
+        agent = Agent(
+            tools, model="none", sandbox=sandbox, store=shop.store, ask_person=lambda _: False
+        )
         assert agent.execute("post_note(text='lunch')").status == "paused"
-        for path in ("/notes", "//notes", "/./notes", "/%6eotes", "/notes/", "/notes?", "/notes?x=1", "/x/../notes"):
+        for path in (
+            "/notes",
+            "//notes",
+            "/./notes",
+            "/%6eotes",
+            "/notes/",
+            "/notes?",
+            "/notes?x=1",
+            "/x/../notes",
+        ):
             code, told = atc_(posting(server, path), call, "text=lunch", *given)
             assert (code, server.seen) == (1, []), told
-        whole = {"content": {"application/json": {"schema": {"oneOf": [{"type": "object"}, {"type": "array"}]}}}}
-        assert atc_(posting(server, requestBody=whole), call, 'body:={"text": "lunch"}', *given)[0] == 1
+        whole = {
+            "content": {
+                "application/json": {"schema": {"oneOf": [{"type": "object"}, {"type": "array"}]}}
+            }
+        }
+        assert (
+            atc_(posting(server, requestBody=whole), call, 'body:={"text": "lunch"}', *given)[0]
+            == 1
+        )
         place = [{"name": "p", "in": "path", "required": True, "schema": {"type": "string"}}]
-        assert atc_(posting(server, "/{p}", parameters=place), call, "p=notes", "text=lunch", *given)[0] == 1
+        assert (
+            atc_(posting(server, "/{p}", parameters=place), call, "p=notes", "text=lunch", *given)[
+                0
+            ]
+            == 1
+        )
         local = posting(server)
         local["servers"] = [{"url": server.url.replace("127.0.0.1", "localhost")}]
         assert atc_(local, call, "text=lunch", *given)[0] == 1
-        probe = ("probe", shop.folder / "document.json", "-o", "found", "--model", "none", "--per-tool", "4")
+        probe = (
+            "probe",
+            shop.folder / "document.json",
+            "-o",
+            "found",
+            "--model",
+            "none",
+            "--per-tool",
+            "4",
+        )
         atc_(posting(server), probe)
         assert {"text": "lunch"} not in [json.loads(seen.body) for seen in server.seen]
         assert atc_(posting(other), call, "text=lunch", *given)[0] == 0
@@ -417,7 +498,9 @@ def test_one_question_lists_every_value_of_one_place_and_each_is_sent_once(shop)
     source = "for one in contacts() + contacts()[:1]:\n    send_mail(to=one['mail'], text='hi')\nprint('done')"
 
     def person(question):
-        asked.append([question.arguments["to"], *(other.arguments["to"] for other in question.others)])
+        asked.append(
+            [question.arguments["to"], *(other.arguments["to"] for other in question.others)]
+        )
         return True
 
     agent = shop.agent(source, allow_writes=("all",), ask_person=person)
@@ -456,7 +539,9 @@ def test_over_plain_mcp_an_allowed_write_reaches_the_client_once(shop):
     assert waits["status"] == "paused"
     shop.agree(waits["run"])
     order["order_id"] = 8
-    assert shown(shop.talk(close, server=tools_server))["status"] == "paused"  # it was not asked about
+    assert (
+        shown(shop.talk(close, server=tools_server))["status"] == "paused"
+    )  # it was not asked about
     order["order_id"] = 7
     assert shown(shop.talk(close, server=tools_server)) == {"closed": 7}
     assert shop.sent == ["7"]

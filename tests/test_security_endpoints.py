@@ -49,9 +49,15 @@ def atc(tmp_path):
     """`atc(words…)` gives the exit status and all that was printed; variables are those of the command."""
 
     def run(*words, **variables):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ATC_", "XDG_", "OPENAI_"))}
+        kept = {
+            k: v for k, v in os.environ.items() if not k.startswith(("ATC_", "XDG_", "OPENAI_"))
+        }
         kept = {k: v for k, v in kept.items() if not k.lower().endswith("_proxy")}
-        own = {"XDG_CONFIG_HOME": str(tmp_path), "ATC_STATE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        own = {
+            "XDG_CONFIG_HOME": str(tmp_path),
+            "ATC_STATE_DIR": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+        }
         done = subprocess.run(
             [sys.executable, "-c", "from atc.cli.main import main; main()", *map(str, words)],
             cwd=tmp_path, env=kept | own | variables, text=True, timeout=120, check=False,
@@ -74,8 +80,15 @@ def tool(tmp_path):
 
 def asked(atc, tool, url, *more, **variables):
     """What a run with the model at `url` ends with."""
-    told = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY, "ATC_MODEL_RETRIES": "0", **variables}
-    code, said = atc("run", "Do it.", "--tools", tool, "--model", "m", "--strategy", "chain", *more, **told)
+    told = {
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_API_KEY": KEY,
+        "ATC_MODEL_RETRIES": "0",
+        **variables,
+    }
+    code, said = atc(
+        "run", "Do it.", "--tools", tool, "--model", "m", "--strategy", "chain", *more, **told
+    )
     assert KEY not in said
     assert "a bug in atc" not in said
     return code, said
@@ -129,14 +142,17 @@ def blocks(data):
 
 class Compressed(Reply):
     def __init__(self, layers, said):
-        super().__init__(body=emptiness(layers), headers={"Content-Encoding": ", ".join(["gzip"] * layers)})
+        super().__init__(
+            body=emptiness(layers), headers={"Content-Encoding": ", ".join(["gzip"] * layers)}
+        )
         self.said = said
 
 
 NOTHING_INSIDE = [
     pytest.param(Compressed(1, "compressed bytes that hold only 0"), id="one layer"),
     pytest.param(
-        Compressed(4, "is encoded 4 times ('gzip, gzip, gzip, gzip'), where once is the most"), id="four layers"
+        Compressed(4, "is encoded 4 times ('gzip, gzip, gzip, gzip'), where once is the most"),
+        id="four layers",
     ),
 ]
 
@@ -174,13 +190,24 @@ def test_the_tries_of_a_request_end_with_the_time_of_the_run(atc, tool):
 
 
 SHAPES = {
-    "half a character": (200, b'{"choices": [{"message": {"content": "```python\\nprint(\\"\\ud800\\")\\n```"}}]}'),
+    "half a character": (
+        200,
+        b'{"choices": [{"message": {"content": "```python\\nprint(\\"\\ud800\\")\\n```"}}]}',
+    ),
     "a number for the text": (200, b'{"choices": [{"message": {"content": 7}}]}'),
     "a map of choices": (200, b'{"choices": {"0": {"message": {"content": "hi"}}}}'),
-    "the key": (200, json.dumps({"choices": [{"message": {"content": f"```python\nprint('{KEY}')\n```"}}]}).encode()),
+    "the key": (
+        200,
+        json.dumps(
+            {"choices": [{"message": {"content": f"```python\nprint('{KEY}')\n```"}}]}
+        ).encode(),
+    ),
     "the key in the text of an error": (401, f"wrong key: {KEY}".encode()),
     "a deep error": (400, b'{"error": ' + b"[" * 30_000 + b"]" * 30_000 + b"}"),
-    "a parameter that is a list": (400, b'{"error": {"message": [{}], "param": ["temperature"], "code": {}}}'),
+    "a parameter that is a list": (
+        400,
+        b'{"error": {"message": [{}], "param": ["temperature"], "code": {}}}',
+    ),
 }
 
 
@@ -191,7 +218,9 @@ def test_whatever_a_model_endpoint_answers_is_no_bug_and_shows_no_key(atc, tool,
     assert code in (0, 1, 3)
 
 
-@pytest.mark.parametrize("offered", [{"data": 7}, {"data": [1]}, {"data": [{"id": ["m"]}]}, {"data": {"id": "m"}}])
+@pytest.mark.parametrize(
+    "offered", [{"data": 7}, {"data": [1]}, {"data": [{"id": ["m"]}]}, {"data": {"id": "m"}}]
+)
 def test_a_list_of_models_may_be_anything(atc, offered):
     with serving(lambda _: Reply(body=offered)) as server:
         code, said = atc("models", "test", OPENAI_BASE_URL=f"{server.url}/v1")
@@ -218,7 +247,11 @@ def test_numbers_of_tokens_that_cannot_be_count_as_none(tmp_path):
         with Agent(load_tools(find_city), model=model, config=config) as agent:
             solution = agent.run("Do it.")
         model.close()
-    assert (solution.answer, solution.usage.input_tokens, solution.usage.output_tokens) == ("found", 0, 0)
+    assert (solution.answer, solution.usage.input_tokens, solution.usage.output_tokens) == (
+        "found",
+        0,
+        0,
+    )
 
 
 # --- names
@@ -240,7 +273,9 @@ def names(monkeypatch):
         return look_up(address, port, *more, **options)
 
     def guarded(self, address):
-        if self.family in (socket.AF_INET, socket.AF_INET6) and not str(address[0]).startswith("127."):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not str(address[0]).startswith(
+            "127."
+        ):
             raise OSError(101, "Network is unreachable")
         return connect(self, address)
 
@@ -274,14 +309,21 @@ def test_a_look_up_has_a_deadline(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", hanging)
     invoker, _ = quick(timeout_seconds=0.5)
     with invoker:
-        assert "no address of api.example was found in time" in failure(invoker, "http://api.example/x").body
+        assert (
+            "no address of api.example was found in time"
+            in failure(invoker, "http://api.example/x").body
+        )
     assert not going.is_set()
     over.set()
 
 
 # --- MCP over HTTP
 
-INFO = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "sums", "version": "1"}}
+INFO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "sums", "version": "1"},
+}
 LISTED = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}
 
 
@@ -297,7 +339,9 @@ def speaking_mcp(**hostile):
         found = found(message) if callable(found) else found
         if isinstance(found, Reply):
             return found
-        result = {"error": {"code": -32601, "message": "no"}} if found is None else {"result": found}
+        result = (
+            {"error": {"code": -32601, "message": "no"}} if found is None else {"result": found}
+        )
         return Reply(body={"jsonrpc": "2.0", "id": message["id"], **result})
 
     return answer
@@ -344,7 +388,9 @@ def signing_in(place, **pages):
     """An MCP server that wants a sign-in, whose metadata is at `place`; `pages` by the end of their path."""
 
     def answer(seen):
-        found = next((page for name, page in pages.items() if seen.path.rpartition("/")[2] == name), None)
+        found = next(
+            (page for name, page in pages.items() if seen.path.rpartition("/")[2] == name), None
+        )
         if found is not None:
             return Reply(201 if seen.method == "POST" else 200, found)
         return Reply(401, {}, {"WWW-Authenticate": f'Bearer resource_metadata="{place}"'})
@@ -360,21 +406,32 @@ def test_a_sign_in_leads_to_no_service_here_by_a_name_that_changes(names):
         with serving(signing_in(f"http://rebind.example:{port}/x")) as server:
             for public in (1, 2, 3):
                 names["rebind.example"] = [PUBLIC] * public + ["127.0.0.1"]
-                with Invoker(InvokeSettings(open_browser=lambda _: None)) as invoker, pytest.raises(SourceUnavailable):
-                    load_tools(f"mcp:http://mcp.example:{server.netloc.partition(':')[2]}/mcp", invoker=invoker)
+                with (
+                    Invoker(InvokeSettings(open_browser=lambda _: None)) as invoker,
+                    pytest.raises(SourceUnavailable),
+                ):
+                    load_tools(
+                        f"mcp:http://mcp.example:{server.netloc.partition(':')[2]}/mcp",
+                        invoker=invoker,
+                    )
             assert server.seen
         assert inner.seen == []
 
 
 @pytest.mark.usefixtures("mcp")
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0"]
+)
 def test_a_server_of_the_internet_names_no_service_here_for_its_sign_in(names, monkeypatch, host):
     names["mcp.example"] = [PUBLIC]
     monkeypatch.setenv("no_proxy", f"{host},127.0.0.1")
     with serving() as inner:
         with serving(signing_in(f"http://{host}:{inner.netloc.partition(':')[2]}/x")) as internet:
             monkeypatch.setenv("http_proxy", internet.url)
-            with Invoker(InvokeSettings(open_browser=lambda _: None)) as invoker, pytest.raises(SourceUnavailable):
+            with (
+                Invoker(InvokeSettings(open_browser=lambda _: None)) as invoker,
+                pytest.raises(SourceUnavailable),
+            ):
                 load_tools("mcp:http://mcp.example/mcp", invoker=invoker)
             assert internet.seen
         assert inner.seen == []
@@ -402,7 +459,10 @@ def test_the_browser_is_sent_to_no_service_here(names, monkeypatch):
         monkeypatch.setenv("http_proxy", internet.url)
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         settings = InvokeSettings(open_browser=browser)
-        with Invoker(settings) as invoker, pytest.raises(SourceUnavailable, match=r"127\.0\.0\.1 is at"):
+        with (
+            Invoker(settings) as invoker,
+            pytest.raises(SourceUnavailable, match=r"127\.0\.0\.1 is at"),
+        ):
             load_tools(f"mcp:{here}/mcp", invoker=invoker)
     assert opened == []
 
@@ -418,7 +478,12 @@ def test_a_stream_of_events_ends_with_its_call():
         while True:
             head, _, body = received.partition(b"\r\n\r\n")
             size = next(
-                (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+                (
+                    int(line[15:])
+                    for line in head.lower().split(b"\r\n")
+                    if line.startswith(b"content-length:")
+                ),
+                0,
             )
             while len(body) < size:
                 body += connection.recv(65536)
@@ -439,7 +504,10 @@ def test_a_stream_of_events_ends_with_its_call():
         except OSError:
             closed.set()
 
-    with speaking(script) as server, Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=6.0)) as invoker:
+    with (
+        speaking(script) as server,
+        Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=6.0)) as invoker,
+    ):
         box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
         with pytest.raises(ToolError, match="no answer within 3 s"):
             box["look"].call({})
@@ -488,7 +556,10 @@ def test_vectors_of_an_endpoint_are_numbers_in_the_order_of_their_indices(atc, t
             OPENAI_BASE_URL=f"{server.url}/v1",
             **variables,
         )
-    assert (found[0], "answered 'm' with what are no vectors of numbers, one for each index" in found[1]) == (3, True)
+    assert (
+        found[0],
+        "answered 'm' with what are no vectors of numbers, one for each index" in found[1],
+    ) == (3, True)
 
 
 @pytest.mark.usefixtures("mcp")

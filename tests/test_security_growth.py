@@ -64,16 +64,23 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def document(url: str, response: object, arguments: object = None, **components: object) -> dict[str, object]:
+def document(
+    url: str, response: object, arguments: object = None, **components: object
+) -> dict[str, object]:
     """An OpenAPI document of one tool, `ask`, with this response; with `arguments` it is a POST of these."""
     operation = {
         "operationId": "ask",
         "description": "Returns the answer.",
         "x-atc-annotations": {"readOnlyHint": True},
-        "responses": {"200": {"description": "", "content": {"application/json": {"schema": response}}}},
+        "responses": {
+            "200": {"description": "", "content": {"application/json": {"schema": response}}}
+        },
     }
     if arguments is not None:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": arguments}}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": arguments}},
+        }
     return {
         "openapi": "3.1.0",
         "info": {"title": "t", "version": "1"},
@@ -87,7 +94,9 @@ def atc(*arguments: str) -> tuple[str, float, float]:
     """What `atc` says, its CPU seconds with its children's, and its peak memory in MB."""
     told = Path("told.txt")
     with told.open("w") as stream:
-        running = subprocess.Popen([sys.executable, "-c", ATC, *arguments], stdout=stream, stderr=stream)
+        running = subprocess.Popen(
+            [sys.executable, "-c", ATC, *arguments], stdout=stream, stderr=stream
+        )
         _, _, used = os.wait4(running.pid, 0)
         running.returncode = 0
     return told.read_text(), used.ru_utime + used.ru_stime, int(Path("peak.txt").read_text()) / 1024
@@ -100,12 +109,16 @@ def called(response: object, answer: object) -> tuple[str, float, float]:
         return atc("tools", "call", "ask", "--tools", "doc.json")
 
 
-def ran(sandbox: ZygoteSandbox, program: str, answer: object, **schemas: object) -> tuple[Solution, float]:
+def ran(
+    sandbox: ZygoteSandbox, program: str, answer: object, **schemas: object
+) -> tuple[Solution, float]:
     """A run of one program with `ask`, and the CPU seconds of the host."""
     body = json.dumps(answer).encode()
     headers = {"Content-Type": "application/json"}
     with serving(lambda _: Reply(body=body, headers=headers)) as server:
-        Path("doc.json").write_text(json.dumps(document(server.url, schemas.pop("response", {}), **schemas)))
+        Path("doc.json").write_text(
+            json.dumps(document(server.url, schemas.pop("response", {}), **schemas))
+        )
         model = ScriptedModel(f"```python\n{program}\n```")
         config = Config(samples=1, strategy="chain", max_repairs=0, state_dir=Path("state"))
         agent = Agent(load_tools("doc.json"), model=model, sandbox=sandbox, config=config)
@@ -121,18 +134,30 @@ def grows(work: Callable[[int], float], size: int) -> float:
 
 def test_looking_for_secrets_in_a_response_takes_time_in_proportion_to_it(sandbox) -> None:
     texts = {"a text that begins as a key again and again": lambda n: "eyJ-" * n}
-    texts["keys that begin alike"] = lambda n: [{"api_key": f"sk_of_the_house_{i:06}x"} for i in range(n // 8)]
+    texts["keys that begin alike"] = lambda n: [
+        {"api_key": f"sk_of_the_house_{i:06}x"} for i in range(n // 8)
+    ]
     texts["short codes"] = lambda n: [{"pin": f"{i:04}"} for i in range(n // 8)]
     for what, made in texts.items():
-        found = grows(lambda n, made=made: ran(sandbox, "ask()\nprint(1)", {"said": made(n)})[1], 10_000)
+        found = grows(
+            lambda n, made=made: ran(sandbox, "ask()\nprint(1)", {"said": made(n)})[1], 10_000
+        )
         assert found <= 3, what
 
 
 def test_validating_a_response_takes_time_in_proportion_to_it() -> None:
-    for schema in ({"propertyNames": {"maxLength": 1}}, {"required": [f"r{i}" for i in range(2000)]}):
+    for schema in (
+        {"propertyNames": {"maxLength": 1}},
+        {"required": [f"r{i}" for i in range(2000)]},
+    ):
         said, _, _ = called(schema, {"key": 1})
         assert "departs from its protocol" in said
-        assert grows(lambda n, schema=schema: called(schema, {f"key{i}": 1 for i in range(n)})[1], 2_000) <= 3, schema
+        assert (
+            grows(
+                lambda n, schema=schema: called(schema, {f"key{i}": 1 for i in range(n)})[1], 2_000
+            )
+            <= 3
+        ), schema
 
 
 def test_the_errors_of_a_response_are_not_all_built() -> None:
@@ -163,14 +188,19 @@ def test_reading_a_document_takes_time_in_proportion_to_its_references() -> None
         return {
             f"s{i}": {
                 "type": "object",
-                "properties": {f"p{step}": {"$ref": f"#/components/schemas/s{(i + step) % n}"} for step in (1, 2, 7)},
+                "properties": {
+                    f"p{step}": {"$ref": f"#/components/schemas/s{(i + step) % n}"}
+                    for step in (1, 2, 7)
+                },
             }
             for i in range(n)
         }
 
     def bomb(n: int) -> dict[str, object]:
         n //= 200
-        combined = {f"s{i}": {"allOf": [{"$ref": f"#/components/schemas/s{i + 1}"}] * 2} for i in range(n)}
+        combined = {
+            f"s{i}": {"allOf": [{"$ref": f"#/components/schemas/s{i + 1}"}] * 2} for i in range(n)
+        }
         return combined | {f"s{n}": {"type": "object", "properties": {"id": {"type": "string"}}}}
 
     def shown(schemas: Callable[[int], dict[str, object]], n: int) -> float:
@@ -191,12 +221,15 @@ def test_schemas_that_all_refer_to_each_other_cost_little_more_than_plain_ones()
         whole["components"]["schemas"] = {
             name: {
                 "type": "object",
-                "properties": {f"p{i}": {"$ref": f"#/components/schemas/s{i}"} for i in range(references)},
+                "properties": {
+                    f"p{i}": {"$ref": f"#/components/schemas/s{i}"} for i in range(references)
+                },
             }
             for name in names
         }
         whole["paths"] = {
-            f"/{name}": document("", {"$ref": f"#/components/schemas/{name}"})["paths"]["/ask"] for name in names
+            f"/{name}": document("", {"$ref": f"#/components/schemas/{name}"})["paths"]["/ask"]
+            for name in names
         }
         for name in names:
             whole["paths"][f"/{name}"]["get"]["operationId"] = f"get_{name}"
@@ -215,7 +248,9 @@ def test_a_line_of_a_server_takes_time_in_proportion_to_it() -> None:
     def answered(n: int) -> float:
         command = f"mcp:{sys.executable} server.py {n}"
         begun = time.perf_counter()  # the work is done by a process that is not waited for
-        said, _, _ = atc("tools", "call", "say", "--tools", command, "--start-servers", "--allow-writes", "say")
+        said, _, _ = atc(
+            "tools", "call", "say", "--tools", command, "--start-servers", "--allow-writes", "say"
+        )
         assert "done" in said
         return time.perf_counter() - begun
 

@@ -29,9 +29,16 @@ def start(tmp_path):
 
     def begin(*words, command=("-c", "from atc.cli.main import main; main()"), **variables):
         env = {
-            k: v for k, v in os.environ.items() if not (k.startswith(("ATC_", "XDG_")) or k.lower().endswith("_proxy"))
+            k: v
+            for k, v in os.environ.items()
+            if not (k.startswith(("ATC_", "XDG_")) or k.lower().endswith("_proxy"))
         }
-        env |= {"XDG_CONFIG_HOME": str(tmp_path), "ATC_STATE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT), **variables}
+        env |= {
+            "XDG_CONFIG_HOME": str(tmp_path),
+            "ATC_STATE_DIR": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+            **variables,
+        }
         process = subprocess.Popen(
             [sys.executable, *command, *map(str, words)],
             cwd=tmp_path, env=env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -60,8 +67,17 @@ def atc(start):
 def document(tmp_path, url, operation, *, method="post", path="/orders", name="api.json"):
     """An OpenAPI document of one tool: `order`, or of a GET `orders`."""
     named = {"operationId": "orders", "description": "Lists the orders."} if method == "get" else {}
-    told = {"operationId": "order", **named, "responses": {"200": {"description": "done"}}, **operation}
-    text = {"openapi": "3.1.0", "info": {"title": "shop", "version": "1"}, "paths": {path: {method: told}}}
+    told = {
+        "operationId": "order",
+        **named,
+        "responses": {"200": {"description": "done"}},
+        **operation,
+    }
+    text = {
+        "openapi": "3.1.0",
+        "info": {"title": "shop", "version": "1"},
+        "paths": {path: {method: told}},
+    }
     file = tmp_path / name
     file.write_text(json.dumps({**text, "servers": [{"url": url}]}))
     return file
@@ -135,17 +151,23 @@ COLLISIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("operation", "arguments", "where"), COLLISIONS.values(), ids=COLLISIONS.keys())
+@pytest.mark.parametrize(
+    ("operation", "arguments", "where"), COLLISIONS.values(), ids=COLLISIONS.keys()
+)
 def test_no_argument_is_sent_in_the_place_of_another(tmp_path, operation, arguments, where):
     config = Config(state_dir=tmp_path, samples=1, max_repairs=0, strategy="chain", allow_writes=())
     asked = []
     with serving() as server, ExitStack() as stack:
         (tmp_path / "atc").mkdir()
-        credentials = {"key": Credential(value="s3cr3t", hosts=(server.netloc,), place="query", name="api_key")}
+        credentials = {
+            "key": Credential(value="s3cr3t", hosts=(server.netloc,), place="query", name="api_key")
+        }
         invoker = stack.enter_context(Invoker(InvokeSettings(credentials=credentials)))
         tools = load_tools(str(document(tmp_path, server.url, operation, **where)), invoker=invoker)
         model = ScriptedModel(f"```python\nprint(order(**{arguments!r}))\n```")
-        with Agent(tools, model=model, config=config, ask_person=lambda q: asked.append(q) or True) as agent:
+        with Agent(
+            tools, model=model, config=config, ask_person=lambda q: asked.append(q) or True
+        ) as agent:
             solution = agent.run("Order it.")
         assert (asked, server.seen) == ([], [])
     (call,) = solution.attempts[-1].trace.calls
@@ -156,11 +178,18 @@ def test_no_argument_is_sent_in_the_place_of_another(tmp_path, operation, argume
 def test_honest_arguments_are_sent(tmp_path, atc):
     free = {"content": {"application/json": {"schema": FREE}}}
     told = {"parameters": [parameter("id", "path"), parameter("limit"), META], "requestBody": free}
-    arguments = {"id": "5", "limit": "2", "meta": {"kind": "a", "Kind": "b", "c[]": 1}, "body": {"id": 6, "limit": "2"}}
+    arguments = {
+        "id": "5",
+        "limit": "2",
+        "meta": {"kind": "a", "Kind": "b", "c[]": 1},
+        "body": {"id": 6, "limit": "2"},
+    }
     with serving() as server:
         file = document(tmp_path, server.url, told, path="/orders/{id}")
         words = [f"{name}:={json.dumps(value)}" for name, value in arguments.items()]
-        assert atc("tools", "call", "order", *words, "--tools", file, "--allow-writes", "all")[0] == 0
+        assert (
+            atc("tools", "call", "order", *words, "--tools", file, "--allow-writes", "all")[0] == 0
+        )
         assert server.last.target == "/orders/5?limit=2&kind=a&Kind=b&c%5B%5D=1"
         assert json.loads(server.last.body) == {"id": 6, "limit": "2"}
 
@@ -177,9 +206,14 @@ def test_a_credential_replaces_whatever_is_read_as_it(tmp_path, atc):
         assert server.last.headers["cookie"] == "a=1; b=2; sid=right"
 
 
-@pytest.mark.parametrize(("method", "status"), [("get", 302), ("get", 308), ("post", 303), ("post", 307)])
+@pytest.mark.parametrize(
+    ("method", "status"), [("get", 302), ("get", 308), ("post", 303), ("post", 307)]
+)
 def test_no_call_is_redirected_to_another_origin(tmp_path, atc, method, status):
-    with serving() as other, serving(lambda _: Reply(status, b"", {"Location": f"{other.url}/x"})) as server:
+    with (
+        serving() as other,
+        serving(lambda _: Reply(status, b"", {"Location": f"{other.url}/x"})) as server,
+    ):
         file = document(tmp_path, server.url, {}, method=method)
         name = "orders" if method == "get" else "order"
         code, said = atc("tools", "call", name, "--tools", file, "--allow-writes", "all")
@@ -188,11 +222,20 @@ def test_no_call_is_redirected_to_another_origin(tmp_path, atc, method, status):
 
 
 @pytest.mark.parametrize(
-    "elsewhere", ["http://localhost:{port}", "http://127.0.0.2:{port}", "https://127.0.0.1:{port}", "//[::1]:{port}"]
+    "elsewhere",
+    [
+        "http://localhost:{port}",
+        "http://127.0.0.2:{port}",
+        "https://127.0.0.1:{port}",
+        "//[::1]:{port}",
+    ],
 )
 def test_no_document_is_fetched_from_another_origin(atc, elsewhere):
     def answer(seen):
-        location = {"/old": "/older", "/older": elsewhere.format(port=server.netloc.partition(":")[2]) + "/new"}
+        location = {
+            "/old": "/older",
+            "/older": elsewhere.format(port=server.netloc.partition(":")[2]) + "/new",
+        }
         return Reply(302, b"", {"Location": location[seen.path]})
 
     with serving(answer) as server:
@@ -215,16 +258,22 @@ def test_a_document_of_the_internet_names_no_service_here(tmp_path, atc):
             f"http://[::ffff:127.0.0.1]:{port}",
             "http://169.254.169.254",
         ]:
-            code, said = atc("tools", "list", "--tools", "http://api.example/openapi.json", http_proxy=server.url)
+            code, said = atc(
+                "tools", "list", "--tools", "http://api.example/openapi.json", http_proxy=server.url
+            )
             assert code == 2
             assert f"calls {here}, but the document comes from api.example" in said
         assert service.seen == []
 
 
-@pytest.mark.parametrize("host", ["2130706433", "0x7f.0.0.1", "127.1", "0177.0.0.1", "127.0.0.1.", "１２７.1"])
+@pytest.mark.parametrize(
+    "host", ["2130706433", "0x7f.0.0.1", "127.1", "0177.0.0.1", "127.0.0.1.", "１２７.1"]
+)
 def test_an_address_has_one_spelling(tmp_path, atc, host):
     with serving() as server:
-        file = document(tmp_path, f"http://{host}:{server.netloc.partition(':')[2]}", {}, method="get")
+        file = document(
+            tmp_path, f"http://{host}:{server.netloc.partition(':')[2]}", {}, method="get"
+        )
         code, said = atc("tools", "call", "orders", "--tools", file)
         assert (code, server.seen) == (2, [])
         assert "is not an IPv4 address of four decimal numbers" in said
@@ -263,7 +312,9 @@ ENDLESS = {
     "103": endless(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
     "chunk size": endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
     "chunk extension": endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x"),
-    "trailers": endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"A: b\r\n"),
+    "trailers": endless(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"A: b\r\n"
+    ),
     "body": endless(b"HTTP/1.1 200 OK\r\n\r\n{", b" "),
 }
 
@@ -282,7 +333,9 @@ def test_answers_that_announce_another_are_passed_over(tmp_path, atc):
 
     def announce(connection, _):
         head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
-        connection.sendall(b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n" + head + body)
+        connection.sendall(
+            b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n" + head + body
+        )
 
     with speaking(announce) as server:
         assert "order" in atc("tools", "list", "--tools", f"{server.url}/openapi.json")[1]
@@ -293,7 +346,11 @@ def test_a_script_sends_what_the_run_sent_and_no_write_unasked(tmp_path, atc, st
 
     def answer(seen):
         moved = seen.query == [("id", "moved")]
-        return Reply(307, b"", {"Location": f"{other.url}/x"}) if moved else Reply(body={"ok": True, "more": 1})
+        return (
+            Reply(307, b"", {"Location": f"{other.url}/x"})
+            if moved
+            else Reply(body={"ok": True, "more": 1})
+        )
 
     with serving() as other, serving(answer) as server, Store(tmp_path / "runs.sqlite") as store:
         tools = load_tools(str(document(tmp_path, server.url, told)))
@@ -301,8 +358,12 @@ def test_a_script_sends_what_the_run_sent_and_no_write_unasked(tmp_path, atc, st
             "print(order(sid='a b; admin=1', id='1')['ok'])\n"
             "try:\n    order(sid='x', id='moved')\nexcept ToolError as error:\n    print(error.status)"
         )
-        config = Config(state_dir=tmp_path, samples=1, max_repairs=0, strategy="chain", allow_writes=("all",))
-        with Agent(tools, model=ScriptedModel(f"```python\n{program}\n```"), config=config, store=store) as agent:
+        config = Config(
+            state_dir=tmp_path, samples=1, max_repairs=0, strategy="chain", allow_writes=("all",)
+        )
+        with Agent(
+            tools, model=ScriptedModel(f"```python\n{program}\n```"), config=config, store=store
+        ) as agent:
             assert agent.run("Order it.").answer == "True\n307"
         assert atc("runs", "export", "last", "--python", "-o", "order.py")[0] == 0
         code, said = atc(command=["order.py"])

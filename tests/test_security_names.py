@@ -27,7 +27,10 @@ def user(tmp_path) -> User:
 @pytest.mark.parametrize("name", ["order", "shop_order", "shop/order"])
 def test_standing_consent_is_not_taken_over_by_a_source_of_the_same_name(stack, user, name):
     """The second document gives itself the first one's title, and its tool the same name, alias and path."""
-    shop, evil = service(stack, ("order", "post", "/order")), service(stack, ("order", "post", "/order"))
+    shop, evil = (
+        service(stack, ("order", "post", "/order")),
+        service(stack, ("order", "post", "/order")),
+    )
     user.settings.write_text(f"allow_writes = [{name!r}]\n")
     assert user.atc("tools", "call", "order", "--tools", f"{shop.url}/doc").returncode == 0
     taken = user.atc("tools", "call", "order", "--tools", f"{evil.url}/doc")
@@ -37,13 +40,18 @@ def test_standing_consent_is_not_taken_over_by_a_source_of_the_same_name(stack, 
     assert (done.returncode, solution["status"], writes(evil)) == (1, "paused", []), done.stderr
     assert user.atc("tools", "call", "order", "--tools", f"{shop.url}/doc").returncode == 0
     named = user.atc("tools", "call", "order", "--tools", f"{evil.url}/doc", "--allow-writes", name)
-    assert (named.returncode, writes(evil)) == (0, ["/order"]), "what is said for this command holds for its tools"
+    assert (named.returncode, writes(evil)) == (0, ["/order"]), (
+        "what is said for this command holds for its tools"
+    )
     assert writes(shop) == ["/order", "/order"]
 
 
 def test_standing_consent_to_an_alias_is_not_the_tools_that_calls_itself_so(stack, user):
     """The alias of the first one's tool, with its source's name, is the name of a tool elsewhere."""
-    shop, evil = service(stack, ("order", "post", "/o")), service(stack, ("shop_order", "post", "/o"), title="Evil")
+    shop, evil = (
+        service(stack, ("order", "post", "/o")),
+        service(stack, ("shop_order", "post", "/o"), title="Evil"),
+    )
     user.settings.write_text("allow_writes = ['shop_order']\n")
     assert user.atc("tools", "call", "order", "--tools", f"{shop.url}/doc").returncode == 0
     taken = user.atc("tools", "call", "shop_order", "--tools", f"{evil.url}/doc")
@@ -53,14 +61,16 @@ def test_standing_consent_to_an_alias_is_not_the_tools_that_calls_itself_so(stac
 def test_consent_and_trust_of_a_python_source_are_not_those_of_a_file_of_the_same_name(user):
     for folder in ("mine", "other"):
         (user.work / folder).mkdir()
-        code = (
-            f"def order() -> str:\n    'Orders.'\n    open({str(user.home / folder)!r}, 'w').close()\n    return 'x'\n"
-        )
+        code = f"def order() -> str:\n    'Orders.'\n    open({str(user.home / folder)!r}, 'w').close()\n    return 'x'\n"
         (user.work / folder / "shop.py").write_text(code)
     user.settings.write_text("allow_writes = ['shop/order']\n")
     assert user.atc("tools", "call", "order", "--tools", "mine/shop.py").returncode == 0
     taken = user.atc("tools", "call", "order", "--tools", "other/shop.py")
-    assert (taken.returncode, (user.home / "mine").exists(), (user.home / "other").exists()) == (1, True, False), taken
+    assert (taken.returncode, (user.home / "mine").exists(), (user.home / "other").exists()) == (
+        1,
+        True,
+        False,
+    ), taken
 
 
 def test_a_saved_tool_calls_only_the_service_that_its_run_called(stack, user):
@@ -78,7 +88,9 @@ def test_a_saved_tool_calls_only_the_service_that_its_run_called(stack, user):
 def test_a_name_that_a_saved_tool_had_is_not_the_consent_of_a_source(stack, user):
     """Consent to the saved tool's name must not reach a tool that a document calls so, where the saved one is not."""
     shop = service(stack, ("order", "post", "/order"))
-    solved, _ = user.run("print(order()['done'])", "--tools", f"{shop.url}/doc", "--allow-writes", "order")
+    solved, _ = user.run(
+        "print(order()['done'])", "--tools", f"{shop.url}/doc", "--allow-writes", "order"
+    )
     assert solved.returncode == 0, solved.stderr
     assert user.atc("runs", "save", "last", "--as-tool", "buying").returncode == 0
     user.settings.write_text("allow_writes = ['order', 'buying']\n")
@@ -91,10 +103,19 @@ def test_a_name_that_a_saved_tool_had_is_not_the_consent_of_a_source(stack, user
 
 
 def test_a_run_goes_on_with_no_other_service_of_the_same_name(stack, user):
-    shop, evil = service(stack, ("order", "post", "/order")), service(stack, ("order", "post", "/order"))
+    shop, evil = (
+        service(stack, ("order", "post", "/order")),
+        service(stack, ("order", "post", "/order")),
+    )
     user.work.joinpath("ask.py").write_text("def ask() -> str:\n    'Asks.'\n    return 'x'\n")
     done, solution = user.run(
-        "ask()\nprint(order())", "--tools", f"{shop.url}/doc", "--tools", "ask.py", "--allow-writes", "order"
+        "ask()\nprint(order())",
+        "--tools",
+        f"{shop.url}/doc",
+        "--tools",
+        "ask.py",
+        "--allow-writes",
+        "order",
     )
     assert (solution["status"], writes(shop)) == ("paused", []), done.stderr
     agent = (
@@ -107,7 +128,9 @@ def test_a_run_goes_on_with_no_other_service_of_the_same_name(stack, user):
     store = str(user.home / "state" / "atc" / "runs.sqlite")
     words = [sys.executable, "-c", agent, f"{evil.url}/doc", "ask.py", store]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    refused = subprocess.run(words, cwd=user.work, env=env, capture_output=True, text=True, timeout=120, check=False)
+    refused = subprocess.run(
+        words, cwd=user.work, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert "order would call something else than when it began" in refused.stderr
     assert (writes(shop), writes(evil)) == ([], [])
 

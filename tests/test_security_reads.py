@@ -24,7 +24,11 @@ ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 @pytest.fixture
 def shell(tmp_path):
     """The environment of a user's shell, and a folder of their own."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ATC_", "XDG_", "OPENAI_"))
+    }
     env |= {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
     return {"cwd": tmp_path, "env": env | {"PYTHONPATH": str(ROOT)}, "text": True}
 
@@ -35,7 +39,12 @@ def atc(shell):
 
     def run(*words):
         return subprocess.run(
-            [*ATC, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False, **shell
+            [*ATC, *map(str, words)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=300,
+            check=False,
+            **shell,
         )
 
     return run
@@ -45,14 +54,21 @@ def document(get, url="https://api.example.org"):
     """One GET as a document of its own: a bare description, or OpenAPI where more is said than a path."""
     if isinstance(get, str):
         return f"GET {url}{get}"
-    said = {key: value for key, value in get.items() if key in ("summary", "description", "parameters")}
+    said = {
+        key: value for key, value in get.items() if key in ("summary", "description", "parameters")
+    }
     named = {"operationId": get["name"]} if "name" in get else {}
     answered = {"description": "ok"}
     if "answer" in get:
         answered["content"] = {"application/json": {"schema": ANSWERS[get["answer"]]}}
     operation = {**named, **said, "responses": {"200": answered}}
     info = {"title": "t", "version": "1"}
-    return {"openapi": "3.1.0", "info": info, "servers": [{"url": url}], "paths": {get["path"]: {"get": operation}}}
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "servers": [{"url": url}],
+        "paths": {get["path"]: {"get": operation}},
+    }
 
 
 def sources(folder, gets, url="https://api.example.org"):
@@ -61,13 +77,17 @@ def sources(folder, gets, url="https://api.example.org"):
     found = []
     for number, get in enumerate(gets):
         file = folder / f"s{number}.json"
-        file.write_text(json.dumps([document(get, url)] if isinstance(get, str) else document(get, url)))
+        file.write_text(
+            json.dumps([document(get, url)] if isinstance(get, str) else document(get, url))
+        )
         found += ["--tools", f"s{number}={file}"]
     return found
 
 
 @pytest.mark.parametrize("effect", ["acts", "reads"])
-def test_a_get_is_a_read_where_something_shows_it_and_nothing_says_that_it_acts(atc, tmp_path, effect):
+def test_a_get_is_a_read_where_something_shows_it_and_nothing_says_that_it_acts(
+    atc, tmp_path, effect
+):
     gets = [get for kind in GETS[effect].values() for get in kind]
     listed = atc("tools", "list", "--json", *sources(tmp_path / "documents", gets))
     assert listed.returncode == 0, listed.stderr
@@ -78,7 +98,12 @@ def test_a_get_is_a_read_where_something_shows_it_and_nothing_says_that_it_acts(
 
 # --- the same at every door
 
-DOORS = {"get_play": "/play", "get_licht_an": "/licht/an", "get_set_by_x": "/set/{x}", "get_status": "/status"}
+DOORS = {
+    "get_play": "/play",
+    "get_licht_an": "/licht/an",
+    "get_set_by_x": "/set/{x}",
+    "get_status": "/status",
+}
 PROGRAM = "print(get_status(), get_play(), get_licht_an(), get_set_by_x(x='1'))"
 ASKED = ["/play", "/licht/an", "/set/1"]
 
@@ -100,17 +125,40 @@ def test_probe_calls_none_that_may_act_and_lists_them_all_at_once(atc, devices):
     server, file = devices
     done = atc("probe", file, "-o", "out", "--per-tool", "2", "--rate", "1000", "--model", "none")
     assert targets(server) == ["/status"], done.stderr
-    assert "3 tools may change something and will not be called; --allow-writes lets it." in done.stderr
+    assert (
+        "3 tools may change something and will not be called; --allow-writes lets it."
+        in done.stderr
+    )
     planned = atc("probe", file, "--dry-run")
     assert planned.stdout.count("nothing shows that it only reads") == 2
-    atc("probe", file, "-o", "out", "--per-tool", "2", "--model", "none", "--allow-writes", "get_licht_an")
+    atc(
+        "probe",
+        file,
+        "-o",
+        "out",
+        "--per-tool",
+        "2",
+        "--model",
+        "none",
+        "--allow-writes",
+        "get_licht_an",
+    )
     assert targets(server) == ["/licht/an", "/status"]
 
 
 def test_a_run_asks_before_each_that_may_act_and_records_it_as_a_write(atc, devices, tmp_path):
     server, file = devices
     (tmp_path / "script.json").write_text(json.dumps([f"```python\n{PROGRAM}\n```"] * 9))
-    run = ["run", "Do it", "--tools", file, "--model", "scripted:script.json", "--strategy", "chain"]
+    run = [
+        "run",
+        "Do it",
+        "--tools",
+        file,
+        "--model",
+        "scripted:script.json",
+        "--strategy",
+        "chain",
+    ]
     paused = atc(*run)
     assert (paused.returncode, targets(server)) == (1, ["/status"]), paused.stderr
     assert "get_play may change something and was not allowed; nothing was sent." in paused.stderr
@@ -124,7 +172,10 @@ def test_a_call_that_a_person_types_asks_too(atc, devices):
     refused = atc("tools", "call", "get_play", "--tools", file)
     assert (refused.returncode, server.seen) == (1, [])
     assert "may change something" in refused.stderr
-    assert atc("tools", "call", "get_play", "--tools", file, "--allow-writes", "get_play").returncode == 0
+    assert (
+        atc("tools", "call", "get_play", "--tools", file, "--allow-writes", "get_play").returncode
+        == 0
+    )
     assert atc("tools", "call", "get_status", "--tools", file).returncode == 0
 
 
@@ -136,12 +187,20 @@ def gateway(shell, *words):
     )
 
     def ask(number, method, params):
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+        process.stdin.write(
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+        )
         process.stdin.flush()
-        return next(m for line in process.stdout if (m := json.loads(line)).get("id") == number)["result"]
+        return next(m for line in process.stdout if (m := json.loads(line)).get("id") == number)[
+            "result"
+        ]
 
     with process:
-        version = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        version = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
         ask(1, "initialize", version)
         process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
         yield lambda name, **given: ask(2, "tools/call", {"name": name, "arguments": given})
@@ -177,28 +236,41 @@ def test_the_users_own_file_may_say_that_a_get_reads_and_not_that_a_deletion_doe
     ]  # fmt: skip
     (tmp_path / "own.json").write_text(json.dumps(tools))
     listed = json.loads(atc("tools", "list", "--json", "--tools", tmp_path / "own.json").stdout)
-    assert {tool["name"]: tool["writes"] for tool in listed} == {"tip": False, "gone": True, "users": True}
+    assert {tool["name"]: tool["writes"] for tool in listed} == {
+        "tip": False,
+        "gone": True,
+        "users": True,
+    }
 
 
 def test_a_document_from_an_address_cannot_say_that_its_gets_read(atc):
     hint = {"readOnlyHint": True}
 
     def answer(seen):
-        own = {"name": "tip", "binding": {"http": {"method": "GET", "url": f"{server.url}/tip"}}, "annotations": hint}
+        own = {
+            "name": "tip",
+            "binding": {"http": {"method": "GET", "url": f"{server.url}/tip"}},
+            "annotations": hint,
+        }
         spec = document({"path": "/tip"}, server.url)
         spec["paths"]["/tip"]["get"] |= {"x-atc-annotations": hint}
         return Reply(body=spec if seen.target == "/openapi" else own)
 
     with serving(answer) as server:
         for path in ("/openapi", "/own"):
-            [tool] = json.loads(atc("tools", "list", "--json", "--tools", f"{server.url}{path}").stdout)
+            [tool] = json.loads(
+                atc("tools", "list", "--json", "--tools", f"{server.url}{path}").stdout
+            )
             assert tool["writes"], path
 
 
 def test_what_was_recorded_in_a_browser_is_no_proof_that_it_reads(atc, tmp_path):
     response = {"status": 200, "content": {"mimeType": "application/json", "text": '{"ok": true}'}}
     urls = ["/relay/7", "/lampe/an", "/users/7"]
-    entries = [{"request": {"method": "GET", "url": f"https://h.example{url}"}, "response": response} for url in urls]
+    entries = [
+        {"request": {"method": "GET", "url": f"https://h.example{url}"}, "response": response}
+        for url in urls
+    ]
     (tmp_path / "r.har").write_text(json.dumps({"log": {"entries": entries}}))
     listed = json.loads(atc("tools", "list", "--json", "--tools", tmp_path / "r.har").stdout)
     assert [tool["writes"] for tool in listed] == [True, True, False]

@@ -29,12 +29,18 @@ from tests.loopback import Reply, serving
 ROOT = Path(__file__).resolve().parent.parent
 ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 
-CHANCE = "import random, secrets, uuid\nprint(random.random(), uuid.uuid4(), secrets.token_urlsafe(16))"
+CHANCE = (
+    "import random, secrets, uuid\nprint(random.random(), uuid.uuid4(), secrets.token_urlsafe(16))"
+)
 
 KINDS, ROWS = 60, 2500
 COSTLY = {
     "type": "array",
-    "items": {"anyOf": [{"properties": {f"p{n}": {"const": n}}, "required": [f"p{n}"]} for n in range(KINDS)]},
+    "items": {
+        "anyOf": [
+            {"properties": {f"p{n}": {"const": n}}, "required": [f"p{n}"]} for n in range(KINDS)
+        ]
+    },
 }
 """A schema that takes the validator seconds for ROWS rows that do not fit."""
 FITS_NOTHING = [{f"p{n % KINDS}": -1} for n in range(ROWS)]
@@ -88,7 +94,9 @@ def test_no_process_of_a_sandbox_shares_writable_memory(others, sandbox):
 
     run(sandbox, "look()", make_tool("look", {}, look))
     assert seen
-    assert [line for maps in seen.values() for line in maps.splitlines() if re.match(r"\S+ .w.s ", line)] == []
+    assert [
+        line for maps in seen.values() for line in maps.splitlines() if re.match(r"\S+ .w.s ", line)
+    ] == []
 
 
 LEAVE = """
@@ -117,7 +125,9 @@ print(libc.clock_gettime(~PID << 3 | 2, ctypes.create_string_buffer(16)))  # the
 """
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="knows no numbers of system calls")
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "aarch64"), reason="knows no numbers of system calls"
+)
 @sandboxes("zygote", "zygote without namespaces")
 def test_programs_cannot_notice_each_other(sandbox):
     futex = {"x86_64": 202, "aarch64": 98}[platform.machine()]
@@ -132,14 +142,26 @@ def test_programs_cannot_notice_each_other(sandbox):
 def service(program, rows=()):
     """A model that writes `program`, and an API whose one operation gives `rows`, at one address."""
     answered = threading.Event()
-    reads = {"responses": {"200": {"description": "rows", "content": {"application/json": {"schema": COSTLY}}}}}
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": f"```\n{program}\n```"}}
+    reads = {
+        "responses": {
+            "200": {"description": "rows", "content": {"application/json": {"schema": COSTLY}}}
+        }
+    }
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": f"```\n{program}\n```"},
+    }
 
     def answer(seen):
         match seen.path:
             case "/openapi.json":
                 paths = {"/rows": {"get": {"operationId": "list_rows", **reads}}}
-                about = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": served.url}]}
+                about = {
+                    "openapi": "3.1.0",
+                    "info": {"title": "t", "version": "1"},
+                    "servers": [{"url": served.url}],
+                }
                 return Reply(body={**about, "paths": paths})
             case "/rows":
                 answered.set()
@@ -154,16 +176,36 @@ def service(program, rows=()):
 
 @pytest.fixture
 def environment(tmp_path):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATC_", "OPENAI_"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ATC_", "OPENAI_"))
+    }
     folders = {"XDG_CONFIG_HOME": "user", "ATC_STATE_DIR": "state", "ATC_CACHE_DIR": "cache"}
-    return {**kept, **{name: str(tmp_path / folder) for name, folder in folders.items()}, "PYTHONPATH": str(ROOT)}
+    return {
+        **kept,
+        **{name: str(tmp_path / folder) for name, folder in folders.items()},
+        "PYTHONPATH": str(ROOT),
+    }
 
 
 def start(environment, served, *words):
     model = {"OPENAI_BASE_URL": f"{served.url}/v1", "OPENAI_API_KEY": "x"}
-    command = [*ATC, "run", "How many?", "--tools", f"{served.url}/openapi.json", "--model", "m", "--strategy", "chain"]
+    command = [
+        *ATC,
+        "run",
+        "How many?",
+        "--tools",
+        f"{served.url}/openapi.json",
+        "--model",
+        "m",
+        "--strategy",
+        "chain",
+    ]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([*command, *words], env=environment | model, cwd=environment["ATC_STATE_DIR"], **pipes)
+    return subprocess.Popen(
+        [*command, *words], env=environment | model, cwd=environment["ATC_STATE_DIR"], **pipes
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +220,9 @@ def test_each_run_of_the_command_draws_values_of_its_own_and_replays(environment
     assert not set(drawn[0].split()) & set(drawn[1].split())
     file = Path(environment["ATC_STATE_DIR"], "run.json")
     for words in (["export", "last", "-o", str(file)], ["replay", str(file)]):
-        done = subprocess.run([*ATC, "runs", *words], env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [*ATC, "runs", *words], env=environment, capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == 0, done.stderr
     assert json.loads(file.read_text())["end"]["stdout"] == drawn[1]
 
@@ -225,7 +269,10 @@ with Agent(tools, model=ScriptedModel(f"```\\n{program}\\n```"), config=Config(s
 
 def test_a_script_ends_orderly_while_a_response_is_validated(environment):
     given = json.dumps([COSTLY, FITS_NOTHING, PROGRAM])
-    command, pipes = [sys.executable, "-c", SCRIPT], {"input": given, "capture_output": True, "text": True}
+    command, pipes = (
+        [sys.executable, "-c", SCRIPT],
+        {"input": given, "capture_output": True, "text": True},
+    )
     done = subprocess.run(command, env=environment, timeout=100, **pipes)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout in ("solved\n", "failed\n")
@@ -239,7 +286,9 @@ def test_the_time_of_a_run_holds_while_the_host_records_a_call(sandbox):
     tools = Toolbox([make_tool("list_rows", {}, lambda: rows)])
     model, config = ScriptedModel(f"```\n{PROGRAM}\n```"), Config(samples=1, max_repairs=0)
     began = time.monotonic()
-    Agent(tools, model=model, sandbox=sandbox, config=config).run("How many?", observer=str, max_seconds=1)
+    Agent(tools, model=model, sandbox=sandbox, config=config).run(
+        "How many?", observer=str, max_seconds=1
+    )
     assert time.monotonic() - began < 6
 
 
@@ -273,7 +322,9 @@ def _descendants() -> set[int]:
     return found
 
 
-@pytest.mark.skipif(availability("zygote").reason is not None, reason=str(availability("zygote").reason))
+@pytest.mark.skipif(
+    availability("zygote").reason is not None, reason=str(availability("zygote").reason)
+)
 def test_a_program_finds_nothing_of_others_in_the_memory_that_it_was_forked_with() -> None:
     begun, go = threading.Semaphore(0), threading.Event()
 

@@ -16,19 +16,46 @@ from tests.loopback import Reply, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = "from atc.cli.main import main; main()"
-ENDS = ["\n", "\r", "\x0c", "\x85", "\u2028", '"""\n', "'''\n", "\\\n", "*/\n", "'\n", '"\n', "\\u000a"]
+ENDS = [
+    "\n",
+    "\r",
+    "\x0c",
+    "\x85",
+    "\u2028",
+    '"""\n',
+    "'''\n",
+    "\\\n",
+    "*/\n",
+    "'\n",
+    '"\n',
+    "\\u000a",
+]
 """What ends a line, a comment or a string in one reader or another."""
 
 
 @pytest.fixture
 def user(tmp_path):
     """Runs Python as a user of their own, with nobody at the terminal."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
-    env |= {"XDG_CONFIG_HOME": str(tmp_path / "user"), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ATC_", "XDG_", "OPENAI_"))
+    }
+    env |= {
+        "XDG_CONFIG_HOME": str(tmp_path / "user"),
+        "XDG_STATE_HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+    }
 
     def run(*words, cwd=tmp_path, **variables):
         command = [sys.executable, *map(str, words)]
-        how = {"capture_output": True, "text": True, "timeout": 120, "stdin": subprocess.DEVNULL, "check": False}
+        how = {
+            "capture_output": True,
+            "text": True,
+            "timeout": 120,
+            "stdin": subprocess.DEVNULL,
+            "check": False,
+        }
         return subprocess.run(command, cwd=cwd, env=env | variables, **how)
 
     return run
@@ -38,7 +65,15 @@ def exported(user, folder, document, program, task, *options, name="script.py"):
     """Solve a task by a program over a document, and export it: the file of the script."""
     (folder / "document.json").write_text(json.dumps(document))
     (folder / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
-    given = ("--tools", "document.json", "--model", "scripted:replies.json", "--strategy", "chain", *options)
+    given = (
+        "--tools",
+        "document.json",
+        "--model",
+        "scripted:replies.json",
+        "--strategy",
+        "chain",
+        *options,
+    )
     ran = user("-c", MAIN, "run", task, *given)
     assert ran.returncode == 0, ran.stderr
     done = user("-c", MAIN, "runs", "export", "last", "--python", "-o", name)
@@ -48,7 +83,13 @@ def exported(user, folder, document, program, task, *options, name="script.py"):
 
 def openapi(url, paths, **components):
     info = {"title": "Mail", "version": "1"}
-    return {"openapi": "3.1.0", "info": info, "servers": [{"url": url}], "paths": paths, "components": components}
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "servers": [{"url": url}],
+        "paths": paths,
+        "components": components,
+    }
 
 
 def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(user, tmp_path):
@@ -70,10 +111,16 @@ def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(
         ],
         "security": [{}, *({name: []} for name in bad)],
         "responses": {
-            "200": {"description": everywhere, "content": {"application/json": {"schema": {"title": everywhere}}}}
+            "200": {
+                "description": everywhere,
+                "content": {"application/json": {"schema": {"title": everywhere}}},
+            }
         },
     }
-    schemes = {name: {"type": "apiKey", "in": "header", "name": "X-Key", "description": name} for name in bad}
+    schemes = {
+        name: {"type": "apiKey", "in": "header", "name": "X-Key", "description": name}
+        for name in bad
+    }
     with serving(lambda _: Reply(body={"said": everywhere})) as server:
         document = openapi(server.url, {"/echo": {"get": operation}}, securitySchemes=schemes)
         (tmp_path / "only.json").write_text(json.dumps(document))
@@ -109,14 +156,24 @@ class Post:
         text = {"type": "string"}
         fields = {"email": text, "more": {"type": "integer"}}
         contact = {"type": "object", "properties": fields, "required": ["email", "more"]}
-        mail = {"type": "object", "properties": {"to": text, "text": text}, "required": ["to", "text"]}
+        mail = {
+            "type": "object",
+            "properties": {"to": text, "text": text},
+            "required": ["to", "text"],
+        }
         gives = {"200": {"description": "", "content": {"application/json": {"schema": contact}}}}
         send = {
             "operationId": "send_mail",
             "requestBody": {"required": True, "content": {"application/json": {"schema": mail}}},
             "responses": gives,
         }
-        return openapi(url, {"/c": {"get": {"operationId": "get_contact", "responses": gives}}, "/m": {"post": send}})
+        return openapi(
+            url,
+            {
+                "/c": {"get": {"operationId": "get_contact", "responses": gives}},
+                "/m": {"post": send},
+            },
+        )
 
 
 PROGRAM = 'who = get_contact()["email"]\nprint(send_mail(to=who, text="the report")["email"])'
@@ -126,7 +183,9 @@ TASK = "Send the report to ann@example.org"
 def test_a_script_asks_what_a_run_asks(user, tmp_path):
     post = Post()
     with serving(post.answer) as server:
-        script = exported(user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail")
+        script = exported(
+            user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail"
+        )
         post.sent.clear()
         unasked = user(script)
         assert (unasked.returncode, post.sent) == (1, [])
@@ -137,7 +196,9 @@ def test_a_script_asks_what_a_run_asks(user, tmp_path):
         for allowed in (["--allow-writes"], ["--allow-writes", "send_mail"]):
             tainted = user(script, *allowed)
             assert tainted.returncode == 1, tainted.stdout
-            assert "argument 'to' = 'eve@evil.example' is not known to come from you" in tainted.stderr
+            assert (
+                "argument 'to' = 'eve@evil.example' is not known to come from you" in tainted.stderr
+            )
         assert post.sent == ["ann@example.org"]
         assert user(script, "--allow-writes", "--trust", "get_contact:email").returncode == 0
         assert post.sent == ["ann@example.org", "eve@evil.example"]
@@ -146,12 +207,19 @@ def test_a_script_asks_what_a_run_asks(user, tmp_path):
 def test_a_script_does_not_send_what_a_person_declined(user, tmp_path, sandbox):
     post = Post()
     with serving(post.answer) as server:
-        script = exported(user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail")
+        script = exported(
+            user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail"
+        )
         post.sent.clear()
         with Store(tmp_path / "atc" / "runs.sqlite") as store:
             tools = load_tools(str(tmp_path / "document.json"))
-            agent = Agent(tools, model="none", sandbox=sandbox, store=store, ask_person=lambda _: False)
-            assert agent.execute("send_mail(to='ann@example.org', text='the report')").status == "paused"
+            agent = Agent(
+                tools, model="none", sandbox=sandbox, store=store, ask_person=lambda _: False
+            )
+            assert (
+                agent.execute("send_mail(to='ann@example.org', text='the report')").status
+                == "paused"
+            )
         refused = user(script, "--allow-writes")
         assert refused.returncode == 1, refused.stdout
         assert "a person has declined this call" in refused.stderr
@@ -161,7 +229,9 @@ def test_a_script_does_not_send_what_a_person_declined(user, tmp_path, sandbox):
 def test_a_script_that_was_changed_is_checked_as_data(user, tmp_path):
     post = Post()
     with serving(post.answer) as server:
-        script = exported(user, tmp_path, post.document(server.url), "print(get_contact()['email'])", TASK)
+        script = exported(
+            user, tmp_path, post.document(server.url), "print(get_contact()['email'])", TASK
+        )
     text = script.read_text()
     python = json.dumps({"python": {"module": "os", "function": "abort"}})
     held = json.loads(ast.parse(text).body[1].value.value)
@@ -195,15 +265,19 @@ def test_a_script_gets_no_more_than_the_tools_of_an_untrusted_folder_got(user, t
     (tmp_path / "user" / "atc").mkdir(parents=True)
     post = Post()
     with serving(post.answer) as server:
-        own = (
-            f'[credentials.key]\nvalue = "s3cret"\nhosts = ["api.example.org:80", "{server.netloc}"]\nname = "X-Key"\n'
-        )
+        own = f'[credentials.key]\nvalue = "s3cret"\nhosts = ["api.example.org:80", "{server.netloc}"]\nname = "X-Key"\n'
         (tmp_path / "user" / "atc" / "config.toml").write_text(own)
         (tmp_path / "user" / "atc" / "config.toml").chmod(0o600)
-        read = {"operationId": "list_items", "summary": "List the items.", "responses": {"200": {"description": "ok"}}}
+        read = {
+            "operationId": "list_items",
+            "summary": "List the items.",
+            "responses": {"200": {"description": "ok"}},
+        }
         far = tmp_path / "far"
         far.mkdir()
-        (far / "document.json").write_text(json.dumps(openapi("http://api.example.org", {"/items": {"get": read}})))
+        (far / "document.json").write_text(
+            json.dumps(openapi("http://api.example.org", {"/items": {"get": read}}))
+        )
         (far / "atc.toml").write_text('tools = ["document.json"]\n')
         program = "try:\n    print(list_items()['email'])\nexcept ToolError:\n    print('nothing')"
         (far / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
@@ -241,8 +315,16 @@ def test_standing_consent_holds_in_a_script_for_the_tool_that_it_was_given_for(u
 def test_a_script_believes_no_annotation_that_a_post_only_reads(user, tmp_path):
     post = Post()
     with serving(post.answer) as server:
-        script = exported(user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail")
+        script = exported(
+            user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail"
+        )
         post.sent.clear()
-        script.write_text(script.read_text().replace('"readOnlyHint": false', '"readOnlyHint": true'))
+        script.write_text(
+            script.read_text().replace('"readOnlyHint": false', '"readOnlyHint": true')
+        )
         ran = user(script)
-    assert (ran.returncode, post.sent, "send_mail may change something" in ran.stderr) == (1, [], True), ran
+    assert (ran.returncode, post.sent, "send_mail may change something" in ran.stderr) == (
+        1,
+        [],
+        True,
+    ), ran

@@ -93,7 +93,10 @@ PAIRS = {
     "change": {"field": "password", "old": None, "new": SECOND},
     "patch": {"op": "replace", "path": "/password", "value": SECOND},
     "columns": {"columns": ["user", "password"], "rows": [["bob", SECOND]]},
-    "columns as objects": {"fields": [{"name": "user"}, {"name": "password"}], "data": [["bob", SECOND]]},
+    "columns as objects": {
+        "fields": [{"name": "user"}, {"name": "password"}],
+        "data": [["bob", SECOND]],
+    },
     "header row": [["user", "password"], ["bob", SECOND]],
     "pairs": {"headers": [["x-api-key", SECOND]]},
     "option": ["mysql", "--password", SECOND],
@@ -159,23 +162,37 @@ def test_ordinary_texts_reach_the_prompt_as_they_are(own_folders, text):
 
 def test_no_secret_of_a_text_is_shown_or_exported(own_folders, atc_):
     """Each text has a secret of its own, so that none is covered for another one's sake."""
-    texts = {name: (text, f"Zq8XvT3mKp7LrW2nBd5HsJ{n:02d}") for n, (name, text) in enumerate((TEXTS | MARKS).items())}
+    texts = {
+        name: (text, f"Zq8XvT3mKp7LrW2nBd5HsJ{n:02d}")
+        for n, (name, text) in enumerate((TEXTS | MARKS).items())
+    }
     pages = [{"page": name, "body": text % secret} for name, (text, secret) in texts.items()]
-    pages += [{"page": "spelled", "body": "**Password:** som\u200bmer<b>regen</b>-2024"}, *PAIRS.values()]
+    pages += [
+        {"page": "spelled", "body": "**Password:** som\u200bmer<b>regen</b>-2024"},
+        *PAIRS.values(),
+    ]
     Path("desk.py").write_text(
         f"def read_it() -> list:\n    '''Read.\n\n    read_only = True\n    '''\n    return {pages!r}\n"
     )
     programs = ("x = read_it()\nprint(x)\nprint(x[10**9])", "print(len(read_it()))")
-    Path("replies.json").write_text(json.dumps([f"```python\n{program}\n```" for program in programs]))
+    Path("replies.json").write_text(
+        json.dumps([f"```python\n{program}\n```" for program in programs])
+    )
     assert atc_("run", "Look.", "--tools", "desk.py", "--model", "scripted:replies.json")[0] == 0
-    for words in (["show", "last", "--json", "--prompts"], ["export", "last"], ["export", "last", "--html"]):
+    for words in (
+        ["show", "last", "--json", "--prompts"],
+        ["export", "last"],
+        ["export", "last", "--html"],
+    ):
         code, out, err = atc_("runs", *words)
         assert code == 0
         assert "[redacted-" in out
         assert not [name for name, (_, secret) in texts.items() if secret in out + err], words
-        assert not [secret for secret in (SECRET, SECOND, "som\u200bmer", "som\\u200bmer") if secret in out + err], (
-            words
-        )
+        assert not [
+            secret
+            for secret in (SECRET, SECOND, "som\u200bmer", "som\\u200bmer")
+            if secret in out + err
+        ], words
 
 
 @pytest.mark.parametrize(
@@ -190,14 +207,24 @@ def test_a_secret_of_a_sources_address_is_shown_nowhere(own_folders, atc_, place
             "description": "Get the thing.",
             "responses": {"200": {"description": "It."}},
         }
-        document = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "/"}]}
+        document = {
+            "openapi": "3.1.0",
+            "info": {"title": "t", "version": "1"},
+            "servers": [{"url": "/"}],
+        }
         document["paths"] = {"/x": {"get": operation}}
-        return Reply(body=document if "openapi" in request.path else {"you": f"came from {place % SECRET}", "n": 1})
+        return Reply(
+            body=document
+            if "openapi" in request.path
+            else {"you": f"came from {place % SECRET}", "n": 1}
+        )
 
     Path("replies.json").write_text(json.dumps(['```python\nprint(get_x()["n"])\n```']))
     with serving(answer) as server:
         source = server.url + place % SECRET
-        code, out, err = atc_("run", "Look.", "--tools", source, "--model", "scripted:replies.json", "--json")
+        code, out, err = atc_(
+            "run", "Look.", "--tools", source, "--model", "scripted:replies.json", "--json"
+        )
         assert code == 0
         shown = [out, err]
         for words in (
@@ -219,7 +246,9 @@ def test_a_secret_of_a_sources_address_is_shown_nowhere(own_folders, atc_, place
     shown += [file.read_text() for file in learned]
     assert learned
     assert not [text for text in shown if SECRET in text]
-    assert SECRET.encode() in b"".join(file.read_bytes() for file in own_folders.rglob("runs.sqlite*"))
+    assert SECRET.encode() in b"".join(
+        file.read_bytes() for file in own_folders.rglob("runs.sqlite*")
+    )
 
 
 # The viewer
@@ -232,7 +261,9 @@ def test_the_viewers_address_lets_one_browser_in_and_stands_in_no_arguments(own_
     command = [sys.executable, "-c", MAIN, "runs", "view"]
     env = os.environ | {"BROWSER": f"{browser} %s", "PYTHONPATH": str(ROOT)}
     silent = subprocess.DEVNULL
-    with subprocess.Popen(command, env=env, stdin=silent, stdout=subprocess.PIPE, stderr=silent, text=True) as viewer:
+    with subprocess.Popen(
+        command, env=env, stdin=silent, stdout=subprocess.PIPE, stderr=silent, text=True
+    ) as viewer:
         try:
             printed = urlsplit(viewer.stdout.readline().strip())
             get = lambda path, **headers: ask(printed.netloc, path, headers)  # noqa: E731
@@ -245,7 +276,13 @@ def test_the_viewers_address_lets_one_browser_in_and_stands_in_no_arguments(own_
             assert target != "/"
             assert get(target, Cookie=cookie)[0] == 200
             assert get(target)[0] == 403
-            assert get(target, **{"Cookie": cookie, "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"})[0] == 403
+            assert (
+                get(
+                    target,
+                    **{"Cookie": cookie, "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"},
+                )[0]
+                == 403
+            )
             status, headers, said = get(printed.path)
             assert status == 403
             assert "used already" in said
@@ -257,8 +294,13 @@ def test_the_viewers_address_lets_one_browser_in_and_stands_in_no_arguments(own_
             own = page.read_text().partition("url=http://")[2].partition('"')[0]
             assert own.partition("/")[2]
             assert own not in printed.geturl()
-            linked = get("/" + own.partition("/")[2], **{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})
-            assert linked[0] == 200  # a page that goes on by itself: a redirect would lose the cookie
+            linked = get(
+                "/" + own.partition("/")[2],
+                **{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+            )
+            assert (
+                linked[0] == 200
+            )  # a page that goes on by itself: a redirect would lose the cookie
             assert "set-cookie" in linked[1]
         finally:
             viewer.send_signal(signal.SIGINT)
@@ -269,7 +311,11 @@ def ask(netloc: str, path: str, headers: dict[str, str]) -> tuple[int, dict[str,
     with closing(http.client.HTTPConnection(netloc, timeout=20)) as connection:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
+        return (
+            answer.status,
+            {name.lower(): value for name, value in answer.getheaders()},
+            answer.read().decode(),
+        )
 
 
 # What a program's process makes up

@@ -86,7 +86,14 @@ class Served:
         (folder / "tools.py").write_text(TOOLS)
         (folder / "hostile.json").write_text(json.dumps(HOSTILE))
         self.port = free_port()
-        command = [sys.executable, "-c", "from atc.cli.main import main; main()", "serve", "--max-calls", "1000000"]
+        command = [
+            sys.executable,
+            "-c",
+            "from atc.cli.main import main; main()",
+            "serve",
+            "--max-calls",
+            "1000000",
+        ]
         environment = {
             **os.environ,
             "ATC_SERVE_TOKEN": "one two",
@@ -128,7 +135,9 @@ class Served:
             headers = {"Authorization": f"Bearer {token}"}
             async with (
                 httpx2.AsyncClient(headers=headers, timeout=60) as http,
-                Client(streamable_http_client(f"http://127.0.0.1:{self.port}/mcp", http_client=http)) as client,
+                Client(
+                    streamable_http_client(f"http://127.0.0.1:{self.port}/mcp", http_client=http)
+                ) as client,
             ):
                 return await conversation(client)
 
@@ -136,7 +145,9 @@ class Served:
 
     def run(self, source, token="one", **more):
         async def conversation(client):
-            return json.loads((await client.call_tool("run_program", {"source": source, **more})).content[0].text)
+            return json.loads(
+                (await client.call_tool("run_program", {"source": source, **more})).content[0].text
+            )
 
         return self.talk(conversation, token)
 
@@ -146,7 +157,9 @@ class Served:
         meta = version | {"io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"}}
         meta |= {"io.modelcontextprotocol/clientCapabilities": {}, "progressToken": 1}
         params = {"name": "run_program", "arguments": {"source": source}, "_meta": meta}
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        ).encode()
         head = (
             f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer {token}\r\n"
             "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
@@ -188,7 +201,9 @@ def test_what_a_tool_answers_comes_through_as_data(served):
     for number, value in enumerate(HOSTILE):
         # The SDK has parsed the reply already when it gives it out.
         text = isinstance(value, str)
-        reply = served.run(f"print(hostile(number={number}))" if text else f"hostile(number={number})")
+        reply = served.run(
+            f"print(hostile(number={number}))" if text else f"hostile(number={number})"
+        )
         assert reply["status"] == "solved", reply
         assert set(reply) <= {"status", "run", "answer", "calls", "warnings"}
         shown = reply["answer"]
@@ -197,7 +212,10 @@ def test_what_a_tool_answers_comes_through_as_data(served):
             told = served.run(f"print(len(str(read_result(handle={shown['handle']!r}))))")
             assert told["answer"] == len(str(value))
         elif text:
-            assert shown.strip() == value.encode("utf-8", "replace").decode().strip() or "surrogate" in value
+            assert (
+                shown.strip() == value.encode("utf-8", "replace").decode().strip()
+                or "surrogate" in value
+            )
         else:
             assert shown == value
     assert not (served.folder / "notes").exists()
@@ -210,7 +228,9 @@ def test_a_client_goes_on_with_no_run_of_another(served):
     mine = served.run("print(add_note(text='mine'))")["run"]
     run, _, mark = mine.rpartition(".")
     for guess in (run, f"{run}.{'0' * len(mark)}", "last"):
-        assert served.run("print(1)", "two", continues=guess)["error"].startswith(f"no run {guess!r}")
+        assert served.run("print(1)", "two", continues=guess)["error"].startswith(
+            f"no run {guess!r}"
+        )
 
         async def look(client, handle=guess):
             return await client.read_resource(f"atc://runs/{handle}")
@@ -257,7 +277,10 @@ def test_a_client_that_goes_away_ends_its_program_and_loses_no_write(served):
     again = served.run("print(add_note(text='once'))")
     assert again["status"] == "paused"
     going_on = re.search(r"continues='([^']+)'", again["next"])[1]
-    assert served.run("print(add_note(text='once'))", continues=going_on)["status"] in ("solved", "paused")
+    assert served.run("print(add_note(text='once'))", continues=going_on)["status"] in (
+        "solved",
+        "paused",
+    )
     other = served.run("print(add_note(text='once'))", "two")
     assert going_on not in json.dumps(other)
     assert (served.folder / "notes").read_text() == "once\n"

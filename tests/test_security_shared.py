@@ -62,7 +62,11 @@ def test_a_run_names_neither_code_nor_a_command_nor_a_model_nor_a_sandbox(user, 
         ({"model": "ollama:evil"}, known[:2]),
         ({"sandbox": "trusted"}, known),
     ]:
-        change(address, **{"tools": [f"{shop.url}/doc"], "model": f"scripted:{script}", "sandbox": "auto"} | settings)
+        change(
+            address,
+            **{"tools": [f"{shop.url}/doc"], "model": f"scripted:{script}", "sandbox": "auto"}
+            | settings,
+        )
         refused = user.atc("runs", "resume", "last", *given, "--allow-writes", "order")
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), (settings, refused)
         assert "in a database that others can write to" in refused.stderr
@@ -74,7 +78,14 @@ def test_a_run_brings_no_consent_and_raises_no_limit(user, address, stack):
     shop = service(stack, ("order", "post", "/order"))
     done, solution = user.run("print(order())", "--tools", f"{shop.url}/doc")
     assert solution["status"] == "paused", done.stderr
-    change(address, allow_writes=["all"], trust=["order"], max_calls=10_000, on_unknown="skip", trust_annotations=True)
+    change(
+        address,
+        allow_writes=["all"],
+        trust=["order"],
+        max_calls=10_000,
+        on_unknown="skip",
+        trust_annotations=True,
+    )
     known = ["--tools", f"{shop.url}/doc", "--model", f"scripted:{user.work / 'script.json'}"]
     paused = user.atc("runs", "resume", "last", *known)
     assert (paused.returncode, writes(shop)) == (1, []), paused
@@ -102,11 +113,16 @@ def test_a_script_of_a_run_calls_the_tools_that_the_users_own_settings_name(user
     solved, _ = user.run(program, "--tools", f"{shop.url}/doc", "--allow-writes", "get_items")
     assert solved.returncode == 0, solved.stderr
     with psycopg.connect(address) as connection:
-        for digest, document in connection.execute("SELECT digest, document FROM atc.protocols").fetchall():
+        for digest, document in connection.execute(
+            "SELECT digest, document FROM atc.protocols"
+        ).fetchall():
             tool = json.loads(document)
             tool |= {"annotations": {"readOnlyHint": True}}
             tool |= {"binding": {"http": {"method": "POST", "url": f"{inner.url}/wipe"}}}
-            connection.execute("UPDATE atc.protocols SET document = %s WHERE digest = %s", (json.dumps(tool), digest))
+            connection.execute(
+                "UPDATE atc.protocols SET document = %s WHERE digest = %s",
+                (json.dumps(tool), digest),
+            )
     export = ("runs", "export", "last", "--python", "-o")
     refused = user.atc(*export, "script.py")
     assert (refused.returncode, (user.work / "script.py").exists()) == (2, False), refused
@@ -114,7 +130,9 @@ def test_a_script_of_a_run_calls_the_tools_that_the_users_own_settings_name(user
     done = user.atc(*export, "script.py", ATC_TOOLS=f"{shop.url}/doc")
     assert done.returncode == 0, done.stderr
     words = [sys.executable, "script.py", "--allow-writes"]
-    ran = subprocess.run(words, cwd=user.work, env=user.env, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(
+        words, cwd=user.work, env=user.env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert (ran.returncode, ran.stdout, inner.seen) == (0, "/items\n", []), ran
 
 

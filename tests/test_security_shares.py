@@ -89,14 +89,23 @@ class Client:
         self.port, self.token, self.session = port, token, None
         self.numbers = itertools.count(1)
         about = {"protocolVersion": VERSION, "capabilities": {"elicitation": {}}}
-        status, headers, _ = self.send("initialize", {**about, "clientInfo": {"name": "raw", "version": "1"}})
+        status, headers, _ = self.send(
+            "initialize", {**about, "clientInfo": {"name": "raw", "version": "1"}}
+        )
         assert status == 200
         self.session = headers["mcp-session-id"]
         self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def head(self):
-        own = {"Mcp-Session-Id": self.session, "Mcp-Protocol-Version": VERSION} if self.session else {}
-        accepted = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        own = (
+            {"Mcp-Session-Id": self.session, "Mcp-Protocol-Version": VERSION}
+            if self.session
+            else {}
+        )
+        accepted = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
         return {**accepted, **own, "Authorization": f"Bearer {self.token}"}
 
     def post(self, message, on_question=lambda question: None):
@@ -108,7 +117,9 @@ class Client:
             if "event-stream" not in headers.get("content-type", ""):
                 return response.status, headers, response.read().decode()
             for line in response:
-                found = json.loads(line[5:]) if line[5:].strip() and line.startswith(b"data:") else {}
+                found = (
+                    json.loads(line[5:]) if line[5:].strip() and line.startswith(b"data:") else {}
+                )
                 if "method" in found:
                     on_question(found)
                 elif found:
@@ -116,18 +127,28 @@ class Client:
         return 0, {}, None
 
     def send(self, method, params, **how):
-        return self.post({"jsonrpc": "2.0", "id": next(self.numbers), "method": method, "params": params}, **how)
+        return self.post(
+            {"jsonrpc": "2.0", "id": next(self.numbers), "method": method, "params": params}, **how
+        )
 
     def tool(self, name, *, on_question=lambda question: None, **arguments):
         """The text that the client's model reads."""
-        _, _, reply = self.send("tools/call", {"name": name, "arguments": arguments}, on_question=on_question)
+        _, _, reply = self.send(
+            "tools/call", {"name": name, "arguments": arguments}, on_question=on_question
+        )
         return reply["result"]["content"][0]["text"]
 
     def run(self, source, **how):
         return json.loads(self.tool("run_program", source=source, **how))
 
     def answer(self, question, content):
-        return self.post({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": content}})
+        return self.post(
+            {
+                "jsonrpc": "2.0",
+                "id": question["id"],
+                "result": {"action": "accept", "content": content},
+            }
+        )
 
 
 class Served:
@@ -165,13 +186,26 @@ def until(holds, seconds=120):
 def serve(tmp_path):
     """Start a gateway with these options."""
     (tmp_path / "shop.py").write_text(TOOLS)
-    own = {"ATC_SERVE_TOKEN": "one two", "PYTHONPATH": str(Path(__file__).parents[1]), "XDG_STATE_HOME": str(tmp_path)}
+    own = {
+        "ATC_SERVE_TOKEN": "one two",
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+        "XDG_STATE_HOME": str(tmp_path),
+    }
     own["XDG_CONFIG_HOME"] = str(tmp_path / "config")
     started = []
 
     def start(*options):
         port = free_port()
-        words = [sys.executable, *ATC, "serve", "--tools", "shop.py", "--http", f"127.0.0.1:{port}", *options]
+        words = [
+            sys.executable,
+            *ATC,
+            "serve",
+            "--tools",
+            "shop.py",
+            "--http",
+            f"127.0.0.1:{port}",
+            *options,
+        ]
         started.append(running(words, port=port, folder=tmp_path, env=own))
         started[-1].__enter__()
         return Served(tmp_path, port)
@@ -202,19 +236,24 @@ def test_programs_that_wait_for_a_person_keep_no_place_and_few_questions_stay_op
 
     def ask(number):
         client, source = sessions[number % 2], f"print(add_note(text='{number}'))"
-        replies[number] = client.run(source, on_question=lambda question: questions.update({number: question}))
+        replies[number] = client.run(
+            source, on_question=lambda question: questions.update({number: question})
+        )
 
     for number in range(20):
         served.begin(ask, number)
     until(lambda: len(questions) == 20)
     assert served.client("two").run("print(6 * 7)")["answer"] == 42
-    until(lambda: len(replies) == 12)  # eight stay open; the others gave way to them, and their clients are told
+    until(
+        lambda: len(replies) == 12
+    )  # eight stay open; the others gave way to them, and their clients are told
     assert {reply["status"] for reply in replies.values()} == {"paused"}
     assert all("may have 8 open" in reply["question"] for reply in replies.values())
     assert not (served.folder / "notes").exists()
     still = min(questions.keys() - replies.keys())
     sessions[still % 2].answer(
-        questions[still], {"allow": questions[still]["params"]["requestedSchema"]["properties"]["allow"]["enum"][1]}
+        questions[still],
+        {"allow": questions[still]["params"]["requestedSchema"]["properties"]["allow"]["enum"][1]},
     )
     until(lambda: still in replies)
     assert replies[still]["status"] == "solved", replies[still]
@@ -250,7 +289,9 @@ def test_the_connection_that_was_idle_longest_gives_way_and_its_client_is_told(s
 
 def test_what_one_request_may_name_is_limited(serve):
     client = serve().client("one")
-    assert "101 tools are named, more than 100" in client.tool("describe_tools", names=[f"t{n}" for n in range(101)])
+    assert "101 tools are named, more than 100" in client.tool(
+        "describe_tools", names=[f"t{n}" for n in range(101)]
+    )
     assert "more than 2,000" in client.tool("search_tools", query="a note " * 300)
     said = client.tool("describe_tools", names=["add_not", "x" * 500_000])
     assert len(said) < 1_000
@@ -266,7 +307,9 @@ def test_shapes_are_shown_to_the_token_that_saw_them_and_never_hold_data(serve, 
         assert said["answer"] == "1 2 4 3 1"
     own = one.tool("describe_tools", names=["rooms", "ill", "vault"])
     others = two.tool("describe_tools", names=["rooms", "ill", "vault", "ward", "door"])
-    resource = two.send("resources/read", {"uri": "atc://protocols/rooms"})[2]["result"]["contents"][0]["text"]
+    resource = two.send("resources/read", {"uri": "atc://protocols/rooms"})[2]["result"][
+        "contents"
+    ][0]["text"]
     assert "floor" in own
     assert "diagnosis" in own
     assert ("floor" in others, "floor" in resource) == (shared, shared)
@@ -276,13 +319,19 @@ def test_shapes_are_shown_to_the_token_that_saw_them_and_never_hold_data(serve, 
 
 def test_runs_learn_no_key_that_is_data(own_folders, atc_):
     (own_folders / "shop.py").write_text(TOOLS)
-    program = "```python\nprint(len(rooms()), len(ill()), len(vault()), len(ward()), len(door()))\n```"
+    program = (
+        "```python\nprint(len(rooms()), len(ill()), len(vault()), len(ward()), len(door()))\n```"
+    )
     (own_folders / "replies.json").write_text(json.dumps([program]))
-    code, _, err = atc_("run", "How many?", "--tools", "shop.py", "--model", "scripted:replies.json")
+    code, _, err = atc_(
+        "run", "How many?", "--tools", "shop.py", "--model", "scripted:replies.json"
+    )
     assert code == 0, err
     atc_("tools", "import", "shop.py", "-o", "out")
     written = "".join(path.read_text() for path in (own_folders / "out").glob("*.json"))
-    learned = "".join(path.read_text() for path in (own_folders / "state" / "learned").rglob("*.json"))
+    learned = "".join(
+        path.read_text() for path in (own_folders / "state" / "learned").rglob("*.json")
+    )
     assert "diagnosis" in written
     assert "diagnosis" in learned
     assert not [text for text in EVIDENT if text in learned]

@@ -14,7 +14,9 @@ import pytest
 
 from tests.user import Going, User, service, writes
 
-ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make other users' files and namespaces")
+ROOT_ONLY = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can make other users' files and namespaces"
+)
 
 
 @pytest.fixture
@@ -98,7 +100,10 @@ OTHER_USER = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
 
 @ROOT_ONLY
 @pytest.mark.skipif(
-    subprocess.run([*OTHER_USER, sys.executable, "-c", ""], check=False, capture_output=True).returncode != 0,
+    subprocess.run(
+        [*OTHER_USER, sys.executable, "-c", ""], check=False, capture_output=True
+    ).returncode
+    != 0,
     reason="another user cannot run this Python",
 )
 @pytest.mark.parametrize(
@@ -140,7 +145,11 @@ def test_so_is_the_cache_whose_files_would_be_believed(user):
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     refused = user.atc(
-        "models", "pull", "smollm2", PIP_INDEX_URL="http://127.0.0.1:9", HTTPS_PROXY="http://127.0.0.1:9"
+        "models",
+        "pull",
+        "smollm2",
+        PIP_INDEX_URL="http://127.0.0.1:9",
+        HTTPS_PROXY="http://127.0.0.1:9",
     )
     assert (refused.returncode, "chmod go-w" in refused.stderr) == (3, True), refused
 
@@ -179,7 +188,12 @@ def test_what_is_written_is_the_users_alone_whatever_the_umask(user, stack):
     finally:
         os.umask(before)
     assert [one.returncode for one in done if one.returncode != 0] == [], done
-    made = [user.home / "state", user.home / "cache", user.work / "out", user.settings.with_name("trusted.json")]
+    made = [
+        user.home / "state",
+        user.home / "cache",
+        user.work / "out",
+        user.settings.with_name("trusted.json"),
+    ]
     open_to_others = [
         f"{path} {path.stat().st_mode & 0o777:o}"
         for top in made
@@ -210,7 +224,10 @@ def test_a_run_that_a_process_in_another_container_works_on_is_not_taken(going, 
     listed = user.atc("runs", "list", before=there)
     assert "  running  " in listed.stdout, listed
     refused = user.atc("runs", "resume", "last", before=there)
-    assert (refused.returncode, f"is being worked on by process {begun.pid} on" in refused.stderr) == (2, True), refused
+    assert (
+        refused.returncode,
+        f"is being worked on by process {begun.pid} on" in refused.stderr,
+    ) == (2, True), refused
     assert user.atc("runs", "purge", "last", "--yes", before=there).returncode == 2
     going.go.set()
     assert begun.wait(120) == 0

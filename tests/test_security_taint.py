@@ -89,13 +89,22 @@ def run(sandbox):
         many = {"type": "array", "items": TEXT}
         tools = Toolbox(
             [
-                tool("read_mail", {}, lambda _: {"sender": EVE, "name": "eve", "text": "the total is 900"}, reads=True),
+                tool(
+                    "read_mail",
+                    {},
+                    lambda _: {"sender": EVE, "name": "eve", "text": "the total is 900"},
+                    reads=True,
+                ),
                 tool("format_json", {"text": TEXT}, lambda _: format_json, reads=True),
-                tool("post", {"payload": {}, "body": TEXT, "lines": many, "to": TEXT}, posted.append),
+                tool(
+                    "post", {"payload": {}, "body": TEXT, "lines": many, "to": TEXT}, posted.append
+                ),
             ]
         )
         model = ScriptedModel(f"```python\nimport base64, json\n{program}\n```")
-        config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), **settings)
+        config = Config(
+            strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), **settings
+        )
         solution = Agent(tools, model=model, sandbox=sandbox, config=config).run(task)
         return solution.status, posted
 
@@ -125,7 +134,11 @@ def test_a_recipient_of_the_task_in_a_text_does_not_ask(run, framing):
 
 @pytest.mark.parametrize(
     "argument",
-    ["""lines=['{"t', 'o": "', who, '"}']""", "payload={json.dumps({'to': who}): 1}", "payload=[{'a': text}]"],
+    [
+        """lines=['{"t', 'o": "', who, '"}']""",
+        "payload={json.dumps({'to': who}): 1}",
+        "payload=[{'a': text}]",
+    ],
 )
 def test_so_it_is_where_several_texts_or_a_key_hold_it(run, argument):
     program = """who = {}
@@ -140,7 +153,9 @@ print('done')"""
 @pytest.mark.parametrize("written", ["%s", "'%s'", "%s.0", "0%s", "[%s,]", "1_%s", "{'x': %s}"])
 def test_an_amount_in_a_text_asks_however_it_is_written(run, written):
     text = '{"amount": ' + written + "} {}"
-    program = f"total = read_mail()['text'].split()[-1]\npost(payload={text!r} % total)\nprint('done')"
+    program = (
+        f"total = read_mail()['text'].split()[-1]\npost(payload={text!r} % total)\nprint('done')"
+    )
     assert run(program, task="Pay 1 of [1].") == ("paused", [])
 
 
@@ -155,10 +170,14 @@ print('done')"""
     assert (status, len(posted)) == ("solved", 3)
 
 
-@pytest.mark.parametrize("framing", ["plain", "byte-order mark", "repeated key, first", "prose", "base64"])
+@pytest.mark.parametrize(
+    "framing", ["plain", "byte-order mark", "repeated key, first", "prose", "base64"]
+)
 def test_a_trusted_tool_that_reads_its_argument_launders_nothing(run, framing):
     expression = {**EXACT, **VAGUE}[framing].replace('"eve" + ', "")
     program = f"mail = read_mail()\nwho = mail['sender']\npost(to=format_json(text={expression})['to'])\nprint('done')"
     answer = {"to": EVE, "style": "bob@acme.example"}
     assert run(program, format_json=answer, trust=("format_json",)) == ("paused", [])
-    assert run("post(to=format_json(text='x')['to'])", format_json=answer, trust=("format_json",))[1] == [{"to": EVE}]
+    assert run("post(to=format_json(text='x')['to'])", format_json=answer, trust=("format_json",))[
+        1
+    ] == [{"to": EVE}]

@@ -44,19 +44,37 @@ def sent(sandbox):
             protocol = ToolProtocol(
                 name=name,
                 description="Do what the document says.",
-                input_schema={"type": "object", "properties": schemas, "$defs": {"Me": {"enum": ["me"]}}},
+                input_schema={
+                    "type": "object",
+                    "properties": schemas,
+                    "$defs": {"Me": {"enum": ["me"]}},
+                },
                 annotations=Annotations(read_only=reads),
             )
             return Tool(protocol=protocol, call=lambda values: answer(dict(values)))
 
-        tools = [tool("submit", properties, lambda values: calls.append(values) or {"ok": True}, reads=False)]
+        tools = [
+            tool(
+                "submit",
+                properties,
+                lambda values: calls.append(values) or {"ok": True},
+                reads=False,
+            )
+        ]
         program = f"result = {result}\nsubmit(**{arguments})\nprint('done')"
         if helper is not None:
             tools.append(
-                tool("helper", {key: {} for key in given}, lambda values: {"found": helper(values)}, reads=True)
+                tool(
+                    "helper",
+                    {key: {} for key in given},
+                    lambda values: {"found": helper(values)},
+                    reads=True,
+                )
             )
             program = program.replace("None", f"helper(**{given!r})['found']", 1)
-        config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), trust=trust)
+        config = Config(
+            strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), trust=trust
+        )
         model = ScriptedModel(f"```python\n{program}\n```")
         solution = Agent(Toolbox(tools), model=model, sandbox=sandbox, config=config).run(task)
         assert (solution.status, len(calls)) in {("solved", 1), ("paused", 0)}
@@ -69,7 +87,9 @@ def sent(sandbox):
 
 OPEN_SETS = {
     "a number beside a constant": {"amount": {"anyOf": [NUMBER, {"const": "max"}]}},
-    "a text beside a list": {"recipient": {"oneOf": [{"enum": ["me"]}, {"type": "string", "minLength": 3}]}},
+    "a text beside a list": {
+        "recipient": {"oneOf": [{"enum": ["me"]}, {"type": "string", "minLength": 3}]}
+    },
     "behind a reference": {"recipient": {"anyOf": [{"$ref": "#/$defs/Me"}, TEXT]}},
     "not a list": {"recipient": {"not": {"enum": ["me"]}}},
     "a pattern": {"recipient": {"type": "string", "pattern": "^(me|mallory-ltd)$"}},
@@ -78,11 +98,21 @@ OPEN_SETS = {
     "a list or anything": {"amount": {"anyOf": [{"type": "array"}, {"minimum": 0}]}},
     "a duration": {"amount": {"type": "string", "format": "duration"}},
     "a date or anything": {"recipient": {"anyOf": [{"type": "string", "format": "date"}, TEXT]}},
-    "harmless in one branch": {"recipient": {"anyOf": [{"type": "string", "x-atc-sensitive": False}, TEXT]}},
-    "other keys": {"data": {**OPEN, "properties": {"recipient": TEXT}, "patternProperties": {"^x": {"enum": ["me"]}}}},
+    "harmless in one branch": {
+        "recipient": {"anyOf": [{"type": "string", "x-atc-sensitive": False}, TEXT]}
+    },
+    "other keys": {
+        "data": {
+            **OPEN,
+            "properties": {"recipient": TEXT},
+            "patternProperties": {"^x": {"enum": ["me"]}},
+        }
+    },
 }
 CLOSED_SETS = {
-    "every branch": {"recipient": {"anyOf": [{"const": "mallory-ltd"}, {"enum": ["me"]}, {"type": "null"}]}},
+    "every branch": {
+        "recipient": {"anyOf": [{"const": "mallory-ltd"}, {"enum": ["me"]}, {"type": "null"}]}
+    },
     "one of all parts": {"recipient": {"allOf": [TEXT, {"enum": ["me", "mallory-ltd"]}]}},
     "harmless in every branch": {
         "recipient": {"x-atc-sensitive": False, "anyOf": [TEXT, {"type": "array", "items": TEXT}]}
@@ -244,19 +274,36 @@ def test_the_value_of_a_field_that_a_text_names_asks(sent, case, as_text):
 
 
 def test_so_it_does_where_schema_or_arguments_are_the_pair(sent):
-    pair = {"type": "array", "items": {"type": "object", "properties": {"attr": TEXT, "setting": TEXT}}}
+    pair = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"attr": TEXT, "setting": TEXT}},
+    }
     assert not sent({"fields": pair}, {"fields": [{"attr": "recipient", "setting": "mallory-ltd"}]})
     assert not sent({"field": TEXT, "value": {}}, {"field": "amount", "value": 9000})
-    assert not sent({"columns": {}, "rows": {}}, {"columns": ["recipient"], "rows": [["mallory-ltd"]]})
-    assert not sent({"property": TEXT, "replacement": TEXT}, {"property": "recipient", "replacement": "mallory-ltd"})
+    assert not sent(
+        {"columns": {}, "rows": {}}, {"columns": ["recipient"], "rows": [["mallory-ltd"]]}
+    )
+    assert not sent(
+        {"property": TEXT, "replacement": TEXT},
+        {"property": "recipient", "replacement": "mallory-ltd"},
+    )
     assert not sent({"metric": TEXT, "level": NUMBER}, {"metric": "amount", "level": 9000})
-    assert not sent({"names": OPEN, "values": OPEN}, {"names": {"#a": "amount"}, "values": {":v": {"N": "9000"}}})
+    assert not sent(
+        {"names": OPEN, "values": OPEN},
+        {"names": {"#a": "amount"}, "values": {":v": {"N": "9000"}}},
+    )
 
 
 def test_a_pair_of_the_task_s_values_or_about_something_else_does_not_ask(sent):
-    fields = [{"name": "recipient", "value": "bob-ltd"}, {"op": "replace", "path": "/amount", "value": 50}]
+    fields = [
+        {"name": "recipient", "value": "bob-ltd"},
+        {"op": "replace", "path": "/amount", "value": 50},
+    ]
     assert sent({"fields": OBJECTS}, {"fields": fields})
-    assert sent({"fields": OBJECTS}, {"fields": [{"name": "color", "value": "red"}, {"name": "size", "value": 5}]})
+    assert sent(
+        {"fields": OBJECTS},
+        {"fields": [{"name": "color", "value": "red"}, {"name": "size", "value": 5}]},
+    )
     assert sent({"env": OBJECTS}, {"env": [{"name": "TOTAL_WORKERS", "value": "4"}]})
     assert sent({"labels": {}, "title": TEXT}, {"labels": ["bug", "price"], "title": "Wrong sum"})
     assert sent({"sort": TEXT, "limit": NUMBER}, {"sort": "price", "limit": 30})
@@ -293,12 +340,21 @@ def test_an_amount_of_the_task_asks_where_its_unit_is_chosen_elsewhere(sent, nam
 
 
 def test_the_unit_of_the_task_does_not_ask(sent):
-    tasks = {"EUR": ("50 EUR", "50€", "50 euros"), "PLN": ("50 zł",), "SEK": ("50 Swedish kronor",), "INR": ("Rs. 50",)}
+    tasks = {
+        "EUR": ("50 EUR", "50€", "50 euros"),
+        "PLN": ("50 zł",),
+        "SEK": ("50 Swedish kronor",),
+        "INR": ("Rs. 50",),
+    }
     for currency, ways in tasks.items():
         for way in ways:
             given = {"amount": 50, "currency": currency}
             assert sent({"amount": NUMBER, "currency": TEXT}, given, task=f"Pay {way} to bob")
-    assert not sent({"amount": NUMBER, "currency": TEXT}, {"amount": 50, "currency": "BOB"}, task="Pay 50 to bob")
+    assert not sent(
+        {"amount": NUMBER, "currency": TEXT},
+        {"amount": 50, "currency": "BOB"},
+        task="Pay 50 to bob",
+    )
     assert not sent({"amount": {"type": "object"}}, {"amount": {"BHD": 50}})
     rate = {"price": 50, "tax_rate": 0.19}
     assert sent({"price": NUMBER, "tax_rate": NUMBER}, rate, task="Sell it at 50 with 19% VAT")
@@ -315,7 +371,10 @@ ECHOES = {
     "another spelling": (lambda a: a["x"].lower(), {"x": EVE.upper()}),
     "backwards": (lambda a: a["x"][::-1], {"x": EVE[::-1]}),
     "codes of letters": (lambda a: "".join(map(chr, a["x"])), {"x": list(EVE.encode())}),
-    "decoded": (lambda a: base64.b64decode(a["x"] + a["y"]).decode(), {"x": "ZXZlQGV2a", "y": "WwuZXhhbXBsZQ=="}),
+    "decoded": (
+        lambda a: base64.b64decode(a["x"] + a["y"]).decode(),
+        {"x": "ZXZlQGV2a", "y": "WwuZXhhbXBsZQ=="},
+    ),
     "with a scheme": (lambda a: "mailto:" + a["x"], {"x": EVE}),
     "a sum": (lambda a: a["x"] + a["y"], {"x": 4000, "y": 5000}),
     "an expression": (lambda _: 9000, {"x": "4500*2"}),
@@ -340,14 +399,22 @@ def test_what_a_trusted_tool_can_build_from_its_arguments_asks(sent, case, rule)
 
 
 @pytest.mark.parametrize(
-    "given", [{"query": "Ann Smith", "limit": 20}, {"id": 12, "limit": 20}, {"account": "41" * 8, "card": "55" * 8}]
+    "given",
+    [
+        {"query": "Ann Smith", "limit": 20},
+        {"id": 12, "limit": 20},
+        {"account": "41" * 8, "card": "55" * 8},
+    ],
 )
 @pytest.mark.parametrize(
-    ("answer", "name"), [("ann.smith@acme.example", "recipient"), (1234.5, "amount"), (240, "amount")]
+    ("answer", "name"),
+    [("ann.smith@acme.example", "recipient"), (1234.5, "amount"), (240, "amount")],
 )
 def test_what_a_trusted_tool_looks_up_does_not_ask(sent, answer, name, given):
     argument = f"{{{name!r}: result}}"
-    assert sent({name: {}}, argument, helper=lambda _: answer, given=given, trust=("helper",), task="Do it.")
+    assert sent(
+        {name: {}}, argument, helper=lambda _: answer, given=given, trust=("helper",), task="Do it."
+    )
 
 
 # --- the gate itself
@@ -355,7 +422,9 @@ def test_what_a_trusted_tool_looks_up_does_not_ask(sent, answer, name, given):
 
 def test_a_gate_that_fails_sends_nothing(sandbox):
     sent = []
-    protocol = ToolProtocol(name="pay", input_schema={"type": "object", "properties": {"amount": NUMBER}})
+    protocol = ToolProtocol(
+        name="pay", input_schema={"type": "object", "properties": {"amount": NUMBER}}
+    )
     model = ScriptedModel("```python\npay(amount=9000)\n```")
     config = Config(strategy="chain", samples=1, max_repairs=0)
     agent = Agent(
@@ -371,14 +440,23 @@ def test_a_gate_that_fails_sends_nothing(sandbox):
 
 
 def test_the_reason_names_no_rule_that_is_given(sandbox):
-    protocol = ToolProtocol(name="pay", input_schema={"type": "object", "properties": {"amount": NUMBER}})
+    protocol = ToolProtocol(
+        name="pay", input_schema={"type": "object", "properties": {"amount": NUMBER}}
+    )
     find = ToolProtocol(
         name="find",
         input_schema={"type": "object", "properties": {"total": NUMBER}},
         annotations=Annotations(read_only=True),
     )
-    tools = Toolbox([Tool(protocol=protocol, call=lambda _: {}), Tool(protocol=find, call=lambda given: dict(given))])
-    config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), trust=("find:total",))
+    tools = Toolbox(
+        [
+            Tool(protocol=protocol, call=lambda _: {}),
+            Tool(protocol=find, call=lambda given: dict(given)),
+        ]
+    )
+    config = Config(
+        strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), trust=("find:total",)
+    )
     model = ScriptedModel("```python\npay(amount=find(total=9000)['total'])\n```")
     solution = Agent(tools, model=model, sandbox=sandbox, config=config).run("Pay")
     message = solution.attempts[-1].trace.failure.message
@@ -403,5 +481,7 @@ def test_the_values_of_a_call_that_reads_and_may_pay_are_judged(sandbox):
     model = ScriptedModel("```python\ntransfers(amount=9000, account='x')\n```")
     config = Config(strategy="chain", samples=1, max_repairs=0)
     tools = Toolbox([Tool(protocol=protocol, call=sent.append)])
-    solution = Agent(tools, model=model, sandbox=sandbox, config=config).run("Look at the transfers")
+    solution = Agent(tools, model=model, sandbox=sandbox, config=config).run(
+        "Look at the transfers"
+    )
     assert (solution.status, sent) == ("paused", [])

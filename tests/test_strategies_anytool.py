@@ -69,7 +69,8 @@ and may still help stand below, where there are any; do not make them again. Go 
 
 def test_a_solver_that_gives_up_wakes_agents_and_goes_on_with_another_pool(solve, sent):
     model = cast(
-        solver=[act("find_flight", city="Oslo"), give_up("no flights", "find_flight"), *TRAIN], travel=TRAINS_TOO
+        solver=[act("find_flight", city="Oslo"), give_up("no flights", "find_flight"), *TRAIN],
+        travel=TRAINS_TOO,
     )
     solution = solve(model)
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "IC 7", 1)
@@ -78,7 +79,12 @@ def test_a_solver_that_gives_up_wakes_agents_and_goes_on_with_another_pool(solve
         *begin,
         *(SOLVER, SOLVER),
         FLIGHTS,  # the deepest first: it has nothing more
-        *(TRAVEL, TRAVEL, TRAINS, CHECK),  # then its creator, with the agent that it creates; the meta agent sleeps on
+        *(
+            TRAVEL,
+            TRAVEL,
+            TRAINS,
+            CHECK,
+        ),  # then its creator, with the agent that it creates; the meta agent sleeps on
         *(SOLVER, SOLVER, JUDGE, JUDGE),
     ]
     assert sent == [("find_flight", {"city": "Oslo"}), ("find_train", {"city": "Oslo"})]
@@ -90,7 +96,10 @@ def test_a_solver_that_gives_up_wakes_agents_and_goes_on_with_another_pool(solve
     assert "def find_flight(" not in again[-1].content
     assert "def find_train(" in again[-1].content
     assert not any("find_flight" in message.content for message in again[1:])
-    assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    assert (
+        solution.attempts[-1].program.source
+        == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    )
     assert solution.tools == ("find_train",)
 
 
@@ -107,17 +116,28 @@ def test_an_answer_that_the_judge_rejects_wakes_agents_and_keeps_the_calls(solve
     assert [name for name, _ in sent] == ["find_train"]
     asked = of(model, SOLVER)[2]
     assert "The reason: the way is not named" in asked[-3].content
-    assert [message.role for message in asked[-2:]] == ["assistant", "user"]  # the call that was made stands below
+    assert [message.role for message in asked[-2:]] == [
+        "assistant",
+        "user",
+    ]  # the call that was made stands below
     assert asked[-1].content == "Observation: {'train': 'IC 7 to Oslo'}"
-    assert asked[-3].content.index("def book_seat(") < asked[-3].content.index("def find_train(")  # what is new first
+    assert asked[-3].content.index("def book_seat(") < asked[-3].content.index(
+        "def find_train("
+    )  # what is new first
     rejected = [attempt.doubts for attempt in solution.attempts if attempt.doubts]
     assert rejected == [("A judge holds: the way is not named",)]
-    assert "- find_train(city=\"Oslo\") → {'train': 'IC 7 to Oslo'}" in of(model, JUDGE)[0][1].content
+    assert (
+        "- find_train(city=\"Oslo\") → {'train': 'IC 7 to Oslo'}" in of(model, JUDGE)[0][1].content
+    )
 
 
 def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
     model = cast(
-        solver=[*TRAIN, act("find_dish", city="Oslo"), give_up("no idea", "find_train", "find_dish()")],
+        solver=[
+            *TRAIN,
+            act("find_dish", city="Oslo"),
+            give_up("no idea", "find_train", "find_dish()"),
+        ],
         meta=[
             call("create_agent_category_level", category="travel"),
             *[LOOK] * 2,
@@ -129,7 +149,10 @@ def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
     )
     solution = solve(model)
     assert (solution.status, solution.answer) == ("solved", "IC 7")
-    assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    assert (
+        solution.attempts[-1].program.source
+        == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
+    )
     assert sent == [("find_train", {"city": "Oslo"}), ("find_dish", {"city": "Oslo"})]
     assert MENUS in who(model)
 
@@ -145,12 +168,19 @@ def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool
             call("create_agent_category_level", category="food"),
             FINISH,
         ],
-        solver=[act("send_letter", city="Oslo"), give_up("no reply", "send_letter"), finish("sent")],
+        solver=[
+            act("send_letter", city="Oslo"),
+            give_up("no reply", "send_letter"),
+            finish("sent"),
+        ],
     )
     solution = solve(model, allow_writes=("send_letter",))
     assert (solution.status, solution.answer, solution.orphans) == ("solved", "sent", ())
     assert sent == [("send_letter", {"city": "Oslo"})]
-    assert solution.attempts[-1].program.source == "result_1 = send_letter(city='Oslo')\nprint('sent')\n"
+    assert (
+        solution.attempts[-1].program.source
+        == "result_1 = send_letter(city='Oslo')\nprint('sent')\n"
+    )
     again = [prompt for who, prompt in model.prompts if who == SOLVER][-1]
     assert again[-1].content == "Observation: {'sent': 'Oslo'}"
     assert "def send_letter(" not in again[-3].content
@@ -160,7 +190,9 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
     model = cast(meta=[FINISH])
     solution = solve(model)
     assert (solution.status, solution.answer, sent) == ("failed", None, [])
-    assert [a.fault.message for a in solution.attempts] == ["No function was found that helps with the task."]
+    assert [a.fault.message for a in solution.attempts] == [
+        "No function was found that helps with the task."
+    ]
     assert who(model) == [META]
     again = cast(meta=[*[LOOK] * 3, FINISH])
     assert solve(again, steps=2).status == "failed"
@@ -185,16 +217,27 @@ def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(word
     assert len(model.prompts) == asked
 
 
-@pytest.mark.parametrize("text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000]
+)
 def test_a_reply_that_cannot_be_read_is_unsure(text):
     assert read(text) == ("Unsure", "")
 
 
 def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():
     tools = Toolbox([tool("get", None, {"n": "integer"}, optional=["n"])])
-    good = ToolCall(index=0, tool="get", arguments={"n": 1}, line=1, result={"name": "Ada", "notes": ["x" * 900] * 9})
+    good = ToolCall(
+        index=0,
+        tool="get",
+        arguments={"n": 1},
+        line=1,
+        result={"name": "Ada", "notes": ["x" * 900] * 9},
+    )
     bad = ToolCall(index=1, tool="get", arguments={"n": 2}, line=2, error="HTTP 404: no such year")
-    first, last = told([good, bad], tools).splitlines()[0], told([good, bad], tools).splitlines()[-1]
+    first, last = (
+        told([good, bad], tools).splitlines()[0],
+        told([good, bad], tools).splitlines()[-1],
+    )
     assert first.startswith("- get(n=1) → {'name': 'Ada', 'notes': [")
     assert len(first) < 600
     assert last == "- get(n=2) → error: HTTP 404: no such year"

@@ -25,7 +25,11 @@ def sent(lab):
 @pytest.fixture
 def solve(lab):
     def run(*replies, **settings):
-        return lab(codeact.solve, *(fenced(r) if "(" in r and "`" not in r else r for r in replies), **settings)
+        return lab(
+            codeact.solve,
+            *(fenced(r) if "(" in r and "`" not in r else r for r in replies),
+            **settings,
+        )
 
     return run
 
@@ -40,7 +44,12 @@ def test_blocks_act_in_one_session_until_the_answer(solve, sent):
         "note = get_note(id=people['people'][1])\nnote['text']",
         "That is all.\nAnswer: bread",
     )
-    assert (solution.status, solution.answer, solution.calls, solution.repairs) == ("solved", "bread", 2, 0)
+    assert (solution.status, solution.answer, solution.calls, solution.repairs) == (
+        "solved",
+        "bread",
+        2,
+        0,
+    )
     assert sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert told(model, 1) == output(str({"people": ["p0", "p1"]}))
     assert told(model, 2) == output("bread")

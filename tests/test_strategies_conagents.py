@@ -31,12 +31,21 @@ def toolbox(sent):
     def list_films(arguments):
         if arguments["person"] not in FILMS:
             raise ToolError(404, "there is no such person")
-        return [{"title": title, "pages": "x" * arguments.get("pages", 1)} for title in FILMS[arguments["person"]]]
+        return [
+            {"title": title, "pages": "x" * arguments.get("pages", 1)}
+            for title in FILMS[arguments["person"]]
+        ]
 
     return Toolbox(
         [
             tool("find_person", find_person, {"name": "string"}, sent=sent),
-            tool("list_films", list_films, {"person": "string", "pages": "integer"}, optional=["pages"], sent=sent),
+            tool(
+                "list_films",
+                list_films,
+                {"person": "string", "pages": "integer"},
+                optional=["pages"],
+                sent=sent,
+            ),
         ]
     )
 
@@ -69,7 +78,13 @@ FIND = (
     ACCEPT,
     "The id is p1.",
 )
-LIST = (instruct("List the films of Lang (p1).", "list_films"), ACCEPT, call("list_films", person="p1"), ACCEPT, "M.")
+LIST = (
+    instruct("List the films of Lang (p1).", "list_films"),
+    ACCEPT,
+    call("list_films", person="p1"),
+    ACCEPT,
+    "M.",
+)
 STEP = ["ground", "review", "execute", "review", "observe"]
 
 
@@ -94,7 +109,16 @@ def test_a_wrong_call_is_sent_back_corrected_and_accepted(solve, sent):
         *FIND[2:], call("finish", answer="p1"),
     )  # fmt: skip
     assert (solution.answer, sent) == ("p1", [("find_person", {"name": "Lang"})])
-    assert purposes == ["ground", "review", "execute", "review", "execute", "review", "observe", "ground"]
+    assert purposes == [
+        "ground",
+        "review",
+        "execute",
+        "review",
+        "execute",
+        "review",
+        "observe",
+        "ground",
+    ]
     assert 'find_person(name="Spielberg")' in told(model, 3)
     assert [m.role for m in model.prompts[4]] == ["system", "user", "assistant", "user"]
     assert "The name is Lang." in told(model, 4)

@@ -45,7 +45,9 @@ def store(tmp_path):
 
 def named(solution: Solution) -> str | None:
     """What a run that failed says of why: the limit that ended it, or its last fault."""
-    fault = next((attempt.fault.kind for attempt in reversed(solution.attempts) if attempt.fault), None)
+    fault = next(
+        (attempt.fault.kind for attempt in reversed(solution.attempts) if attempt.fault), None
+    )
     return solution.limit or fault
 
 
@@ -58,19 +60,25 @@ def played(stage: Stage, strategy: str, plan: Plan = READS, **settings) -> tuple
 def cut_short(solution: Solution, strategy: str, limit: str) -> bool:
     """Whether this limit ended a run: without an answer, or (AnyTool) before its answer's judge was heard."""
     unjudged = strategy == "anytool" and (solution.status, solution.answer) == ("solved", "milk")
-    return solution.limit == limit and (unjudged or (solution.status, solution.answer) == ("failed", None))
+    return solution.limit == limit and (
+        unjudged or (solution.status, solution.answer) == ("failed", None)
+    )
 
 
 @pytest.fixture(scope="module")
 def whole(sandbox):
     """The run that nothing hinders, of a strategy and a plan."""
-    return cache(lambda strategy, plan=READS: played(Stage(sandbox), strategy, plan, allow_writes=("all",)))
+    return cache(
+        lambda strategy, plan=READS: played(Stage(sandbox), strategy, plan, allow_writes=("all",))
+    )
 
 
 # --- what it comes to
 
 
-@pytest.mark.parametrize("plan", [READS, MARKS, TROUBLE, ODD], ids=["reads", "writes", "trouble", "odd"])
+@pytest.mark.parametrize(
+    "plan", [READS, MARKS, TROUBLE, ODD], ids=["reads", "writes", "trouble", "odd"]
+)
 def test_a_task_is_solved_by_the_calls_that_it_takes(stage, store, strategy, plan) -> None:
     """The suite replays what is stored as solved, without the tools."""
     solution, _ = played(stage, strategy, plan, store=store, allow_writes=("all",))
@@ -118,22 +126,35 @@ def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(
     plain, clean = whole(strategy, MARKS)
     for number in range(0, len(clean.prompts), 2):
         stage = Stage(sandbox)
-        models = [Player(MARKS, down=frozenset({number})), Player(MARKS, down=frozenset({1})), Player(MARKS)]
+        models = [
+            Player(MARKS, down=frozenset({number})),
+            Player(MARKS, down=frozenset({1})),
+            Player(MARKS),
+        ]
         with Store(tmp_path / f"{number}.sqlite") as store:
             solution = after_outages(
-                *(stage.agent(strategy, model, store=store, allow_writes=("all",)) for model in models)
+                *(
+                    stage.agent(strategy, model, store=store, allow_writes=("all",))
+                    for model in models
+                )
             )
         assert (solution.status, solution.answer) == ("solved", "milk"), number
         assert stage.world.sent == MARKS.calls(), number
         asked = [prompt for model in models for prompt in model.prompts]
         ended, again = (min(number + k, len(clean.prompts)) for k in (1, 2))
-        assert asked == [*clean.prompts[:ended], *clean.prompts[number:again], *clean.prompts[ended:]], number
+        assert asked == [
+            *clean.prompts[:ended],
+            *clean.prompts[number:again],
+            *clean.prompts[ended:],
+        ], number
         assert solution.usage.model_calls == plain.usage.model_calls
         assert solution.usage.tokens == plain.usage.tokens
 
 
 @pytest.mark.parametrize("moment", ["replied", "stored"])
-def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, whole, tmp_path, strategy, moment) -> None:
+def test_interrupted_at_its_write_it_goes_on_without_writing_twice(
+    stage, whole, tmp_path, strategy, moment
+) -> None:
     """Of a write whose answer was not stored nobody knows whether it took effect."""
     _, clean = whole(strategy, MARKS)
     kill, path = Kill(moment=moment), tmp_path / "runs.sqlite"
@@ -151,7 +172,10 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(stage, whole,
     written = [name for name, _ in stage.world.sent].count("add_mark")
     assert written == 1
     if moment == "replied":
-        assert (solution.status, [call.tool for call in solution.unknown]) == ("paused", ["add_mark"])
+        assert (solution.status, [call.tool for call in solution.unknown]) == (
+            "paused",
+            ["add_mark"],
+        )
     else:
         assert (solution.status, solution.answer) == ("solved", "milk")
         assert first.prompts + second.prompts == clean.prompts
@@ -201,7 +225,10 @@ def test_calls_may_be_used_up_at_any_point(stage, strategy) -> None:
 
 def test_a_budget_may_be_used_up_while_tools_are_looked_for(stage, strategy) -> None:
     """Searching takes two requests (AnyTool's agents search in another way)."""
-    plan, settings = Plan((Move("get_note", {"person": "p0"}),)), {"kind": Searching, "prompt_tokens": 40}
+    plan, settings = (
+        Plan((Move("get_note", {"person": "p0"}),)),
+        {"kind": Searching, "prompt_tokens": 40},
+    )
     solution, clean = played(stage, strategy, plan, **settings)
     assert (solution.status, solution.answer) == ("solved", "milk")
     assert strategy == "anytool" or SEARCH in clean.prompts[1][0].content
@@ -214,7 +241,9 @@ def test_a_budget_may_be_used_up_while_tools_are_looked_for(stage, strategy) -> 
 # --- models that are of no use
 
 
-@pytest.mark.parametrize("reply", ["", '{"name": "', "```python\nwhile\ud800\0"], ids=["none", "json", "code"])
+@pytest.mark.parametrize(
+    "reply", ["", '{"name": "', "```python\nwhile\ud800\0"], ids=["none", "json", "code"]
+)
 def test_replies_of_no_use_end_by_themselves(stage, strategy, reply) -> None:
     model = Player(reply=reply)
     solution = stage.agent(strategy, model).run(TASK)
@@ -223,7 +252,9 @@ def test_replies_of_no_use_end_by_themselves(stage, strategy, reply) -> None:
     assert stage.world.sent == []
 
 
-@pytest.mark.parametrize("move", [Move("list_people"), Move("nobody"), Move("get_trouble")], ids=lambda move: move.tool)
+@pytest.mark.parametrize(
+    "move", [Move("list_people"), Move("nobody"), Move("get_trouble")], ids=lambda move: move.tool
+)
 def test_who_makes_one_call_for_ever_is_stopped(stage, strategy, move) -> None:
     model = Player(Plan((move,), endless=True))
     solution = stage.agent(strategy, model, max_calls=4, max_model_calls=40).run(TASK)

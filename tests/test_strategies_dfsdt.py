@@ -20,7 +20,9 @@ def again(prompt):
     """The turns that a prompt says were taken from here before."""
     _, asks, rest = prompt[-1].content.partition("You have been at this point before.")
     return (
-        [line.removeprefix("Action: ") for line in rest.splitlines() if line.startswith("Action: ")] if asks else None
+        [line.removeprefix("Action: ") for line in rest.splitlines() if line.startswith("Action: ")]
+        if asks
+        else None
     )
 
 
@@ -84,7 +86,9 @@ def test_the_same_call_on_another_way_is_answered_by_the_journal(lab):
 def test_what_an_abandoned_way_wrote_is_an_orphan(lab):
     solution, _ = lab(dfsdt.solve, LIST, MARK, BACK, NOTE1, finish("bread"), allow_writes=("all",))
     assert (solution.status, solution.answer) == ("paused", "bread")
-    assert [(call.tool, call.arguments) for call in solution.orphans] == [("add_mark", {"person": "p1"})]
+    assert [(call.tool, call.arguments) for call in solution.orphans] == [
+        ("add_mark", {"person": "p1"})
+    ]
 
 
 def test_a_write_that_the_last_way_makes_or_undoes_is_no_orphan(lab):

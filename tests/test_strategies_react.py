@@ -61,13 +61,21 @@ def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, 
     pytest.importorskip("llguidance")
     link = Link(argument="id", tool="list_people", path="people[]", support="declared")
     tools = lab.world.toolbox.map(
-        lambda one: replace(one, protocol=replace(one.protocol, links=(link,))) if one.alias == "get_note" else one
+        lambda one: (
+            replace(one, protocol=replace(one.protocol, links=(link,)))
+            if one.alias == "get_note"
+            else one
+        )
     )
     replies = [turn("get_note", id="p9"), LIST, turn("get_note", id="p1"), finish("bread")]
     model = HoldingModel(*(f"{reply}\n" for reply in replies))
-    solution = Solver(way, tools, model=model, sandbox=sandbox).run("What does the note of the second one say?")
+    solution = Solver(way, tools, model=model, sandbox=sandbox).run(
+        "What does the note of the second one say?"
+    )
     assert "no id is known yet: list_people gives it" in model.prompts[1][-1].content
-    assert model.prompts[2][-1].content.endswith("\nget_note can be called now, with the id that was found.")
+    assert model.prompts[2][-1].content.endswith(
+        "\nget_note can be called now, with the id that was found."
+    )
     assert "can be called now" not in model.prompts[3][-1].content
     assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert solution.status == "solved"
@@ -78,16 +86,31 @@ def test_it_begins_anew_while_a_try_ends_without_an_answer(lab):
         return react.ByTurns(task, parts, partial(react.chain_of_turns, most=2), tries=3).solve()
 
     solution, model = lab(thrice, LIST, NOTE, LIST, turn("get_note", id="p0"), LIST, finish("milk"))
-    assert (solution.status, solution.answer, solution.limit, solution.repairs) == ("solved", "milk", None, 2)
+    assert (solution.status, solution.answer, solution.limit, solution.repairs) == (
+        "solved",
+        "milk",
+        None,
+        2,
+    )
     assert [steps(prompt) for prompt in model.prompts] == [[], ["list_people"]] * 3
-    assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"}), ("get_note", {"id": "p0"})]
+    assert lab.world.sent == [
+        ("list_people", {}),
+        ("get_note", {"id": "p1"}),
+        ("get_note", {"id": "p0"}),
+    ]
     assert [options["temperature"] > 0 for options in model.options] == [False] * 2 + [True] * 4
 
 
-def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely(lab, sandbox):
+def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely(
+    lab, sandbox
+):
     nothing = {"type": "integer", "minimum": 5, "maximum": 3}
     tools = Toolbox([*lab.world.toolbox.values(), tool("odd", None, {"of": nothing})])
     model, events = ScriptedModel(LIST, finish("2"), powers=Powers(lark=True)), []
-    solution = Solver(react.solve, tools, model=model, sandbox=sandbox).run("Do it.", observer=events.append)
+    solution = Solver(react.solve, tools, model=model, sandbox=sandbox).run(
+        "Do it.", observer=events.append
+    )
     assert (solution.answer, model.options[0]["grammar"]) == ("2", None)
-    assert any("calls are written freely" in event.sentence for event in events if isinstance(event, Noted))
+    assert any(
+        "calls are written freely" in event.sentence for event in events if isinstance(event, Noted)
+    )

@@ -14,7 +14,9 @@ from tests.acting_lab import heard, told
 from tests.tool_lab import fenced as code
 from tests.tool_lab import record, tool
 
-PEOPLE = record(people={"type": "array", "items": record(id="string", name="string")}, count="integer")
+PEOPLE = record(
+    people={"type": "array", "items": record(id="string", name="string")}, count="integer"
+)
 ADA = [{"id": "p1", "name": "Ada"}]
 TASK = "What does Ada's note say?"
 
@@ -74,7 +76,13 @@ FIRST = [
     PRINT,
     done("find_people: Ada is p1"),
 ]
-SECOND = ["Continue. Get the note of Ada (p1)", select("get_note"), note(), "It says: note of p1", done("It says so")]
+SECOND = [
+    "Continue. Get the note of Ada (p1)",
+    select("get_note"),
+    note(),
+    "It says: note of p1",
+    done("It says so"),
+]
 FINAL = "Thought: I have it.\nFinal Answer: note of p1"
 
 
@@ -85,7 +93,9 @@ def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
     assert sent == [("find_people", {"name": "Ada"}), ("get_note", {"id": "p1"})]
     assert told(model, 4) == "Response: The id of Ada is p1"
     assert told(model, 5).startswith("API response: find_people: Ada is p1\n\nWrite plan step 2")
-    assert told(model, 6) == ("Background:\nfind_people: Ada is p1\n\nStep: Continue. Get the note of Ada (p1)")
+    assert told(model, 6) == (
+        "Background:\nfind_people: Ada is p1\n\nStep: Continue. Get the note of Ada (p1)"
+    )
     assert told(model, 9) == "Response: It says: note of p1"
     assert solution.attempts[-1].program.source == (
         "result_1 = find_people(name='Ada')\nresult_2 = get_note(id='p1')\nprint('note of p1')\n"
@@ -94,11 +104,24 @@ def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
 
 def test_the_parser_writes_again_with_a_sample_and_then_reads(solve):
     first = code("print(data['nobody'])")
-    replies = [*FIRST[:3], first, code("x = 1"), "The id of Ada is p1.", done("p1"), "Final Answer: p1"]
+    replies = [
+        *FIRST[:3],
+        first,
+        code("x = 1"),
+        "The id of Ada is p1.",
+        done("p1"),
+        "Final Answer: p1",
+    ]
     solution, model, purposes = solve(*replies)
-    assert (solution.answer, purposes) == ("p1", ["plan", "select", "act", "parse", "parse", "parse", "act", "plan"])
+    assert (solution.answer, purposes) == (
+        "p1",
+        ["plan", "select", "act", "parse", "parse", "parse", "act", "plan"],
+    )
     assert "The beginning of `data`" not in told(model, 3)
-    assert "The beginning of `data`:\n{'people': [{'id': 'p1', 'name': 'Ada'}], 'count': 1}" in told(model, 4)
+    assert (
+        "The beginning of `data`:\n{'people': [{'id': 'p1', 'name': 'Ada'}], 'count': 1}"
+        in told(model, 4)
+    )
     assert "Its response:\n{'people': [{'id': 'p1'" in told(model, 5)
     assert told(model, 6) == "Response: The id of Ada is p1."
 
@@ -108,7 +131,9 @@ def test_an_api_that_does_not_exist_is_chosen_anew(solve, sent):
     solution, model, _ = solve(FIRST[0], wrong, *FIRST[1:], "Final Answer: p1", decoding="off")
     assert (solution.answer, len(sent)) == ("p1", 1)
     assert "get_nothing" in told(model, 2)
-    solution, model, purposes = solve(FIRST[0], wrong, "any", "", "Final Answer: none", decoding="off")
+    solution, model, purposes = solve(
+        FIRST[0], wrong, "any", "", "Final Answer: none", decoding="off"
+    )
     assert purposes == ["plan", "select", "select", "select", "plan"]
     assert (solution.answer, len(sent)) == ("none", 1)
     assert told(model).startswith("API response: nothing was called:")
@@ -120,7 +145,10 @@ def test_malformed_calls_and_failed_ones_are_told_to_the_caller(solve, sent):
         "get it", select("get_note"), malformed, "no call", note("p9"), note("p1"), "note of p1", done("so"), FINAL,
         decoding="off",
     )  # fmt: skip
-    assert (solution.status, sent) == ("solved", [("get_note", {"id": "p9"}), ("get_note", {"id": "p1"})])
+    assert (solution.status, sent) == (
+        "solved",
+        [("get_note", {"id": "p9"}), ("get_note", {"id": "p1"})],
+    )
     assert told(model, 3).startswith("That call was not made.")
     assert "There is no call in the reply" in told(model, 4)
     assert told(model, 5) == "Response: Error (HTTP 404): no such person"

@@ -20,8 +20,14 @@ from tests.tool_lab import record, tool
             "reakt",
             "no strategy is named 'reakt'; did you mean 'react'? There is auto, chain, stepwise, react, react@3,",
         ),
-        ("chain:pool=3", "the strategy 'chain' has no flag 'pool'; its flags: docs, repair, samples, max_repairs."),
-        ("chain:repair=much", "the strategy 'chain': repair must be 'facts', 'reflection', 'traceback' or 'none'"),
+        (
+            "chain:pool=3",
+            "the strategy 'chain' has no flag 'pool'; its flags: docs, repair, samples, max_repairs.",
+        ),
+        (
+            "chain:repair=much",
+            "the strategy 'chain': repair must be 'facts', 'reflection', 'traceback' or 'none'",
+        ),
         ("anytool:pool=0", "the strategy 'anytool:pool=0': pool must be at least 1, not 0."),
     ],
 )

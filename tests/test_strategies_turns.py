@@ -23,7 +23,9 @@ def talk(*told, room=1_600):
 
 
 def test_what_was_told_first_is_shortened_first():
-    first, second, last = (message.content for message in talk(*["x" * 2_000] * 3, room=1_250).messages()[3::2])
+    first, second, last = (
+        message.content for message in talk(*["x" * 2_000] * 3, room=1_250).messages()[3::2]
+    )
     assert len(first) < 200
     assert "characters more" in first
     assert (second, last) == ("x" * 2_000, "x" * 2_000)
@@ -34,7 +36,9 @@ def test_the_earliest_turns_are_left_out_at_last():
     assert 4 < len(messages) < 40
     assert messages[1].content.startswith("the task\n\n(The first ")
     assert messages[-1].content == "x" * 400
-    assert [message.role for message in messages[1:]] == ["user", "assistant"] * ((len(messages) - 1) // 2) + ["user"]
+    assert [message.role for message in messages[1:]] == ["user", "assistant"] * (
+        (len(messages) - 1) // 2
+    ) + ["user"]
 
 
 def test_the_ways_to_end_change_no_alias():

@@ -25,7 +25,8 @@ from toolflow_bench.task import Question
 from toolflow_bench.workers import agent_worker
 
 FILMS = [
-    {"film_id": f"f{n}x", "title": title, "year": 1990 + n} for n, title in enumerate(["Alien", "Heat", "Solaris"])
+    {"film_id": f"f{n}x", "title": title, "year": 1990 + n}
+    for n, title in enumerate(["Alien", "Heat", "Solaris"])
 ]
 HEADER = Header(suite="shop", model="none", seed=0, data="", version="0", settings={})
 
@@ -40,9 +41,13 @@ class Shop:
         self.toolbox = Toolbox(
             [
                 tool("find_film", self.find, {"title": "string"}),
-                tool("list_films", lambda _: {"films": FILMS}, {"after": after}, optional=["after"]),
+                tool(
+                    "list_films", lambda _: {"films": FILMS}, {"after": after}, optional=["after"]
+                ),
                 tool("get_film", self.get, {"film_id": "string"}),
-                tool("add_to_list", self.add, {"film_id": "string", "stars": "integer"}, reads=False),
+                tool(
+                    "add_to_list", self.add, {"film_id": "string", "stars": "integer"}, reads=False
+                ),
             ]
         )
 
@@ -79,7 +84,9 @@ print("done")
 """
 ITEMS = [
     Item(
-        question=Question(id="year", question="When did 'Heat' come out?", answer=1991, type="number", calls=2),
+        question=Question(
+            id="year", question="When did 'Heat' come out?", answer=1991, type="number", calls=2
+        ),
         gold=("find_film", "get_film"),
         candidates=("get_film", "find_film", "add_to_list"),
         split="short",
@@ -140,7 +147,9 @@ def test_gold_programs_are_perfect(open_shop, sandbox, tmp_path: Path) -> None:
 def test_wrong_answers_are_wrong(name: Baseline, open_shop, sandbox, tmp_path: Path) -> None:
     rows = ask(baseline_worker(name, open_shop, sandbox=sandbox), tmp_path, repeats=5)
     assert [row.status for row in rows if not row.graded] == []
-    assert not any(row.correct for row in rows), [(row.id, row.answer) for row in rows if row.correct]
+    assert not any(row.correct for row in rows), [
+        (row.id, row.answer) for row in rows if row.correct
+    ]
     tools = {call["tool"] for row in rows for call in row.made}
     match name:
         case "echo":
@@ -164,20 +173,30 @@ class Model(ScriptedModel):
 
     def __call__(self, messages: Any, **options: Any) -> Any:
         self.seeds.append(options["seed"])
-        asked = next(item for item in ITEMS if any(item.question.question in message.content for message in messages))
+        asked = next(
+            item
+            for item in ITEMS
+            if any(item.question.question in message.content for message in messages)
+        )
         program = self.first.pop(0) if self.first else asked.program
         self._replies = (*self._replies, f"```python\n{program}```")
         return super().__call__(messages, **options)
 
 
 def worker(model: Model, open_shop: Any, sandbox: ZygoteSandbox, **config: Any) -> OpenWorker:
-    return agent_worker(open_shop, ask=model, sandbox=sandbox, config=Config(**{"strategy": "chain", **config}))
+    return agent_worker(
+        open_shop, ask=model, sandbox=sandbox, config=Config(**{"strategy": "chain", **config})
+    )
 
 
-def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, tmp_path: Path) -> None:
+def test_an_agent_answers_in_worlds_that_begin_anew(
+    open_shop, shops, sandbox, tmp_path: Path
+) -> None:
     model = Model()
     rows = ask(worker(model, open_shop, sandbox), tmp_path, repeats=3)
-    assert [(row.correct, row.cp, row.path, row.precision) for row in rows] == [(True, True, 1, 1)] * 6
+    assert [(row.correct, row.cp, row.path, row.precision) for row in rows] == [
+        (True, True, 1, 1)
+    ] * 6
     assert model.seeds[0] == 0  # as `atc run` asks
     assert len(set(model.seeds)) == 3  # each repeat draws another sample
     (shop,) = shops
@@ -202,7 +221,9 @@ def test_services_that_are_gone_are_an_outage(open_shop, shops, sandbox, tmp_pat
             yield shop
 
     def refuse(_: Any) -> Any:
-        raise ToolError(None, "connection refused", outcome="not_run", curl="curl http://127.0.0.1:9")
+        raise ToolError(
+            None, "connection refused", outcome="not_run", curl="curl http://127.0.0.1:9"
+        )
 
     rows = ask(worker(Model(), closed, sandbox, samples=1, max_repairs=0), tmp_path)
     assert [row.status for row in rows] == ["outage", "outage"]

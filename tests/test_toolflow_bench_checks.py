@@ -33,7 +33,11 @@ def call(tool: str, result: Any, index: int = 0, **arguments: Any) -> ToolCall:
 
 def test_a_value_comes_from_the_first_response_that_held_it() -> None:
     calls = [
-        call("search", {"items": [{"id": "it_aaaaa", "n": 1}, {"id": "it_bbbbb", "n": 2}]}, query="x y"),
+        call(
+            "search",
+            {"items": [{"id": "it_aaaaa", "n": 1}, {"id": "it_bbbbb", "n": 2}]},
+            query="x y",
+        ),
         call("get", {"id": "it_bbbbb", "owner": "us_qqqqq", "year": 1999}, item="it_bbbbb"),
         call("owner", {"born": 1999}, user="us_qqqqq"),
         call("year", {}, year=1999, hour=7, name="x y"),
@@ -51,7 +55,11 @@ def test_a_value_comes_from_the_first_response_that_held_it() -> None:
 # --- calls for show
 
 
-IDS = {"type": "object", "properties": {"ids": {"type": "array", "items": {"type": "string"}}}, "required": ["ids"]}
+IDS = {
+    "type": "object",
+    "properties": {"ids": {"type": "array", "items": {"type": "string"}}},
+    "required": ["ids"],
+}
 SIZE = {
     "type": "object",
     "properties": {"size": {"type": "integer"}, "name": {"type": "string"}},
@@ -68,7 +76,9 @@ TOOLS = Toolbox(
 )
 
 
-def problems(program: str, sandbox: Sandbox, *, question: str = "How big is Moby?", none: bool = False) -> list[str]:
+def problems(
+    program: str, sandbox: Sandbox, *, question: str = "How big is Moby?", none: bool = False
+) -> list[str]:
     run = GoldRun(run_program(program, TOOLS, sandbox), {})
     assert run.problem is None, run.problem
     return list(unneeded(program, question, run, TOOLS, sandbox, nothing_found=none))
@@ -95,7 +105,9 @@ def test_where_there_is_none_a_match_must_change_the_answer(sandbox: Sandbox) ->
     looks = "print(', '.join(one for one in find(key='Moby') if get(key=one)['name'] == 'Moby') or 'none')"
     blind = "for one in find(key='Moby'):\n    get(key=one)\nprint('none')"
     assert problems(looks, sandbox, none=True) == []
-    assert "line 2: nothing that get could give changes the answer" in problems(blind, sandbox, none=True)
+    assert "line 2: nothing that get could give changes the answer" in problems(
+        blind, sandbox, none=True
+    )
 
 
 def test_a_write_s_arguments_count_as_the_answer(sandbox: Sandbox) -> None:
@@ -115,7 +127,12 @@ def test_the_files_hold_what_the_recipes_say() -> None:
         for recipe in recipes_of(folder):
             for number, case in enumerate(recipe.cases, start=1):
                 texts = (case.question, recipe.program_of(case), recipe.query_of(case))
-                made[f"{folder}/{recipe.id}-{number}"] = (*texts, recipe.split, recipe.type, recipe.tolerance)
+                made[f"{folder}/{recipe.id}-{number}"] = (
+                    *texts,
+                    recipe.split,
+                    recipe.type,
+                    recipe.tolerance,
+                )
     in_files = {
         name: (task.question, task.program, task.query, task.split, task.type, task.tolerance)
         for name, task in tasks.items()
@@ -149,7 +166,10 @@ def test_rows_become_an_answer_of_the_type(data: Data) -> None:
         ("SELECT 1 WHERE FALSE", "set"),
         ("SELECT * FROM nowhere", "number"),
         ("DELETE FROM flights.airlines", "number"),
-        ("SELECT a FROM (SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, 2) ORDER BY b LIMIT 1", "number"),
+        (
+            "SELECT a FROM (SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, 2) ORDER BY b LIMIT 1",
+            "number",
+        ),
     ],
 )
 def test_what_is_no_answer_is_refused(data: Data, query: str, type_: Any) -> None:
@@ -161,7 +181,10 @@ def test_a_task_of_some_recipes_is_derived_twice_and_needs_its_calls() -> None:
     """A case of every twentieth recipe; `atc bench check` takes all of them."""
     tasks = {task.id: task for task in load_tasks()}
     recipes = [(folder, recipe) for folder in FOLDERS for recipe in recipes_of(folder)]
-    some = [tasks[f"{f}/{one.id}-{1 + number % len(one.cases)}"] for number, (f, one) in enumerate(recipes[::20])]
+    some = [
+        tasks[f"{f}/{one.id}-{1 + number % len(one.cases)}"]
+        for number, (f, one) in enumerate(recipes[::20])
+    ]
     checked = check_tasks(some)
     assert checked.problems == ()
     assert (checked.success, checked.path, checked.precision) == (1, 1, 1)

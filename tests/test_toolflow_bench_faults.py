@@ -40,7 +40,9 @@ under_both_parsers = pytest.mark.parametrize("service", ["h11", "httptools"], in
 def raw(service: Served, method: str, path: str, body: Any = None) -> bytes:
     """Every byte that comes until the service closes the connection; it is asked to close it after the answer."""
     data = b"" if body is None else json.dumps(body).encode()
-    with socket.create_connection(("127.0.0.1", int(service.url.rsplit(":", 1)[1])), timeout=10) as connection:
+    with socket.create_connection(
+        ("127.0.0.1", int(service.url.rsplit(":", 1)[1])), timeout=10
+    ) as connection:
         connection.sendall(
             f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode()
             + data
@@ -127,7 +129,9 @@ def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Serv
     assert run() != first
 
 
-def test_a_request_that_outlives_its_run_writes_nothing(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_outlives_its_run_writes_nothing(
+    service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def reset_meanwhile(_seconds: float) -> None:
         service.app.state.control.reset()
 
@@ -166,7 +170,10 @@ def test_a_drift_is_the_same_for_every_answer_of_an_operation() -> None:
         assert changed != page
         assert change
         if change == "renamed films.film_id to filmId":
-            assert changed == {"films": [{"filmId": "a", "year": 1999}, {"filmId": "b", "year": 2001}], "total": 2}
+            assert changed == {
+                "films": [{"filmId": "a", "year": 1999}, {"filmId": "b", "year": 2001}],
+                "total": 2,
+            }
         other = {**page, "films": page["films"][:1]}
         assert drifted(other, operation="list_films", seed=seed)[1] == change
     assert page["films"][0] == {"film_id": "a", "year": 1999}

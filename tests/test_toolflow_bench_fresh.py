@@ -17,7 +17,10 @@ from toolflow_bench.recipes.recipe import FOLDERS, Case, Recipe, recipes_of
 
 
 def recipe(*cases: tuple[str, dict[str, object]]) -> Recipe:
-    made = [Case.model_validate({"question": question, "with": constants}) for question, constants in cases]
+    made = [
+        Case.model_validate({"question": question, "with": constants})
+        for question, constants in cases
+    ]
     return Recipe(
         id="r",
         services=("flights",),
@@ -47,7 +50,9 @@ def test_a_wording_spells_every_constant_that_is_drawn() -> None:
 
 def test_what_says_more_of_somebody_than_the_name_is_no_wording() -> None:
     she = recipe(("When did Ada Barros fly, and did she pay?", {"who": "Ada Barros"}))
-    again = recipe(("Where does Curt Schilling live? In the year Schilling won.", {"who": "Curt Schilling"}))
+    again = recipe(
+        ("Where does Curt Schilling live? In the year Schilling won.", {"who": "Curt Schilling"})
+    )
     assert wordings(she, ["who"], men=False) == []
     assert len(wordings(she, ["who"], men=True)) == 1
     assert wordings(again, ["who"], men=True) == []

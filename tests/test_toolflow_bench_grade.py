@@ -31,7 +31,10 @@ def test_the_answers_of_the_table_are_right_and_wrong(row: dict[str, Any]) -> No
 
 
 def test_reasons_name_what_was_found() -> None:
-    assert grade("840 or 842", ask("How many?", 842, "number")).reason == "842 is expected, found 840, 842"
+    assert (
+        grade("840 or 842", ask("How many?", 842, "number")).reason
+        == "842 is expected, found 840, 842"
+    )
     assert grade("DL", MAKER).reason == "does not say 'Boeing'"
     assert grade("Boeing/Airbus", MAKER).reason == "also names airbus"
     assert grade("JFK", AIRPORTS).reason == "['JFK', 'LGA', 'EWR'] is expected, found JFK"
@@ -48,23 +51,52 @@ def test_hostile_structures_are_only_text() -> None:
 
 
 STATE = ask(
-    "Book it.", {"flights": {"bookings": [{"seats": 2, "names": ["a", "b"]}, {"seats": 1, "names": []}]}}, "state"
+    "Book it.",
+    {"flights": {"bookings": [{"seats": 2, "names": ["a", "b"]}, {"seats": 1, "names": []}]}},
+    "state",
 )
 
 
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ({"flights": {"bookings": [{"seats": 1, "names": []}, {"names": ["a", "b"], "seats": 2}]}}, None),
+        (
+            {
+                "flights": {
+                    "bookings": [{"seats": 1, "names": []}, {"names": ["a", "b"], "seats": 2}]
+                }
+            },
+            None,
+        ),
         ({}, "flights bookings: {"),
         (
             {"flights": {"bookings": [{"seats": 2, "names": ["a", "b"]}]}},
             'bookings: {"seats": 1, "names": []} is missing',
         ),
-        ({"flights": {"bookings": [*STATE.answer["flights"]["bookings"]] * 2}}, "should not be there"),
-        ({**STATE.answer, "movies": {"watchlist": [{"film": 1}]}}, 'movies watchlist: {"film": 1} should not be there'),
-        ({"flights": {"bookings": [{"seats": 1, "names": []}, {"seats": 2, "names": ["b", "a"]}]}}, "is missing"),
-        ({"flights": {"bookings": [{"seats": True, "names": []}, {"seats": 2, "names": ["a", "b"]}]}}, "is missing"),
+        (
+            {"flights": {"bookings": [*STATE.answer["flights"]["bookings"]] * 2}},
+            "should not be there",
+        ),
+        (
+            {**STATE.answer, "movies": {"watchlist": [{"film": 1}]}},
+            'movies watchlist: {"film": 1} should not be there',
+        ),
+        (
+            {
+                "flights": {
+                    "bookings": [{"seats": 1, "names": []}, {"seats": 2, "names": ["b", "a"]}]
+                }
+            },
+            "is missing",
+        ),
+        (
+            {
+                "flights": {
+                    "bookings": [{"seats": True, "names": []}, {"seats": 2, "names": ["a", "b"]}]
+                }
+            },
+            "is missing",
+        ),
     ],
 )
 def test_a_state_is_compared_whatever_is_said(state: Any, said: str | None) -> None:

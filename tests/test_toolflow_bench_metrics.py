@@ -16,7 +16,16 @@ def row(number: int, **more: object) -> Row:
 
 
 ROWS = [
-    row(1, correct=True, status="solved", calls=1, seconds=2.0, model_seconds=1.0, input_tokens=10, output_tokens=1),
+    row(
+        1,
+        correct=True,
+        status="solved",
+        calls=1,
+        seconds=2.0,
+        model_seconds=1.0,
+        input_tokens=10,
+        output_tokens=1,
+    ),
     row(2, correct=True, status="solved", calls=2, seconds=4.0, repairs=1, model_calls=2),
     row(3, status="failed", calls=3, seconds=9.0, repairs=3),
     row(4, status="solved", calls=4, seconds=6.0),
@@ -58,12 +67,41 @@ TASK = {"split": "long", "gold": ("a", "b"), "tools": ("a", "b"), "cost": 0.5}
 
 def test_figures_of_tasks_with_a_gold_path() -> None:
     rows = [
-        row(1, status="solved", correct=True, services=("flights",), path=1.0, precision=0.5, cp=True, **TASK),
-        row(7, failure="tool", services=("movies", "flights"), path=0.5, precision=0.0, cp=False, **TASK),
-        row(8, failure="tool", services=("flights",), path=0.0, precision=1.0, cp=False, repeated_writes=2, **TASK),
+        row(
+            1,
+            status="solved",
+            correct=True,
+            services=("flights",),
+            path=1.0,
+            precision=0.5,
+            cp=True,
+            **TASK,
+        ),
+        row(
+            7,
+            failure="tool",
+            services=("movies", "flights"),
+            path=0.5,
+            precision=0.0,
+            cp=False,
+            **TASK,
+        ),
+        row(
+            8,
+            failure="tool",
+            services=("flights",),
+            path=0.0,
+            precision=1.0,
+            cp=False,
+            repeated_writes=2,
+            **TASK,
+        ),
     ]
     summary = summarize(rows)
-    assert summary.by_service == {"flights": Share(solved=1, graded=2), "flights+movies": Share(solved=0, graded=1)}
+    assert summary.by_service == {
+        "flights": Share(solved=1, graded=2),
+        "flights+movies": Share(solved=0, graded=1),
+    }
     assert summary.by_split == {"long": Share(solved=1, graded=3)}
     assert summary.by_calls["1-2"] == Share(solved=1, graded=1)
     assert summary.by_calls["7+"] == Share(solved=0, graded=2)
@@ -95,17 +133,28 @@ def test_repeats_are_averaged_before_tasks_are() -> None:
 
 
 def test_intervals_draw_recipes_not_tasks() -> None:
-    assert [recipe_of(task) for task in ("across/debut-weather-2", "q-17")] == ["across/debut-weather", "q-17"]
+    assert [recipe_of(task) for task in ("across/debut-weather-2", "q-17")] == [
+        "across/debut-weather",
+        "q-17",
+    ]
     values = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] * 4
-    alone, together = estimate(values), estimate(values, groups=[number // 3 for number in range(24)])
+    alone, together = (
+        estimate(values),
+        estimate(values, groups=[number // 3 for number in range(24)]),
+    )
     assert alone is not None
     assert together is not None
     assert together.high - together.low > 1.3 * (alone.high - alone.low)
 
 
 def test_difficulty_is_depth_times_distinct_tools() -> None:
-    rows = [row(n, correct=n > 1, depth=depth, gold=("a", "b", "a")) for n, depth in enumerate((2, 4, 5, 20), start=1)]
-    shares = {name: (share.solved, share.graded) for name, share in summarize(rows).by_difficulty.items()}
+    rows = [
+        row(n, correct=n > 1, depth=depth, gold=("a", "b", "a"))
+        for n, depth in enumerate((2, 4, 5, 20), start=1)
+    ]
+    shares = {
+        name: (share.solved, share.graded) for name, share in summarize(rows).by_difficulty.items()
+    }
     assert shares == {"easy": (1, 2), "medium": (1, 1), "very hard": (1, 1)}
 
 
@@ -138,8 +187,14 @@ def test_prices_of_models() -> None:
 
 
 def test_runs_are_compared_on_the_tasks_they_share() -> None:
-    first = [row(n, status="solved", correct=n % 2 == 0, path=0.5, input_tokens=100) for n in range(1, 21)]
-    second = [row(n, status="solved", correct=n % 2 == 0 or n < 10, path=1.0, input_tokens=90) for n in range(1, 19)]
+    first = [
+        row(n, status="solved", correct=n % 2 == 0, path=0.5, input_tokens=100)
+        for n in range(1, 21)
+    ]
+    second = [
+        row(n, status="solved", correct=n % 2 == 0 or n < 10, path=1.0, input_tokens=90)
+        for n in range(1, 19)
+    ]
     changed = Row(id="19", question="another", expected=1, needs=1, correct=True)
     found = compare(first, [*second, changed, row(20, status="outage")])
     assert (found.shared, found.both, found.only_a, found.only_b, found.neither) == (18, 9, 0, 5, 4)

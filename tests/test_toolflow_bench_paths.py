@@ -4,13 +4,27 @@ from typing import Any
 
 import pytest
 
-from toolflow_bench.paths import correct_path, issued, orphaned_writes, path_rate, precision, repeated_writes, sent
+from toolflow_bench.paths import (
+    correct_path,
+    issued,
+    orphaned_writes,
+    path_rate,
+    precision,
+    repeated_writes,
+    sent,
+)
 
 
 def call(
     tool: str, attempt: int = 0, outcome: str = "done", *, reused: bool = False, **arguments: Any
 ) -> dict[str, Any]:
-    return {"tool": tool, "attempt": attempt, "outcome": outcome, "reused": reused, "arguments": arguments}
+    return {
+        "tool": tool,
+        "attempt": attempt,
+        "outcome": outcome,
+        "reused": reused,
+        "arguments": arguments,
+    }
 
 
 def calls(text: str) -> list[dict[str, Any]]:
@@ -32,7 +46,11 @@ def calls(text: str) -> list[dict[str, Any]]:
 )
 def test_rates(gold: str, made: str, path: float, share: float, cp: bool) -> None:
     run = calls(made)
-    assert (path_rate(gold, run), precision(gold, run), correct_path(gold, run)) == (path, share, cp)
+    assert (path_rate(gold, run), precision(gold, run), correct_path(gold, run)) == (
+        path,
+        share,
+        cp,
+    )
 
 
 def test_without_a_gold_path_there_is_no_rate() -> None:
@@ -53,7 +71,8 @@ def test_calls_that_never_left_and_those_of_the_journal() -> None:
     assert path_rate("ab", made[:2]) == 0.5
     # the second program asked for a, b, c in this order, whoever answered it
     assert correct_path(
-        "abc", [call("b"), call("a"), call("a", 1, reused=True), call("b", 1, reused=True), call("c", 1)]
+        "abc",
+        [call("b"), call("a"), call("a", 1, reused=True), call("b", 1, reused=True), call("c", 1)],
     )
     assert precision("ac", made) == 2 / 3
 
@@ -63,7 +82,12 @@ WRITING = frozenset({"book", "pay"})
 
 def test_repeated_writes() -> None:
     once = call("book", seats=1)
-    assert repeated_writes([once, call("book", seats=2), call("find", a=1), call("find", a=1)], WRITING) == 0
+    assert (
+        repeated_writes(
+            [once, call("book", seats=2), call("find", a=1), call("find", a=1)], WRITING
+        )
+        == 0
+    )
     assert repeated_writes([once, once, once], WRITING) == 2
     assert repeated_writes([call("book", outcome="refused", seats=1), once], WRITING) == 0
     assert repeated_writes([call("book", outcome="unknown", seats=1), once], WRITING) == 1
@@ -76,8 +100,12 @@ def test_orphaned_writes() -> None:
     assert orphaned_writes(first, WRITING, last=0) == 0
     again = [call("book", 1, reused=True, seats=1), call("pay", 1, amount=6)]
     assert orphaned_writes([*first, *again], WRITING, last=1) == 1
-    assert orphaned_writes(first, WRITING, last=1) == 2  # a last program that never ran issued nothing
+    assert (
+        orphaned_writes(first, WRITING, last=1) == 2
+    )  # a last program that never ran issued nothing
     refused = call("book", outcome="refused", seats=3)
-    assert orphaned_writes([refused, call("book", outcome="unknown", seats=4)], WRITING, last=1) == 1
+    assert (
+        orphaned_writes([refused, call("book", outcome="unknown", seats=4)], WRITING, last=1) == 1
+    )
     twice = [call("book", seats=1), call("book", seats=1), call("book", 1, reused=True, seats=1)]
     assert orphaned_writes(twice, WRITING, last=1) == 1

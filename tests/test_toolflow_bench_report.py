@@ -39,7 +39,13 @@ CALL = {
     "seconds": 0.004,
     "reused": False,
 }
-FAULT = {"attempt": 0, "kind": "misread_result", "message": "'year' is no key", "tool": "search_films", "line": 2}
+FAULT = {
+    "attempt": 0,
+    "kind": "misread_result",
+    "message": "'year' is no key",
+    "tool": "search_films",
+    "line": 2,
+}
 
 Save = Callable[..., Path]
 
@@ -74,17 +80,32 @@ def row(number: int, **changes: Any) -> Row:
 
 
 def wrong(number: int, **changes: Any) -> Row:
-    about = {"correct": False, "answer": "1986", "reason": "'1979' is expected", "failure": "wrong_answer"}
+    about = {
+        "correct": False,
+        "answer": "1986",
+        "reason": "'1979' is expected",
+        "failure": "wrong_answer",
+    }
     return row(number, **about | changes)
 
 
 def outage(number: int) -> Row:
-    return row(number, correct=False, status="outage", answer=None, error="the model is down", programs=(), made=())
+    return row(
+        number,
+        correct=False,
+        status="outage",
+        answer=None,
+        error="the model is down",
+        programs=(),
+        made=(),
+    )
 
 
 @pytest.fixture
 def save(tmp_path: Path) -> Save:
-    def write(name: str, rows: list[Row], *, model: str = "qwen", format_: int = FORMAT, **settings: Any) -> Path:
+    def write(
+        name: str, rows: list[Row], *, model: str = "qwen", format_: int = FORMAT, **settings: Any
+    ) -> Path:
         header = Header(
             suite="toolflow",
             model=model,
@@ -93,7 +114,10 @@ def save(tmp_path: Path) -> Save:
             version="0.1.0",
             settings={"strategy": "chain", "split": "short"} | settings,
         )
-        lines = [{"format": format_, "header": asdict(header)}, *({"row": asdict(one)} for one in rows)]
+        lines = [
+            {"format": format_, "header": asdict(header)},
+            *({"row": asdict(one)} for one in rows),
+        ]
         path = tmp_path / f"{name}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         return path
@@ -153,9 +177,22 @@ def test_an_opened_task_has_everything_that_is_known_of_its_answers(save: Save) 
         failure="misread",
         limit="max_seconds = 180",
         programs=("print(1)\n", PROGRAM),
-        made=(CALL, CALL | {"attempt": 1, "outcome": "refused", "status": 404, "error": "no film has this id"}),
+        made=(
+            CALL,
+            CALL
+            | {"attempt": 1, "outcome": "refused", "status": 404, "error": "no film has this id"},
+        ),
         faults=(FAULT,),
-        findings=({"attempt": 1, "code": "x", "message": "a wrong key", "line": 2, "tool": None, "mended": True},),
+        findings=(
+            {
+                "attempt": 1,
+                "code": "x",
+                "message": "a wrong key",
+                "line": 2,
+                "tool": None,
+                "mended": True,
+            },
+        ),
         run="20261122-abcd",
         repeated_writes=2,
         state={"movies": {"watchlists": ["wl_1"]}},
@@ -184,7 +221,9 @@ def test_an_opened_task_has_everything_that_is_known_of_its_answers(save: Save) 
 def test_repeats_of_a_task_stand_together(save: Save) -> None:
     rows = [row(1, repeat=0), wrong(1, repeat=1), row(1, repeat=2), row(2)]
     page = Page(page_of(save("run", rows)))
-    assert [task["data-verdicts"] for task in page.named("details") if task.get("class") == "task"] == [
+    assert [
+        task["data-verdicts"] for task in page.named("details") if task.get("class") == "task"
+    ] == [
         "A:mixed",
         "A:right",
     ]
@@ -194,8 +233,13 @@ def test_repeats_of_a_task_stand_together(save: Save) -> None:
 
 def test_long_outputs_are_cut_with_a_note(save: Save) -> None:
     long, calls = "<" * 50_000, tuple([CALL | {"error": "<" * 200}] * 140)
-    rows = [wrong(number, answer=long, programs=(long,), made=calls, question=long) for number in range(30)]
-    paths = [save(name, rows[:18] if name == "a" else rows[18:], strategy=name) for name in ("a", "b")]
+    rows = [
+        wrong(number, answer=long, programs=(long,), made=calls, question=long)
+        for number in range(30)
+    ]
+    paths = [
+        save(name, rows[:18] if name == "a" else rows[18:], strategy=name) for name in ("a", "b")
+    ]
     page = page_of(*paths)
     assert len(page.encode()) < 8e6
     assert "more, in the file of rows" in page
@@ -206,11 +250,17 @@ def test_more_than_twelve_runs_are_a_leaderboard(save: Save) -> None:
     """Numbered from the best on, with plots against tokens and depth, and without what compares task by task."""
     deep = {"depth": 7, "input_tokens": 9000}
     paths = [
-        save(f"run-{n:02}", [row(i) if i < n else wrong(i, **deep) for i in range(15)], model=f"model-{n}")
+        save(
+            f"run-{n:02}",
+            [row(i) if i < n else wrong(i, **deep) for i in range(15)],
+            model=f"model-{n}",
+        )
         for n in range(15)
     ]
     runs = load_runs(paths)
-    assert [(run.letter, run.name) for run in runs] == [(str(n), f"model-{15 - n}") for n in range(1, 16)]
+    assert [(run.letter, run.name) for run in runs] == [
+        (str(n), f"model-{15 - n}") for n in range(1, 16)
+    ]
     page = Page(render(runs, compared(runs)))
     assert "ToolFlow leaderboard: 15 runs" in page.text
     assert "Over 15 tasks, 1 · model-14 has the highest success: 14 of 15 answers" in page.text
@@ -239,7 +289,11 @@ def hostile_run(save: Save, port: int) -> Path:
         "gold": (bad, bad),
         "tools": (bad,),
         "programs": (bad, bad),
-        "made": (dict.fromkeys(CALL, bad) | {"arguments": {bad: bad}}, {"tool": bad, "arguments": bad}, {}),
+        "made": (
+            dict.fromkeys(CALL, bad) | {"arguments": {bad: bad}},
+            {"tool": bad, "arguments": bad},
+            {},
+        ),
         "faults": (dict.fromkeys(FAULT, bad), {}),
         "findings": ({"attempt": 0, "message": bad, "line": bad, "mended": bad},),
         "state": {bad: bad},
@@ -251,13 +305,22 @@ def hostile_run(save: Save, port: int) -> Path:
 
 def test_nothing_in_a_run_becomes_markup(save: Save) -> None:
     plain = save("plain", [wrong(1), outage(2), row(3)], strategy="react")
-    known = {name for name, _ in Page(page_of(plain, save("other", [wrong(1, faults=(FAULT,)), row(2)]))).elements}
+    known = {
+        name
+        for name, _ in Page(
+            page_of(plain, save("other", [wrong(1, faults=(FAULT,)), row(2)]))
+        ).elements
+    }
     source = page_of(hostile_run(save, 9), plain)
     page = Page(source)
     assert len(page.named("script")) == len(page.named("style")) == 1
     assert {name for name, _ in page.elements} <= known | {"em", "small"}
     attributes = [(key, value or "") for _, found in page.elements for key, value in found.items()]
-    assert not [key for key, _ in attributes if key.startswith("on") or key in ("style", "src", "autofocus", "srcset")]
+    assert not [
+        key
+        for key, _ in attributes
+        if key.startswith("on") or key in ("style", "src", "autofocus", "srcset")
+    ]
     assert all(value.startswith("#") for key, value in attributes if key in ("href", "action"))
     for unseen in "\x00\x07\x1b\x9b\u202e\u2066\ufeff\u200b\ud800\r\u2028":
         assert unseen not in source, ascii(unseen)
@@ -272,10 +335,18 @@ def test_the_policy_allows_this_style_and_this_script_and_nothing_else(save: Sav
         if attributes.get("http-equiv") == "Content-Security-Policy"
     )
     directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
-    assert directives.pop("default-src") == directives.pop("base-uri") == directives.pop("form-action") == "'none'"
+    assert (
+        directives.pop("default-src")
+        == directives.pop("base-uri")
+        == directives.pop("form-action")
+        == "'none'"
+    )
     for name in ("style", "script"):
         content = source.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
-        assert directives.pop(f"{name}-src") == f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+        assert (
+            directives.pop(f"{name}-src")
+            == f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+        )
     assert not directives
     assert not re.search(r"(?:src|href)=\"(?!#)|@import|url\(", source)
 
@@ -299,7 +370,11 @@ def test_figures_are_spelt(shown: str, expected: str) -> None:
     assert shown == expected
 
 
-@given(st.lists(st.floats(0, 1e9).map(lambda value: value if value > 1e-9 else 0.0), min_size=1, max_size=12))
+@given(
+    st.lists(
+        st.floats(0, 1e9).map(lambda value: value if value > 1e-9 else 0.0), min_size=1, max_size=12
+    )
+)
 @example([980392157.0])
 def test_a_scale_holds_every_value_in_order(values: list[float]) -> None:
     scale = Scale.fit(values, 50, 550)
@@ -351,10 +426,19 @@ def test_what_cannot_be_done_is_one_sentence(save: Save, tmp_path: Path) -> None
     no_run.write_text("hello\n")
     foreign.write_text("<title>years of work</title>")
     for arguments, sentence in [
-        ([tmp_path / "absent.jsonl"], "cannot read .*absent.jsonl.*: No such file or directory; give a file"),
+        (
+            [tmp_path / "absent.jsonl"],
+            "cannot read .*absent.jsonl.*: No such file or directory; give a file",
+        ),
         ([no_run], "notes.txt' is not a benchmark's file: "),
-        ([save("old", [], format_=1)], "was written by another version of atc, in format 1; this one reads 2; "),
-        ([good, "-o", foreign], "thesis.html' is there and is no report of ours; give another -o, or remove it"),
+        (
+            [save("old", [], format_=1)],
+            "was written by another version of atc, in format 1; this one reads 2; ",
+        ),
+        (
+            [good, "-o", foreign],
+            "thesis.html' is there and is no report of ours; give another -o, or remove it",
+        ),
         ([good, good], "good.jsonl' is given twice; name each run once"),
     ]:
         with pytest.raises(AtcError, match=sentence):
@@ -378,13 +462,17 @@ def test_a_hostile_run_is_inert_in_a_browser(save: Save, browser: Browser, tmp_p
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         hostile = hostile_run(save, listener.getsockname()[1])
-        page = shown(browser, tmp_path / "page.html", page_of(hostile, save("plain", [row(1)])), "#task-2")
+        page = shown(
+            browser, tmp_path / "page.html", page_of(hostile, save("plain", [row(1)])), "#task-2"
+        )
         with pytest.raises(BlockingIOError):  # nobody called
             listener.accept()
     assert browser.run("document.title") == "ToolFlow: 2 runs"
     assert browser.console == []
     assert "4 tasks" in page.text  # the script has run, and opened the task of the address
-    tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
+    tasks = [
+        attributes for attributes in page.named("details") if attributes.get("class") == "task"
+    ]
     assert ["open" in task for task in tasks] == [False, True, False, False]
 
 
@@ -394,8 +482,12 @@ def test_tasks_are_filtered_by_the_address(save: Save, browser: Browser, tmp_pat
     second = save("second", [row(1), wrong(2, failure="limit"), row(3), wrong(4)], strategy="react")
     address = "#tasks&run=B&failure=limit&verdict=differ&search=MADE"
     page = shown(browser, tmp_path / "page.html", page_of(first, second), address)
-    tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
-    numbers = [int((task["id"] or "").removeprefix("task-")) for task in tasks if "hidden" not in task]
+    tasks = [
+        attributes for attributes in page.named("details") if attributes.get("class") == "task"
+    ]
+    numbers = [
+        int((task["id"] or "").removeprefix("task-")) for task in tasks if "hidden" not in task
+    ]
     assert [f"movies-{number:03d}" for number in numbers] == ["movies-002"]
     assert "1 of 4 tasks" in page.text
     assert "hidden" not in page.named("form")[0]
@@ -403,11 +495,25 @@ def test_tasks_are_filtered_by_the_address(save: Save, browser: Browser, tmp_pat
 
 
 def test_failures_are_counted_by_class(save: Save) -> None:
-    rows = [row(1), wrong(2), wrong(3), wrong(4, failure="limit"), wrong(5, failure="not heard of"), outage(6)]
+    rows = [
+        row(1),
+        wrong(2),
+        wrong(3),
+        wrong(4, failure="limit"),
+        wrong(5, failure="not heard of"),
+        outage(6),
+    ]
     page = Page(page_of(save("run", rows)))
-    said = [attributes["aria-label"] for attributes in page.named("a") if "aria-label" in attributes]
+    said = [
+        attributes["aria-label"] for attributes in page.named("a") if "aria-label" in attributes
+    ]
     assert said == [
         f"A · qwen. {part}: show them"
-        for part in ("Right: 1 answer", "Limit: 1 answer", "Wrong answer: 2 answers", "Other: 1 answer")
+        for part in (
+            "Right: 1 answer",
+            "Limit: 1 answer",
+            "Wrong answer: 2 answers",
+            "Other: 1 answer",
+        )
     ]
     assert "+ 1 outage" in page.text

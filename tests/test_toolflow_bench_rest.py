@@ -21,7 +21,9 @@ def service() -> Iterator[Served]:
         yield served
 
 
-def send(service: Served, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, Any]:
+def send(
+    service: Served, method: str, path: str, body: Any = None, **headers: str
+) -> tuple[int, Any, Any]:
     """Status, body and headers of one request."""
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
     given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -65,7 +67,11 @@ def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Serve
     state = send(service, "GET", "/bench/state")[1]
     assert state == {"state": {"notes": [{"text": "milk", "stars": 0}]}}
     [record] = send(service, "GET", "/bench/log")[1]["requests"]
-    assert (record["operation"], record["arguments"]["text"], record["wrote"]) == ("add_note", "milk", True)
+    assert (record["operation"], record["arguments"]["text"], record["wrote"]) == (
+        "add_note",
+        "milk",
+        True,
+    )
     assert send(service, "POST", "/bench/reset")[:2] == (200, {"state": {}})
     assert texts(service) == []
     assert len(service.app.state.requests) == 1
@@ -73,7 +79,9 @@ def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Serve
     assert texts(service) == ["milk"]  # the key was forgotten, too
     assert send(service, "POST", "/bench/reset")[0] == 200
     assert not service.app.state.requests
-    assert not [path for path in send(service, "GET", "/openapi.json")[1]["paths"] if "bench" in path]
+    assert not [
+        path for path in send(service, "GET", "/openapi.json")[1]["paths"] if "bench" in path
+    ]
 
 
 def test_a_path_argument_may_hold_a_slash(service: Served) -> None:

@@ -24,22 +24,43 @@ from toolflow_bench.task import Question
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = [
-    Question(id=f"q{number}", question=f"What is twice {number}?", answer=2 * number, type="number", calls=number)
+    Question(
+        id=f"q{number}",
+        question=f"What is twice {number}?",
+        answer=2 * number,
+        type="number",
+        calls=number,
+    )
     for number in range(1, 7)
 ]
 ITEMS = [Item(question=question) for question in QUESTIONS]
 HEADER = Header(
-    suite="twice", model="scripted", seed=0, data=digest(QUESTIONS), version="0", settings={"samples": 4, "tools": ()}
+    suite="twice",
+    model="scripted",
+    seed=0,
+    data=digest(QUESTIONS),
+    version="0",
+    settings={"samples": 4, "tools": ()},
 )
 PROGRAM = Program("print(2)")
 
 
 def solution(question: str, answer: str) -> Solution:
-    calls = (ToolCall(index=0, tool="twice", arguments={}, line=1), ToolCall(index=1, tool="t", arguments={}, line=1))
+    calls = (
+        ToolCall(index=0, tool="twice", arguments={}, line=1),
+        ToolCall(index=1, tool="t", arguments={}, line=1),
+    )
     first = Attempt(PROGRAM, (), Trace(calls=calls), None)
     again = Attempt(PROGRAM, (), Trace(calls=(replace(calls[0], reused=True),)), None, round=1)
     usage = Usage(model_calls=2, input_tokens=100, output_tokens=10, model_seconds=0.5)
-    return Solution(task=question, attempts=(first, again), status="solved", answer=answer, usage=usage, run="r1")
+    return Solution(
+        task=question,
+        attempts=(first, again),
+        status="solved",
+        answer=answer,
+        usage=usage,
+        run="r1",
+    )
 
 
 def alone(solve: Callable[..., Solution]) -> OpenWorker:
@@ -68,7 +89,11 @@ def test_a_row_says_how_its_question_went(tmp_path: Path) -> None:
 
     def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
         limits.append((seed, max_seconds))
-        return solution(question, "2") if "1" in question else replace(solution(question, "4"), status="paused")
+        return (
+            solution(question, "2")
+            if "1" in question
+            else replace(solution(question, "4"), status="paused")
+        )
 
     rows = run_suite(
         ITEMS[:2],
@@ -79,9 +104,20 @@ def test_a_row_says_how_its_question_went(tmp_path: Path) -> None:
         on_row=lambda row, done, total: seen.append((row.id, done, total)),
     )
     right, paused = rows
-    assert (right.correct, right.status, right.answer, right.expected, right.needs) == (True, "solved", "2", 2, 1)
+    assert (right.correct, right.status, right.answer, right.expected, right.needs) == (
+        True,
+        "solved",
+        "2",
+        2,
+        1,
+    )
     assert (right.calls, right.repairs, len(right.programs), right.run) == (2, 1, 2, "r1")
-    assert (right.model_calls, right.input_tokens, right.output_tokens, right.model_seconds) == (2, 100, 10, 0.5)
+    assert (right.model_calls, right.input_tokens, right.output_tokens, right.model_seconds) == (
+        2,
+        100,
+        10,
+        0.5,
+    )
     assert (paused.correct, paused.status, paused.reason) == (False, "paused", "paused: no answer")
     assert seen == [("q1", 1, 2), ("q2", 2, 2)]
     assert limits == [(7, 9.0), (7, 9.0)]
@@ -101,7 +137,10 @@ def test_outages_are_kept_apart_and_asked_again(tmp_path: Path) -> None:
 
     rows = run_suite(ITEMS[:4], alone(shaky), header=HEADER, out=out)
     assert [row.status for row in rows] == ["solved", "outage", "crash", "solved"]
-    assert [row.error for row in rows[1:3]] == ["the endpoint is down; start it.", "ZeroDivisionError: ours"]
+    assert [row.error for row in rows[1:3]] == [
+        "the endpoint is down; start it.",
+        "ZeroDivisionError: ours",
+    ]
     assert not any(row.graded for row in rows[1:3])
     later = Twice()
     rows = run_suite(ITEMS[:4], alone(later), header=HEADER, out=out)
@@ -148,7 +187,8 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
     out.write_text(json.dumps({"format": 99, "header": {}}) + "\n")
     with pytest.raises(
-        InvalidRunFile, match="written by another version of atc, in format 99; this one reads 2; give another --out"
+        InvalidRunFile,
+        match="written by another version of atc, in format 99; this one reads 2; give another --out",
     ):
         run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
     with pytest.raises(InvalidRunFile, match="no regular file; give another --out"):
@@ -212,8 +252,22 @@ def test_repeats_are_rows_of_their_own(tmp_path: Path) -> None:
 
     run_suite(ITEMS[:2], lambda: nullcontext(work), header=HEADER, out=out)
     rows = run_suite(ITEMS[:2], lambda: nullcontext(work), header=HEADER, out=out, repeats=3)
-    assert asked == [("q1", 0, 0), ("q2", 0, 0), ("q1", 0, 1), ("q2", 0, 1), ("q1", 0, 2), ("q2", 0, 2)]
-    assert [row.key for row in rows] == [("q1", 0), ("q2", 0), ("q1", 1), ("q2", 1), ("q1", 2), ("q2", 2)]
+    assert asked == [
+        ("q1", 0, 0),
+        ("q2", 0, 0),
+        ("q1", 0, 1),
+        ("q2", 0, 1),
+        ("q1", 0, 2),
+        ("q2", 0, 2),
+    ]
+    assert [row.key for row in rows] == [
+        ("q1", 0),
+        ("q2", 0),
+        ("q1", 1),
+        ("q2", 1),
+        ("q1", 2),
+        ("q2", 2),
+    ]
     assert [row.correct for row in rows] == [False, False, False, False, True, False]
     assert read_rows(out)[1] == rows
 
@@ -221,39 +275,76 @@ def test_repeats_are_rows_of_their_own(tmp_path: Path) -> None:
 def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
     read = ToolCall(index=0, tool="find", arguments={"name": "x"}, line=1, seconds=0.25)
     write = ToolCall(index=1, tool="book", arguments={"seats": 1}, line=2, seconds=0.5)
-    refused = ToolCall(index=2, tool="pay", arguments={}, line=3, outcome="refused", status=422, error="no card")
+    refused = ToolCall(
+        index=2, tool="pay", arguments={}, line=3, outcome="refused", status=422, error="no card"
+    )
     said = Fact(kind="call", text="HTTP 422.")
-    fault = Fault(kind="bad_arguments", message="line 3: no card.", call=2, tool="pay", line=3, evidence=(said,))
+    fault = Fault(
+        kind="bad_arguments",
+        message="line 3: no card.",
+        call=2,
+        tool="pay",
+        line=3,
+        evidence=(said,),
+    )
     mended = (Finding(code="missing-key", message="no 'nam'.", line=1),)
     attempts = (
         Attempt(Program("first"), (), Trace(calls=(read, write, refused)), fault, mended=mended),
-        Attempt(Program("second"), (), Trace(calls=(replace(read, reused=True, seconds=0.0),)), None, round=1),
+        Attempt(
+            Program("second"),
+            (),
+            Trace(calls=(replace(read, reused=True, seconds=0.0),)),
+            None,
+            round=1,
+        ),
     )
     usage = Usage(model_calls=2, input_tokens=2_000_000, output_tokens=500_000)
-    solved = Solution(task="?", attempts=attempts, status="solved", answer="9", usage=usage, tools=("find", "book"))
+    solved = Solution(
+        task="?",
+        attempts=attempts,
+        status="solved",
+        answer="9",
+        usage=usage,
+        tools=("find", "book"),
+    )
 
     state = {"shop": {"bookings": [{"seats": 1}]}}
-    answered = Answered(solution=solved, state=state, candidates=("pay", "find"), writing=frozenset({"book", "pay"}))
+    answered = Answered(
+        solution=solved, state=state, candidates=("pay", "find"), writing=frozenset({"book", "pay"})
+    )
     gold = ("find", "find", "book", "send")
     item = replace(ITEMS[0], gold=gold, split="short", services=("shop",), writes=True)
     work = nullcontext(lambda item, **_: answered)
-    (row,) = run_suite([item], lambda: work, header=HEADER, out=tmp_path / "r.jsonl", price=Price(1.0, 4.0))
+    (row,) = run_suite(
+        [item], lambda: work, header=HEADER, out=tmp_path / "r.jsonl", price=Price(1.0, 4.0)
+    )
     assert (row.gold, row.candidates, row.tools) == (gold, ("pay", "find"), ("find", "book"))
     assert (row.split, row.services, row.programs) == ("short", ("shop",), ("first", "second"))
-    assert [(call["attempt"], call["tool"], call["outcome"], call["reused"]) for call in row.made] == [
+    assert [
+        (call["attempt"], call["tool"], call["outcome"], call["reused"]) for call in row.made
+    ] == [
         (0, "find", "done", False),
         (0, "book", "done", False),
         (0, "pay", "refused", False),
         (1, "find", "done", True),
     ]
-    assert (row.made[2]["status"], row.made[2]["error"], row.made[2]["arguments"]) == (422, "no card", {})
+    assert (row.made[2]["status"], row.made[2]["error"], row.made[2]["arguments"]) == (
+        422,
+        "no card",
+        {},
+    )
     assert (row.calls, row.made[0]["seconds"], row.cost) == (3, 0.25, 4.0)
     assert (row.path, row.precision, row.cp) == (2 / 3, 2 / 3, False)
     assert (row.repeated_writes, row.orphaned_writes) == (0, 1)
-    assert [(fault["attempt"], fault["kind"], fault["tool"]) for fault in row.faults] == [(0, "bad_arguments", "pay")]
+    assert [(fault["attempt"], fault["kind"], fault["tool"]) for fault in row.faults] == [
+        (0, "bad_arguments", "pay")
+    ]
     assert [(found["code"], found["mended"]) for found in row.findings] == [("missing-key", True)]
     assert row.state == state
-    assert (row.correct, row.failure) == (False, "retrieval")  # `send` was neither offered nor called
+    assert (row.correct, row.failure) == (
+        False,
+        "retrieval",
+    )  # `send` was neither offered nor called
     assert read_rows(tmp_path / "r.jsonl")[1] == [row]
 
 

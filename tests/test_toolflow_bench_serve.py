@@ -30,7 +30,9 @@ def test_it_answers_until_it_is_closed() -> None:
         port = int(service.url.rsplit(":", 1)[1])
     assert closed == ["x"]
     assert not [thread for thread in threading.enumerate() if thread.name == f"serve {service.url}"]
-    assert port not in [one.laddr.port for one in psutil.Process().net_connections("tcp") if one.status == "LISTEN"]
+    assert port not in [
+        one.laddr.port for one in psutil.Process().net_connections("tcp") if one.status == "LISTEN"
+    ]
     service.close()  # a second time does nothing
     assert closed == ["x"]
 
@@ -57,7 +59,9 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         assert (shown["name"], shown["document"]) == ("flights", f"{shown['url']}/openapi.json")
         paths = requests.get(shown["document"], timeout=10).json()["paths"]
         assert shown["operations"] == sum(len(methods) for methods in paths.values())
-        requests.post(shown["url"] + "/bench/faults", json={"seed": 7, "rate_500": 1}, timeout=10).raise_for_status()
+        requests.post(
+            shown["url"] + "/bench/faults", json={"seed": 7, "rate_500": 1}, timeout=10
+        ).raise_for_status()
         assert requests.get(shown["url"] + "/airlines/AA", timeout=10).status_code == 500
         child.send_signal(signal.SIGINT)
         _, talk = child.communicate(timeout=30)
@@ -73,13 +77,19 @@ def test_an_mcp_client_calls_the_services(tmp_path):
 
     port = free_port()
     command = [sys.executable, *ATC, "bench", "serve", "movies", "--mcp", str(port)]
-    environment = {"HOME": str(Path.home()), "ATC_SERVE_TOKEN": "a-token", "ATC_STATE_DIR": str(tmp_path)}
+    environment = {
+        "HOME": str(Path.home()),
+        "ATC_SERVE_TOKEN": "a-token",
+        "ATC_STATE_DIR": str(tmp_path),
+    }
 
     async def talk() -> tuple[int, object]:
         headers = {"Authorization": "Bearer a-token"}
         async with (
             create_mcp_http_client(headers=headers) as http,
-            Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
+            Client(
+                streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
+            ) as client,
         ):
             tools = await client.list_tools()
             found = await client.call_tool("search_films", {"title": "Casablanca", "limit": 1})

@@ -44,14 +44,26 @@ class Client:
         """By name: where it travels, whether it is required, its schema and description. Headers are left out."""
         described = self.operations[operation][2]
         found = {p["name"]: p for p in described["parameters"] if p["in"] != "header"}
-        body = described.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        body = (
+            described.get("requestBody", {})
+            .get("content", {})
+            .get("application/json", {})
+            .get("schema", {})
+        )
         for name, schema in body.get("properties", {}).items():
             required, description = name in body["required"], schema["description"]
-            found[name] = {"in": "body", "required": required, "schema": schema, "description": description}
+            found[name] = {
+                "in": "body",
+                "required": required,
+                "schema": schema,
+                "description": description,
+            }
         return found
 
     def takes_key(self, operation: str) -> bool:
-        return any(p["name"] == "Idempotency-Key" for p in self.operations[operation][2]["parameters"])
+        return any(
+            p["name"] == "Idempotency-Key" for p in self.operations[operation][2]["parameters"]
+        )
 
     def send(self, operation: str, arguments: Arguments, **headers: str) -> requests.Response:
         """Make a call; its answer has a documented status, and its body is what the document says of it."""
@@ -63,15 +75,25 @@ class Client:
             sorted_in[places.get(name, loose)][name] = value
         for name, value in sorted_in["path"].items():
             path = path.replace("{" + name + "}", quote(str(value), safe=""))
-        query = {k: str(v).lower() if isinstance(v, bool) else v for k, v in sorted_in["query"].items()}
+        query = {
+            k: str(v).lower() if isinstance(v, bool) else v for k, v in sorted_in["query"].items()
+        }
         body = sorted_in["body"] if loose == "body" else None
-        answer = self.session.request(method, self.url + path, params=query, json=body, headers=headers, timeout=10)
+        answer = self.session.request(
+            method, self.url + path, params=query, json=body, headers=headers, timeout=10
+        )
         kind, status = (operation, answer.status_code), str(answer.status_code)
-        assert status in described["responses"].keys() - {"500"}, f"{operation}: {status} {answer.text}"
+        assert status in described["responses"].keys() - {"500"}, (
+            f"{operation}: {status} {answer.text}"
+        )
         if kind not in self._validators:
-            schema = self.follow(described["responses"][status])["content"]["application/json"]["schema"]
+            schema = self.follow(described["responses"][status])["content"]["application/json"][
+                "schema"
+            ]
             whole = {**schema, "components": self.document["components"]}
-            self._validators[kind] = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+            self._validators[kind] = jsonschema_rs.Draft202012Validator(
+                whole, validate_formats=True
+            )
         self._validators[kind].validate(answer.json())
         return answer
 
@@ -88,7 +110,11 @@ class Client:
         for status, response in self.operations[operation][2]["responses"].items():
             for link in response.get("links", {}).values() if status.startswith("2") else ():
                 for parameter, expression in link["parameters"].items():
-                    yield expression.removeprefix("$response.body#/").split("/"), link["operationId"], parameter
+                    yield (
+                        expression.removeprefix("$response.body#/").split("/"),
+                        link["operationId"],
+                        parameter,
+                    )
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -120,10 +146,17 @@ def filled(value: Any, known: Mapping[str, Any]) -> Any:
     return found
 
 
-RECORDED = [*map(json.loads, (Path(__file__).parent / "data" / "service_answers.jsonl").read_text().splitlines())]
+RECORDED = [
+    *map(
+        json.loads,
+        (Path(__file__).parent / "data" / "service_answers.jsonl").read_text().splitlines(),
+    )
+]
 
 
-def conversation(service: Service, client: Client) -> Iterator[tuple[dict[str, Any], Arguments, requests.Response]]:
+def conversation(
+    service: Service, client: Client
+) -> Iterator[tuple[dict[str, Any], Arguments, requests.Response]]:
     """The recorded calls of a service, in the file's order, each with its arguments and its answer of now."""
     known: dict[str | None, Any] = {}
     for number, line in enumerate(line for line in RECORDED if line["service"] == service.name):
@@ -134,7 +167,9 @@ def conversation(service: Service, client: Client) -> Iterator[tuple[dict[str, A
         yield line, given, answer
 
 
-def test_every_operation_answers_as_recorded(service: Service, served: Served, client: Client) -> None:
+def test_every_operation_answers_as_recorded(
+    service: Service, served: Served, client: Client
+) -> None:
     """Reads, refusals and chains of writes; a long answer is recorded by its hash. A key makes a write happen once."""
     served.app.state.control.reset()
     keys: dict[str, tuple[Arguments, str]] = {}
@@ -152,14 +187,18 @@ def test_every_operation_answers_as_recorded(service: Service, served: Served, c
                 assert client.send(operation, given, **{"Idempotency-Key": key}).status_code == 422
             assert served.app.state.run.snapshot() == left
     served.app.state.control.reset()
-    assert {line["call"] for line in RECORDED if line["service"] == service.name} == client.operations.keys()
+    assert {
+        line["call"] for line in RECORDED if line["service"] == service.name
+    } == client.operations.keys()
 
 
 def test_arguments_that_are_wrong_missing_or_unknown_are_named(
     service: Service, served: Served, client: Client
 ) -> None:
     served.app.state.control.reset()
-    good = {line["call"]: given for line, given, answer in conversation(service, client) if answer.ok}
+    good = {
+        line["call"]: given for line, given, answer in conversation(service, client) if answer.ok
+    }
     assert good.keys() == client.operations.keys()
     for operation, arguments in good.items():
         refused(client, operation, {**arguments, "nonsense": "x"}, "nonsense")
@@ -178,7 +217,11 @@ def unfitting(parameter: dict[str, Any]) -> list[Any]:
     elif parameter["in"] == "body":
         found = [5, None, ["x"]]
     if schema["type"] in ("integer", "number"):
-        found += [schema[limit] + step for limit, step in (("minimum", -1), ("maximum", 1)) if limit in schema]
+        found += [
+            schema[limit] + step
+            for limit, step in (("minimum", -1), ("maximum", 1))
+            if limit in schema
+        ]
     if "enum" in schema or "pattern" in schema or schema.get("format") == "date":
         found.append("no such value!")
     if "maxLength" in schema:
@@ -201,7 +244,9 @@ def test_there_are_as_many_operations_as_promised() -> None:
     assert Fraction(len(writes), len(operations)) >= Fraction(1, 6)
     assert Fraction(sum(o.takes_key for o in writes), len(writes)) >= Fraction(1, 3)
     assert Fraction(sum(bool(o.verified_by) for o in writes), len(writes)) >= Fraction(1, 3)
-    assert Fraction(sum(not o.takes_key and not o.verified_by for o in writes), len(writes)) >= Fraction(1, 4)
+    assert Fraction(
+        sum(not o.takes_key and not o.verified_by for o in writes), len(writes)
+    ) >= Fraction(1, 4)
     assert [name for name, times in Counter(o.id for o in operations).items() if times > 1] == []
 
 
@@ -211,9 +256,13 @@ def test_a_write_is_verified_by_a_read_of_its_own_service(service: Service) -> N
     assert not [o.id for o in service.operations if not o.writes and (o.takes_key or o.verified_by)]
 
 
-def test_the_document_loads_as_as_many_tools_as_there_are_operations(service: Service, served: Served) -> None:
+def test_the_document_loads_as_as_many_tools_as_there_are_operations(
+    service: Service, served: Served
+) -> None:
     tools = load_tools(served.document_url)
-    assert sorted(tool.protocol.name for tool in tools.values()) == sorted(one.id for one in service.operations)
+    assert sorted(tool.protocol.name for tool in tools.values()) == sorted(
+        one.id for one in service.operations
+    )
 
 
 def test_the_document_is_whole(client: Client) -> None:
@@ -226,17 +275,23 @@ def test_the_document_is_whole(client: Client) -> None:
     for operation, (method, path, described) in client.operations.items():
         assert len(described["description"]) >= 20, operation
         assert described["tags"], operation
-        assert set(re.findall(r"{(\w+)}", path)) == {p["name"] for p in described["parameters"] if p["in"] == "path"}
+        assert set(re.findall(r"{(\w+)}", path)) == {
+            p["name"] for p in described["parameters"] if p["in"] == "path"
+        }
         for parameter in described["parameters"]:
             assert parameter["description"], (operation, parameter["name"])
             assert parameter["required"] or parameter["in"] != "path"
             jsonschema_rs.meta.validate(parameter["schema"])
         responses = described["responses"]
-        assert [status for status in responses if status[0] == "2"] == ["201" if method == "POST" else "200"]
+        assert [status for status in responses if status[0] == "2"] == [
+            "201" if method == "POST" else "200"
+        ]
         assert {"422", "429", "500"} <= responses.keys()
         for response in map(client.follow, responses.values()):
             assert response["description"], operation
-            assert client.follow(response["content"]["application/json"]["schema"])["type"] == "object", operation
+            assert (
+                client.follow(response["content"]["application/json"]["schema"])["type"] == "object"
+            ), operation
 
 
 def undescribed(schema: dict[str, Any], at: str = "") -> list[str]:
@@ -253,19 +308,31 @@ def undescribed(schema: dict[str, Any], at: str = "") -> list[str]:
 
 def test_every_link_leads_from_a_field_to_a_parameter(client: Client) -> None:
     for operation, (_, _, described) in client.operations.items():
-        success = next(response for status, response in described["responses"].items() if status[0] == "2")
+        success = next(
+            response for status, response in described["responses"].items() if status[0] == "2"
+        )
         for pointer, consumer, parameter in client.links(operation):
             assert consumer in client.operations, f"{operation}: there is no {consumer}"
-            assert parameter in client.parameters(consumer), f"{operation}: {consumer} has no {parameter}"
+            assert parameter in client.parameters(consumer), (
+                f"{operation}: {consumer} has no {parameter}"
+            )
             schema = success["content"]["application/json"]["schema"]
             for step in pointer:
                 schema = client.follow(schema)
-                schema = schema.get("items") if step == "0" else schema.get("properties", {}).get(step)
+                schema = (
+                    schema.get("items") if step == "0" else schema.get("properties", {}).get(step)
+                )
                 assert schema is not None, f"{operation}: its answer has no /{'/'.join(pointer)}"
 
 
-def test_every_id_that_an_operation_takes_can_be_found_by_a_link(service: Service, client: Client) -> None:
-    led_to = {(consumer, parameter) for o in client.operations for _, consumer, parameter in client.links(o)}
+def test_every_id_that_an_operation_takes_can_be_found_by_a_link(
+    service: Service, client: Client
+) -> None:
+    led_to = {
+        (consumer, parameter)
+        for o in client.operations
+        for _, consumer, parameter in client.links(o)
+    }
     taken = {
         (operation, name)
         for operation in client.operations

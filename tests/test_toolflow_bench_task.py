@@ -14,7 +14,9 @@ GOOD: dict[str, Any] = {"id": "a", "question": "How many?", "answer": 5, "type":
 
 def file_of(folder: Path, *documents: Any) -> Path:
     path = folder / "q.jsonl"
-    path.write_text("\n".join(d if isinstance(d, str) else json.dumps(d) for d in documents), encoding="utf-8")
+    path.write_text(
+        "\n".join(d if isinstance(d, str) else json.dumps(d) for d in documents), encoding="utf-8"
+    )
     return path
 
 
@@ -29,14 +31,23 @@ def test_questions_are_read_in_order(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("{", "line 2: Invalid JSON: EOF while parsing"),
-        ({k: v for k, v in GOOD.items() if k != "type"} | {"id": "b"}, "line 2: 'type' is missing."),
+        (
+            {k: v for k, v in GOOD.items() if k != "type"} | {"id": "b"},
+            "line 2: 'type' is missing.",
+        ),
         (GOOD, "line 2: the id 'a' stands twice"),
         (
             GOOD | {"id": "b", "type": "float"},
             "line 2: 'type' must be 'number', 'text', 'set', 'list', 'none' or 'state', got 'float'",
         ),
-        (GOOD | {"id": "b", "answer": "5"}, "line 2: the 'answer' of type 'number' must be a number, got '5'"),
-        (GOOD | {"id": "b", "calls": 0}, "line 2: 'calls' must be greater than or equal to 1, got 0"),
+        (
+            GOOD | {"id": "b", "answer": "5"},
+            "line 2: the 'answer' of type 'number' must be a number, got '5'",
+        ),
+        (
+            GOOD | {"id": "b", "calls": 0},
+            "line 2: 'calls' must be greater than or equal to 1, got 0",
+        ),
         (GOOD | {"id": "b", "tolerence": 1}, "line 2: 'tolerence' is no field of a question."),
     ],
 )
@@ -49,9 +60,13 @@ def test_a_bad_line_is_named(tmp_path: Path, line: Any, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_suite_of_flights_says_where_its_questions_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_suite_of_flights_says_where_its_questions_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidTask, match=r"'examples/flights.jsonl', which is not in .*give --data FILE"):
+    with pytest.raises(
+        InvalidTask, match=r"'examples/flights.jsonl', which is not in .*give --data FILE"
+    ):
         load_flights(None)
     assert load_flights(file_of(tmp_path, GOOD))[0].id == "a"
 
@@ -77,7 +92,9 @@ def test_tasks_are_read_from_every_file_of_a_folder(tmp_path: Path) -> None:
     assert [task.id for task in load_tasks(tmp_path)] == ["a", "b"]
     assert [task.id for task in load_tasks(tmp_path, split="short")] == ["b"]
     assert [task.id for task in load_tasks(tmp_path, services=("flights",))] == ["b"]
-    assert load_tasks(tmp_path, services=("movies", "flights"))[0].candidates == tuple(TASK["candidates"])
+    assert load_tasks(tmp_path, services=("movies", "flights"))[0].candidates == tuple(
+        TASK["candidates"]
+    )
 
 
 @pytest.mark.parametrize(

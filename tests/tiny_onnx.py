@@ -33,13 +33,21 @@ def value_info(name: str, kind: int, *dimensions: str) -> bytes:
 
 def node(operator: str, inputs: list[str], output: str, *attributes: bytes) -> bytes:
     names = b"".join(field(1, name) for name in inputs)
-    return names + field(2, output) + field(4, operator) + b"".join(field(5, attribute) for attribute in attributes)
+    return (
+        names
+        + field(2, output)
+        + field(4, operator)
+        + b"".join(field(5, attribute) for attribute in attributes)
+    )
 
 
 def tensor(name: str, values: Any) -> bytes:
     array = np.asarray(values, np.float32)
     return (
-        b"".join(field(1, size) for size in array.shape) + field(2, FLOAT) + field(8, name) + field(9, array.tobytes())
+        b"".join(field(1, size) for size in array.shape)
+        + field(2, FLOAT)
+        + field(8, name)
+        + field(9, array.tobytes())
     )
 
 
@@ -49,7 +57,9 @@ def model(*graph: bytes) -> bytes:
 
 def encoder(table: Any) -> bytes:
     """A model whose hidden state at each token is that token's row of `table`, whatever stands around it."""
-    inputs = [value_info(name, INT64, "texts", "tokens") for name in ("input_ids", "attention_mask")]
+    inputs = [
+        value_info(name, INT64, "texts", "tokens") for name in ("input_ids", "attention_mask")
+    ]
     return model(
         field(1, node("Gather", ["table", "input_ids"], "last_hidden_state")),
         field(2, "encoder"),

@@ -30,13 +30,20 @@ def tool(
     `parameters` are the arguments' schemas, or types; one that has a default or is `optional` need not be given. `sent`
     gets each call; `more` are further fields of the protocol.
     """
-    given = {key: {"type": kind} if isinstance(kind, str) else kind for key, kind in (parameters or {}).items()}
+    given = {
+        key: {"type": kind} if isinstance(kind, str) else kind
+        for key, kind in (parameters or {}).items()
+    }
     protocol = ToolProtocol(
         name=name,
         input_schema={
             "type": "object",
             "properties": given,
-            "required": [key for key, schema in given.items() if "default" not in schema and key not in optional],
+            "required": [
+                key
+                for key, schema in given.items()
+                if "default" not in schema and key not in optional
+            ],
         },
         output_schema=output,
         annotations=Annotations(read_only=reads, destructive=destructive),
@@ -53,8 +60,15 @@ def tool(
 
 def record(**properties: Any) -> dict[str, Any]:
     """The schema of an object that has these fields and no others, by name their schemas or types."""
-    fields = {name: {"type": kind} if isinstance(kind, str) else kind for name, kind in properties.items()}
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    fields = {
+        name: {"type": kind} if isinstance(kind, str) else kind for name, kind in properties.items()
+    }
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
 
 
 def fenced(program: str) -> str:

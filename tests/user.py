@@ -28,8 +28,15 @@ class User:
 
     @property
     def env(self) -> dict[str, str]:
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
-        env |= {f"XDG_{kind.upper()}_HOME": str(self.home / kind) for kind in ("config", "state", "cache")}
+        env = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("ATC_", "XDG_", "OPENAI_"))
+        }
+        env |= {
+            f"XDG_{kind.upper()}_HOME": str(self.home / kind)
+            for kind in ("config", "state", "cache")
+        }
         return env | {"PYTHONPATH": str(ROOT), "ATC_STRATEGY": "chain", "ATC_MAX_REPAIRS": "0"}
 
     def atc(self, *words: str, before: tuple[str, ...] = (), **variables: str):
@@ -87,7 +94,9 @@ class Going:
 
         told = {"200": {"description": "", "content": {"application/json": {}}}}
         paths = {
-            "/slow": {"get": {"operationId": "slow", "summary": "Return the notes.", "responses": told}},
+            "/slow": {
+                "get": {"operationId": "slow", "summary": "Return the notes.", "responses": told}
+            },
             "/order": {"post": {"operationId": "order", "responses": told}},
         }
         document = {"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "paths": paths}
@@ -95,7 +104,14 @@ class Going:
         self.user = user
         script = user.work / "script.json"
         script.write_text(json.dumps(["```python\nslow()\nprint(order()['done'])\n```"] * 3))
-        words = ["run", "Order.", "--tools", f"{self.shop.url}/doc", "--model", f"scripted:{script}"]
+        words = [
+            "run",
+            "Order.",
+            "--tools",
+            f"{self.shop.url}/doc",
+            "--model",
+            f"scripted:{script}",
+        ]
         self.words = [*words, "--allow-writes", "order"]
 
     def begin(self, *before: str) -> subprocess.Popen[bytes]:

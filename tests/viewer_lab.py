@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.core.events import (
+    AttemptEnded,
+    Called,
+    ModelAsked,
+    ModelReplied,
+    ProgramWritten,
+    ToolsChosen,
+)
 from atc.core.types import Attempt, Program, Solution, Usage
 from atc.store import Store
 from protocols.model import Completion, Message
@@ -96,18 +103,27 @@ def desk(folder: Path, *programs: str) -> list[str]:
     ]
 
 
-def many_calls(store: Store, count: int, *, running: bool = False, task: str = "Page through everything.") -> str:
+def many_calls(
+    store: Store, count: int, *, running: bool = False, task: str = "Page through everything."
+) -> str:
     """A stored run of so many calls, each with a value of an earlier one."""
-    source = (
-        'page = list_pages(after="")\nfor n in range(1000):\n    page = list_pages(after=page["next"])\nprint("done")\n'
+    source = 'page = list_pages(after="")\nfor n in range(1000):\n    page = list_pages(after=page["next"])\nprint("done")\n'
+    run = store.create(
+        task, model="scripted", strategy="chain", sandbox="zygote", tools=("list_pages",)
     )
-    run = store.create(task, model="scripted", strategy="chain", sandbox="zygote", tools=("list_pages",))
     observe = store.observer(run)
     observe(ToolsChosen(("list_pages",), 1))
     observe(ModelAsked("write", (Message("user", task),)))
     observe(
         ModelReplied(
-            "write", Completion(text=fenced(source), model="scripted", input_tokens=900, output_tokens=60, seconds=1.5)
+            "write",
+            Completion(
+                text=fenced(source),
+                model="scripted",
+                input_tokens=900,
+                output_tokens=60,
+                seconds=1.5,
+            ),
         )
     )
     observe(ProgramWritten(0, Program(source), ()))
@@ -124,5 +140,8 @@ def many_calls(store: Store, count: int, *, running: bool = False, task: str = "
         attempt = Attempt(Program(source), (), trace, None, execution=0)
         observe(AttemptEnded(0, attempt))
         usage = Usage(model_calls=1, input_tokens=900, output_tokens=60, model_seconds=1.5)
-        store.finish(run, Solution(task=task, attempts=(attempt,), status="solved", answer="done", usage=usage))
+        store.finish(
+            run,
+            Solution(task=task, attempts=(attempt,), status="solved", answer="done", usage=usage),
+        )
     return run

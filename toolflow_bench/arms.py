@@ -21,7 +21,16 @@ from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
 
 _SETTINGS = (
     *("sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
-    *("max_model_calls", "max_cost", "repair", "decoding", "docs", "temperature", "retrieval", "embedder"),
+    *(
+        "max_model_calls",
+        "max_cost",
+        "repair",
+        "decoding",
+        "docs",
+        "temperature",
+        "retrieval",
+        "embedder",
+    ),
 )
 """Of the configuration: what changes results."""
 
@@ -59,7 +68,14 @@ class Arm:
         price = self.price and [self.price.input, self.price.output]
         own = {"strategy": self.name, "price": price, "timeout": how.timeout, **self.settings}
         settings = {key: known[key] for key in _SETTINGS} | own
-        return Header(suite=suite, model=self.model, seed=how.seed, data=data, version=__version__, settings=settings)
+        return Header(
+            suite=suite,
+            model=self.model,
+            seed=how.seed,
+            data=data,
+            version=__version__,
+            settings=settings,
+        )
 
 
 Asked = tuple[Arm, Path, Sequence[Row]]
@@ -93,7 +109,9 @@ def ask_arms(
     for arm in arms:
         header = arm.header(suite, data, how)
         path = _path(arm, header, how.out, alone=len(arms) == 1)
-        say(f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
+        say(
+            f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}"
+        )
         rows = run_suite(
             asked,
             arm.open_worker,
@@ -114,7 +132,9 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
     slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
     if out is not None:
         return out if alone else out.with_stem(f"{out.stem}-{slug}")
-    same = hashlib.sha256(json.dumps(asdict(header), sort_keys=True, default=repr).encode()).hexdigest()[:8]
+    same = hashlib.sha256(
+        json.dumps(asdict(header), sort_keys=True, default=repr).encode()
+    ).hexdigest()[:8]
     return arm.config.state_dir / "bench" / f"{header.suite}-{same}-{slug}.jsonl"
 
 

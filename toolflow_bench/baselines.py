@@ -45,11 +45,19 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
     def opened() -> Iterator[Worker]:
         with open_world() as world:
 
-            def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+            def work(
+                item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
+            ) -> Answered:
                 world.reset(f"{seed} {repeat} {item.question.id}")
                 toolbox = offered(world, item)
                 program = program_of(name, item, toolbox, seed=1_000_003 * seed + repeat)
-                solution = run(program, item.question.question, toolbox, sandbox=sandbox, max_seconds=max_seconds)
+                solution = run(
+                    program,
+                    item.question.question,
+                    toolbox,
+                    sandbox=sandbox,
+                    max_seconds=max_seconds,
+                )
                 return answered(solution, world, toolbox)
 
             yield work
@@ -58,12 +66,23 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
 
 
 def run(
-    program: Program, question: str, toolbox: Toolbox, *, sandbox: Sandbox, max_seconds: float | None = None
+    program: Program,
+    question: str,
+    toolbox: Toolbox,
+    *,
+    sandbox: Sandbox,
+    max_seconds: float | None = None,
 ) -> Solution:
     """The solution of one program: neither checked nor repaired."""
     begun = time.monotonic()
-    limits = Limits() if max_seconds is None else Limits(wall_seconds=min(Limits().wall_seconds, max_seconds))
-    trace = sandbox.run(program.source, toolbox, limits=limits, journal=Journal(pins=Pins(clock=time.time())))
+    limits = (
+        Limits()
+        if max_seconds is None
+        else Limits(wall_seconds=min(Limits().wall_seconds, max_seconds))
+    )
+    trace = sandbox.run(
+        program.source, toolbox, limits=limits, journal=Journal(pins=Pins(clock=time.time()))
+    )
     attempt = Attempt(program, (), trace, attribute(program, (), trace, toolbox))
     return Solution(
         task=question,
@@ -88,9 +107,7 @@ def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Pr
         case "random":
             chosen, calls = list(toolbox.values()), RANDOM_CALLS
     tools = "\n".join(f"    ({tool.alias}, {_described(tool)!r})," for tool in chosen)
-    constants = (
-        f"QUESTION = {question!r}\nSEED = {f'{item.question.id} {seed}'!r}\nCALLS = {calls}\nTOOLS = [\n{tools}\n]\n"
-    )
+    constants = f"QUESTION = {question!r}\nSEED = {f'{item.question.id} {seed}'!r}\nCALLS = {calls}\nTOOLS = [\n{tools}\n]\n"
     return Program(constants + _BLIND)
 
 

@@ -53,7 +53,11 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
     differences: dict[str, Estimate] = {}
     for name, metric in _METRICS.items():
         pairs = [(_value(tasks_a[task], metric), _value(tasks_b[task], metric)) for task in shared]
-        known = {task: b - a for task, (a, b) in zip(shared, pairs, strict=True) if a is not None and b is not None}
+        known = {
+            task: b - a
+            for task, (a, b) in zip(shared, pairs, strict=True)
+            if a is not None and b is not None
+        }
         recipes = [recipe_of(tasks_a[task][0].id) for task in known]
         found = estimate(list(known.values()), seed=seed, groups=recipes)
         if found is not None:

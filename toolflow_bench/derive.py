@@ -32,10 +32,14 @@ class Data:
         paths = {name: find_service(name).database(folder) for name in names}
         self._connection = sqlite3.connect("file::memory:", uri=True, check_same_thread=False)
         for name, path in paths.items():
-            self._connection.execute(f"ATTACH DATABASE ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",))
+            self._connection.execute(
+                f"ATTACH DATABASE ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",)
+            )
         self._connection.create_function("km", 4, kilometres, deterministic=True)
         self._connection.create_function("visited", 0, iter(range(sys.maxsize)).__next__)
-        self._connection.create_function("fold", 1, lambda text: text and fold(text), deterministic=True)
+        self._connection.create_function(
+            "fold", 1, lambda text: text and fold(text), deterministic=True
+        )
 
     def derive(self, query: str, type_: AnswerType) -> Json:
         """The answer that `query` gives, read as `toolflow_bench.recipes.recipe.Recipe` says.
@@ -44,13 +48,18 @@ class Data:
             NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves several answers.
         """
         # Rows that are equal in all they are sorted by come in the opposite order.
-        answer, turned = self._answer(query, type_), re.sub(r"\s+LIMIT\b", ", visited() DESC LIMIT", query)
+        answer, turned = (
+            self._answer(query, type_),
+            re.sub(r"\s+LIMIT\b", ", visited() DESC LIMIT", query),
+        )
         try:
             other = self._answer(turned, type_) if turned != query else answer
         except NoDerivation:  # a UNION is sorted by its columns alone
             return answer
         if other != answer:
-            raise NoDerivation(f"what the query sorts by ties: {answer!r} and {other!r} are both right.")
+            raise NoDerivation(
+                f"what the query sorts by ties: {answer!r} and {other!r} are both right."
+            )
         return answer
 
     def _answer(self, query: str, type_: AnswerType) -> Json:
@@ -64,19 +73,26 @@ class Data:
             case "set" | "list" if rows:
                 items = [row[0] if len(row) == 1 else list(row) for row in rows]
                 return sorted(items, key=str) if type_ == "set" else items
-            case "number" | "text" if len(rows) == 1 and len(rows[0]) == 1 and rows[0][0] is not None:
+            case "number" | "text" if (
+                len(rows) == 1 and len(rows[0]) == 1 and rows[0][0] is not None
+            ):
                 value: Json = rows[0][0]
                 return value
             case "state" if len(rows) == 1 and len(rows[0]) == 1:
                 state: Json = json.loads(rows[0][0])
                 return state
-        raise NoDerivation(f"the query gives {len(rows)} rows, {rows[:3]!r} first: no answer of type {type_!r}.")
+        raise NoDerivation(
+            f"the query gives {len(rows)} rows, {rows[:3]!r} first: no answer of type {type_!r}."
+        )
 
     def rows(self, query: str) -> list[dict[str, Json]]:
         """All rows of a query, by column, in an order that is always the same."""
         cursor = self._connection.execute(query)
         names = [column[0] for column in cursor.description]
-        return sorted((dict(zip(names, row, strict=True)) for row in cursor), key=lambda row: str(list(row.values())))
+        return sorted(
+            (dict(zip(names, row, strict=True)) for row in cursor),
+            key=lambda row: str(list(row.values())),
+        )
 
     def close(self) -> None:
         """Close the databases."""

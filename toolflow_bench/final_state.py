@@ -16,10 +16,14 @@ def difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> 
 
     `tolerance` is how far a number may be off, absolutely.
     """
-    for service, collection in sorted({(s, c) for side in (found, wanted) for s in side for c in side[s]}):
+    for service, collection in sorted(
+        {(s, c) for side in (found, wanted) for s in side for c in side[s]}
+    ):
         there = list(found.get(service, {}).get(collection, ()))
         for record in wanted.get(service, {}).get(collection, ()):
-            match = next((index for index, one in enumerate(there) if _same(one, record, tolerance)), None)
+            match = next(
+                (index for index, one in enumerate(there) if _same(one, record, tolerance)), None
+            )
             if match is None:
                 beside = f"; there is {_short(there[0])}" if there else ""
                 return f"{service} {collection}: {_short(record)} is missing{beside}"
@@ -32,9 +36,13 @@ def difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> 
 def _same(one: Json, other: Json, tolerance: float) -> bool:
     match one, other:
         case dict(), dict():
-            return one.keys() == other.keys() and all(_same(one[key], other[key], tolerance) for key in one)
+            return one.keys() == other.keys() and all(
+                _same(one[key], other[key], tolerance) for key in one
+            )
         case list(), list():
-            return len(one) == len(other) and all(map(lambda a, b: _same(a, b, tolerance), one, other))
+            return len(one) == len(other) and all(
+                map(lambda a, b: _same(a, b, tolerance), one, other)
+            )
         case (bool(), _) | (_, bool()):
             return one is other
         case ((int() | float()), (int() | float())):

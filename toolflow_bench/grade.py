@@ -50,10 +50,24 @@ MOST_WORDS = 12
 """Words that a text answer may have besides the expected ones and those of the question."""
 
 _SEPARATORS = re.compile(r"[,;|/\n&•]|\b(?:and|or|versus|vs)\b")
-_NEGATED = re.compile(r"\b(?:not|never|neither|nor|except|without|isnt|wasnt)\W+(?:(?:a|an|the)\W+)?\x00")
+_NEGATED = re.compile(
+    r"\b(?:not|never|neither|nor|except|without|isnt|wasnt)\W+(?:(?:a|an|the)\W+)?\x00"
+)
 _DATE_PARTS = re.compile(r"(?<=\d)[-:/](?=\d)")  # `2013-01-05` may be answered as "January 5, 2013"
 _NONE = frozenset(
-    {"none", "nothing", "nobody", "no one", "not found", "n a", "nil", "null", "no", "no match", "no result"}
+    {
+        "none",
+        "nothing",
+        "nobody",
+        "no one",
+        "not found",
+        "n a",
+        "nil",
+        "null",
+        "no",
+        "no match",
+        "no result",
+    }
 )
 _SAYS_NONE = re.compile(
     r"^\W*(?:(?:there|here) (?:is|are|was|were|exists?) (?:no|none|not any|nothing)\b"
@@ -85,7 +99,9 @@ def grade(answer: str | None, expected: Question, *, state: Snapshot | None = No
     if expected.type == "state":
         wrong = difference(state or {}, expected.answer, tolerance=expected.tolerance)
         return Verdict(wrong is None, wrong or "the state is as expected")
-    if expected.state is not None and (wrong := difference(state or {}, expected.state, tolerance=expected.tolerance)):
+    if expected.state is not None and (
+        wrong := difference(state or {}, expected.state, tolerance=expected.tolerance)
+    ):
         return Verdict(False, wrong)
     if answer is None or not answer.strip():
         return Verdict(False, "no answer")
@@ -101,7 +117,9 @@ def _number(answer: str, expected: Question) -> Verdict:
         return Verdict(False, "no number in the answer")
     whole = whole_number(answer)
     if whole is not None:
-        return _verdict(_near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}")
+        return _verdict(
+            _near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}"
+        )
     asked = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
     left = list(dict.fromkeys(number for number in found if number not in asked))
     if not left:
@@ -114,7 +132,9 @@ def _text(answer: str, expected: Question) -> Verdict:
     value = structure(answer)
     if isinstance(value, dict | list):
         values = leaves(value)
-        texts = [one for one in values if not isinstance(one, int | float) or isinstance(one, bool)] or values
+        texts = [
+            one for one in values if not isinstance(one, int | float) or isinstance(one, bool)
+        ] or values
         if len(texts) != 1:
             return Verdict(False, f"a structure of {len(texts)} texts, one is wanted")
         answer = str(texts[0])
@@ -125,14 +145,20 @@ def _text(answer: str, expected: Question) -> Verdict:
         rest, count = _occurrence(spelling).subn(" \x00 ", rest)
         found += count
     if not found:
-        return Verdict(False, "only repeats the question" if repeats else f"does not say {expected.answer!r}")
+        return Verdict(
+            False, "only repeats the question" if repeats else f"does not say {expected.answer!r}"
+        )
     if _NEGATED.search(rest):
         return Verdict(False, f"denies {expected.answer!r}")
     asked = set(words(expected.question))
     beside = [word for word in words(rest) if word not in asked]
     if len(beside) > MOST_WORDS:
-        return Verdict(False, f"{len(beside)} words besides the answer, at most {MOST_WORDS} are allowed")
-    given_away = any(_occurrence(spelling).search(fold(expected.question)) for spelling in spellings)
+        return Verdict(
+            False, f"{len(beside)} words besides the answer, at most {MOST_WORDS} are allowed"
+        )
+    given_away = any(
+        _occurrence(spelling).search(fold(expected.question)) for spelling in spellings
+    )
     alternatives = _alternatives(rest, known=frozenset() if given_away else frozenset(asked))
     if alternatives:
         return Verdict(False, f"also names {_few(alternatives)}")
@@ -144,7 +170,9 @@ def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
     found = []
     for item in _SEPARATORS.split(rest):
         said = words(item)
-        detail = "\x00" in item or _FUNCTION_WORDS & set(said) or any(word.isdigit() for word in said)
+        detail = (
+            "\x00" in item or _FUNCTION_WORDS & set(said) or any(word.isdigit() for word in said)
+        )
         if 1 <= len(said) <= 3 and not detail and not set(said) <= known:
             found.append(" ".join(said))
     return found
@@ -161,7 +189,12 @@ def _none(answer: str, expected: Question) -> Verdict:
     known = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
     new: list[float | str] = [number for number in numbers(answer) if number not in known]
     new += [name for name in _SPELLED.findall(answer) if name not in expected.question]
-    if not _SAYS_NONE.search(plain) or _EXCEPTS.search(plain) or new or len(said) > MOST_WORDS_OF_NONE:
+    if (
+        not _SAYS_NONE.search(plain)
+        or _EXCEPTS.search(plain)
+        or new
+        or len(said) > MOST_WORDS_OF_NONE
+    ):
         return Verdict(False, f"does not say that there is none: {_few([answer.strip()])}")
     return Verdict(True, "says that there is none")
 
@@ -170,7 +203,9 @@ def _items(answer: str, expected: Question) -> Verdict:
     """For `list` and `set`: each reading of the answer as items, then its words and numbers one after the other."""
     wanted = expected.answer
     readings = list(_readings(answer))
-    if any(_fits(items, expected) for items in readings) or any(_spells(text, expected) for text in _bodies(answer)):
+    if any(_fits(items, expected) for items in readings) or any(
+        _spells(text, expected) for text in _bodies(answer)
+    ):
         return Verdict(True, f"exactly the {len(wanted)} items")
     if not readings:
         return Verdict(False, "no list in the answer")
@@ -181,7 +216,9 @@ def _fits(items: Sequence[Json], expected: Question) -> bool:
     wanted, tolerance = expected.answer, expected.tolerance
     if expected.type == "list":
         pairs = zip(items, wanted, strict=False)
-        return len(items) == len(wanted) and all(_same(one, other, tolerance) for one, other in pairs)
+        return len(items) == len(wanted) and all(
+            _same(one, other, tolerance) for one, other in pairs
+        )
     every = all(any(_same(item, one, tolerance) for one in wanted) for item in items)
     return every and all(any(_same(item, one, tolerance) for item in items) for one in wanted)
 
@@ -192,16 +229,25 @@ def _readings(answer: str) -> Iterator[list[Json]]:
     lines = [line for line in answer.splitlines() if line.strip()]
     if value is None and len(lines) > 1 and all(structure(line) is not None for line in lines):
         value = [structure(line) for line in lines]
-    while isinstance(value, dict | list) and len(value) == 1 and isinstance(_values(value)[0], dict | list):
+    while (
+        isinstance(value, dict | list)
+        and len(value) == 1
+        and isinstance(_values(value)[0], dict | list)
+    ):
         value = _values(value)[0]
     if isinstance(value, dict | list):
         yield _values(value)
         if isinstance(value, dict):
-            yield [[key, *(_values(part) if isinstance(part, list) else [part])] for key, part in value.items()]
+            yield [
+                [key, *(_values(part) if isinstance(part, list) else [part])]
+                for key, part in value.items()
+            ]
         return
     for body in _bodies(answer):
         for separator in (r"\n", r"[,;\n]", r"[,;\n]|\band\b"):
-            if kept := [item for one in re.split(separator, body) if (item := one.strip(" \t\r.`'\""))]:
+            if kept := [
+                item for one in re.split(separator, body) if (item := one.strip(" \t\r.`'\""))
+            ]:
                 yield kept
 
 
@@ -212,7 +258,13 @@ def _bodies(answer: str) -> list[str]:
 
 
 def _values(value: Json) -> list[Json]:
-    return list(value.values()) if isinstance(value, dict) else list(value) if isinstance(value, list) else [value]
+    return (
+        list(value.values())
+        if isinstance(value, dict)
+        else list(value)
+        if isinstance(value, list)
+        else [value]
+    )
 
 
 def _spells(text: str, expected: Question) -> bool:
@@ -226,13 +278,18 @@ def _spells(text: str, expected: Question) -> bool:
 
     def follows(item: Sequence[str], at: int) -> bool:
         return len(tokens) >= at + len(item) and all(
-            _same(token, _number_or(one), expected.tolerance) for token, one in zip(tokens[at:], item, strict=False)
+            _same(token, _number_or(one), expected.tolerance)
+            for token, one in zip(tokens[at:], item, strict=False)
         )
 
     at, left = 0, list(range(len(items)))
     found: set[int] = set()
     while at < len(tokens):
-        choice = left[:1] if expected.type == "list" else sorted(range(len(items)), key=lambda n: -len(items[n]))
+        choice = (
+            left[:1]
+            if expected.type == "list"
+            else sorted(range(len(items)), key=lambda n: -len(items[n]))
+        )
         number = next((number for number in choice if follows(items[number], at)), None)
         if number is None:
             return False
@@ -257,14 +314,20 @@ def _same(item: Json, wanted: Json, tolerance: float) -> bool:
     if isinstance(item, dict) and isinstance(wanted, list):
         left = list(item.values())
         for one in wanted:
-            match = next((number for number, other in enumerate(left) if _same(other, one, tolerance)), None)
+            match = next(
+                (number for number, other in enumerate(left) if _same(other, one, tolerance)), None
+            )
             if match is None:
                 return False
             del left[match]
         return not left
     if isinstance(wanted, list):
         pairs = zip(item, wanted, strict=False) if isinstance(item, list) else ()
-        return isinstance(item, list) and len(item) == len(wanted) and all(_same(a, b, tolerance) for a, b in pairs)
+        return (
+            isinstance(item, list)
+            and len(item) == len(wanted)
+            and all(_same(a, b, tolerance) for a, b in pairs)
+        )
     if isinstance(item, dict | list) and len(item) == 1:
         item = _values(item)[0]
     if not isinstance(item, str | int | float) or isinstance(item, bool):
@@ -286,7 +349,9 @@ def _occurrence(text: str) -> re.Pattern[str]:
 
 
 def _verdict(correct: bool, wanted: Any, found: str) -> Verdict:
-    return Verdict(correct, f"{found} as expected" if correct else f"{wanted!r} is expected, found {found}")
+    return Verdict(
+        correct, f"{found} as expected" if correct else f"{wanted!r} is expected, found {found}"
+    )
 
 
 def _few(items: Sequence[str]) -> str:

@@ -17,7 +17,9 @@ from typing import Any, Literal, get_args
 from protocols.schema import Json, JsonObject
 from toolflow_bench.resampling import Estimate, estimate, recipe_of
 
-FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"]
+FailureClass = Literal[
+    "", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"
+]
 """Why a question was not solved, see `failure_class`. Empty: solved, or not graded."""
 
 CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)[1:]
@@ -189,7 +191,9 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         outages=sum(row.status == "outage" for row in rows),
         crashes=sum(row.status == "crash" for row in rows),
         repeats=max((row.repeat + 1 for row in rows), default=1),
-        by_calls={name: _share(_within(graded, "needs", least, most)) for name, least, most in _CALLS},
+        by_calls={
+            name: _share(_within(graded, "needs", least, most)) for name, least, most in _CALLS
+        },
         by_difficulty={
             name: _share(some)
             for name, least, most in _DIFFICULTY
@@ -221,13 +225,17 @@ _TOTALS = (
 _TIMES = ("seconds", "model_seconds", "own_seconds")
 
 
-def mean_of_tasks(rows: Iterable[Row], value: Callable[[Row], float | None], *, seed: int = 0) -> Estimate | None:
+def mean_of_tasks(
+    rows: Iterable[Row], value: Callable[[Row], float | None], *, seed: int = 0
+) -> Estimate | None:
     """The mean over tasks of a value of their rows, with an interval over recipes; rows that have none are left out."""
     found: dict[str, list[float]] = {}
     for row in rows:
         if (one := value(row)) is not None:
             found.setdefault(row.id, []).append(float(one))
-    return estimate([fmean(values) for values in found.values()], seed=seed, groups=list(map(recipe_of, found)))
+    return estimate(
+        [fmean(values) for values in found.values()], seed=seed, groups=list(map(recipe_of, found))
+    )
 
 
 def _pass_k(rows: Sequence[Row], *, seed: int) -> dict[int, Estimate]:
@@ -249,7 +257,11 @@ def _share(rows: Sequence[Row]) -> Share:
 
 
 def _within(rows: Sequence[Row], name: str, least: int, most: int | None) -> list[Row]:
-    return [row for row in rows if getattr(row, name) >= least and (most is None or getattr(row, name) <= most)]
+    return [
+        row
+        for row in rows
+        if getattr(row, name) >= least and (most is None or getattr(row, name) <= most)
+    ]
 
 
 def _shares(rows: Sequence[Row], group: Callable[[Row], str]) -> dict[str, Share]:
@@ -295,8 +307,12 @@ def failure_class(row: Row) -> FailureClass:
         return "wrong_answer"
     if row.limit is not None:
         return "limit"
-    if row.status == "paused":  # every write is allowed here, so what stopped it is one whose outcome nobody knows
+    if (
+        row.status == "paused"
+    ):  # every write is allowed here, so what stopped it is one whose outcome nobody knows
         return "tool"
     if not row.faults:
         return "no_answer"
-    return next((name for name, kinds in _FAULTS.items() if row.faults[-1]["kind"] in kinds), "program")
+    return next(
+        (name for name, kinds in _FAULTS.items() if row.faults[-1]["kind"] in kinds), "program"
+    )

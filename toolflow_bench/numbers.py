@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from protocols.python_source import literal
 from protocols.schema import Json
 
-_LONGEST_STRUCTURE = 200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict
+_LONGEST_STRUCTURE = (
+    200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict
+)
 _CLOCK = re.compile(
     r"(?<!\w)(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?|\d{1,2}:\d{2}(?::\d{2})?)(?!\w)"
 )
@@ -31,7 +33,9 @@ def fold(text: str) -> str:
 def without_accents(text: str) -> str:
     """`text` with letters alone where it has letters with marks, ligatures and the like."""
     return "".join(
-        character for character in unicodedata.normalize("NFKD", text) if not unicodedata.combining(character)
+        character
+        for character in unicodedata.normalize("NFKD", text)
+        if not unicodedata.combining(character)
     )
 
 
@@ -47,7 +51,12 @@ def numbers(text: str) -> list[float]:
     """
     value = structure(text)
     if isinstance(value, dict | list):
-        return [found[0] for leaf in leaves(value) if not isinstance(leaf, bool) for found in _spans(str(leaf))]
+        return [
+            found[0]
+            for leaf in leaves(value)
+            if not isinstance(leaf, bool)
+            for found in _spans(str(leaf))
+        ]
     return [number for number, _, _ in _spans(text)]
 
 

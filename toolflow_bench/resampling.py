@@ -21,7 +21,9 @@ class Estimate:
     n: int
 
 
-def estimate(values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Estimate | None:
+def estimate(
+    values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None
+) -> Estimate | None:
     """The mean of `values` (truth values count as 0 and 1), with its interval; None without any.
 
     `groups` says which values belong together and are drawn together (tasks of one recipe succeed and fail together,

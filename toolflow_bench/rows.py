@@ -51,7 +51,9 @@ class LineFile:
             told = f"another process is writing {str(path)!r}; wait for it, or give another --out."
             raise InvalidRunFile(told) from None
         except OSError as error:
-            raise InvalidRunFile(f"cannot write {str(path)!r}: {error.strerror}; give another --out.") from error
+            raise InvalidRunFile(
+                f"cannot write {str(path)!r}: {error.strerror}; give another --out."
+            ) from error
         self.content = path.read_bytes()
         self.whole = self.content[: self.content.rfind(b"\n") + 1]
 
@@ -65,7 +67,10 @@ class LineFile:
         Raises:
             InvalidRunFile: the disk is full, or fails.
         """
-        line = json.dumps(document, default=repr, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+        line = (
+            json.dumps(document, default=repr, ensure_ascii=False).encode(errors="backslashreplace")
+            + b"\n"
+        )
         try:
             self._file.write(line)
             self._file.flush()
@@ -136,7 +141,9 @@ class RowFile(LineFile):
     def _begin(self, header: Header) -> None:
         start = b'{"format"'
         if not self.content.startswith(start[: len(self.content)]):
-            raise InvalidRunFile(f"{str(self.path)!r} is not a benchmark's file; give another --out.")
+            raise InvalidRunFile(
+                f"{str(self.path)!r} is not a benchmark's file; give another --out."
+            )
         self.keep(self.whole)
         if not self.whole:
             self.write({"format": FORMAT, "header": asdict(header)})
@@ -157,7 +164,9 @@ def read_rows(path: Path) -> tuple[Header, list[Row]]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        told = f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
+        told = (
+            f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
+        )
         raise InvalidRunFile(told) from error
     header, rows = _parse(content[: content.rfind(b"\n") + 1], path, advice=_READING)
     return header, list(rows.values())
@@ -178,22 +187,32 @@ def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tup
             rows[row.key] = row
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         wrong = f"line {number} is no row" if number > 1 else "its first line is no header"
-        raise InvalidRunFile(f"{str(path)!r} is not a benchmark's file: {wrong}; {advice}") from error
+        raise InvalidRunFile(
+            f"{str(path)!r} is not a benchmark's file: {wrong}; {advice}"
+        ) from error
     return header, rows
 
 
 def _row(document: Mapping[str, Any]) -> Row:
     """A row of its fields; older files have some more."""
-    known: Any = {key: tuple(value) if key in _TUPLES else value for key, value in document.items() if key in _FIELDS}
+    known: Any = {
+        key: tuple(value) if key in _TUPLES else value
+        for key, value in document.items()
+        if key in _FIELDS
+    }
     return Row(**known)
 
 
 _FIELDS = frozenset(field.name for field in fields(Row))
-_TUPLES = frozenset(field.name for field in fields(Row) if field.default is not MISSING and field.default == ())
+_TUPLES = frozenset(
+    field.name for field in fields(Row) if field.default is not MISSING and field.default == ()
+)
 """Fields that JSON keeps as lists."""
 
 
 def _flat(header: Header) -> dict[str, Json]:
-    plain: dict[str, Json] = json.loads(json.dumps(asdict(header), default=repr))  # tuples are lists in a file
+    plain: dict[str, Json] = json.loads(
+        json.dumps(asdict(header), default=repr)
+    )  # tuples are lists in a file
     settings: dict[str, Json] = plain.pop("settings")
     return plain | settings

@@ -48,7 +48,9 @@ class Item:
     def of(cls, task: Task) -> Self:
         """The item of a task of ToolFlow."""
         names = ("candidates", "split", "services", "program", "depth", "writes")
-        return cls(question=task, gold=task.operations, **{name: getattr(task, name) for name in names})
+        return cls(
+            question=task, gold=task.operations, **{name: getattr(task, name) for name in names}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,9 @@ class Answered:
 class Worker(Protocol):
     """A way to answer items, used by one thread at a time."""
 
-    def __call__(self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+    def __call__(
+        self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
+    ) -> Answered:
         """Answer one item. Raises an `AtcError` for an outage, which is no verdict on the model."""
 
 
@@ -104,7 +108,12 @@ def run_suite(
     def opened() -> Iterator[Callable[[tuple[Item, int]], Row]]:
         with open_worker() as worker:
             yield lambda turn: ask_item(
-                turn[0], worker, seed=header.seed, repeat=turn[1], timeout_seconds=timeout_seconds, price=price
+                turn[0],
+                worker,
+                seed=header.seed,
+                repeat=turn[1],
+                timeout_seconds=timeout_seconds,
+                price=price,
             )
 
     with RowFile(out, header) as file:
@@ -120,7 +129,13 @@ def run_suite(
 
 
 def ask_item(
-    item: Item, worker: Worker, *, seed: int, repeat: int, timeout_seconds: float | None, price: Price | None = None
+    item: Item,
+    worker: Worker,
+    *,
+    seed: int,
+    repeat: int,
+    timeout_seconds: float | None,
+    price: Price | None = None,
 ) -> Row:
     """The row of one item. Never raises an `Exception`: what failed on our side is in the row."""
     begun = time.monotonic()
@@ -131,7 +146,10 @@ def ask_item(
         needs=item.question.calls,
         repeat=repeat,
         seed=seed,
-        **{name: getattr(item, name) for name in ("split", "services", "gold", "depth", "candidates")},
+        **{
+            name: getattr(item, name)
+            for name in ("split", "services", "gold", "depth", "candidates")
+        },
     )
     try:
         answered = worker(item, seed=seed, repeat=repeat, max_seconds=timeout_seconds)
@@ -174,7 +192,9 @@ def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: P
         precision=paths.precision(gold, made),
         cp=paths.correct_path(gold, made),
         repeated_writes=paths.repeated_writes(made, answered.writing),
-        orphaned_writes=paths.orphaned_writes(made, answered.writing, last=len(solution.attempts) - 1),
+        orphaned_writes=paths.orphaned_writes(
+            made, answered.writing, last=len(solution.attempts) - 1
+        ),
     )
     return replace(row, failure=failure_class(row))
 
@@ -183,7 +203,8 @@ def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """Every call of every attempt, in order, without its response."""
     names = ("tool", "arguments", "line", "outcome", "status", "error", "seconds", "reused")
     return tuple(
-        _picked(call, names, attempt=number) | {"arguments": dict(call.arguments), "seconds": round(call.seconds, 6)}
+        _picked(call, names, attempt=number)
+        | {"arguments": dict(call.arguments), "seconds": round(call.seconds, 6)}
         for number, attempt in enumerate(solution.attempts)
         if attempt.trace is not None
         for call in attempt.trace.calls
@@ -217,6 +238,9 @@ def _picked(thing: object, names: Sequence[str], *, attempt: int) -> dict[str, A
 
 def digest(questions: Sequence[Question]) -> str:
     """A short text that changes when a question or its answer does; gold programs, which not all have, do not count."""
-    known = [{k: v for k, v in asdict(question).items() if k not in ("program", "query")} for question in questions]
+    known = [
+        {k: v for k, v in asdict(question).items() if k not in ("program", "query")}
+        for question in questions
+    ]
     plain = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]

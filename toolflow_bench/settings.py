@@ -48,7 +48,9 @@ def hardened(
     """Opens the same worlds under `settings`; `distractors` are the tools that `open` adds."""
     rate = FAULT_RATE / 4 if "faulty" in settings else 0.0
     share = DRIFTING_SHARE if "drifting" in settings else 0.0
-    faults = Faults(rate_429=rate, rate_500=rate, rate_drop=rate, rate_slow=rate, renamed_share=share)
+    faults = Faults(
+        rate_429=rate, rate_500=rate, rate_drop=rate, rate_slow=rate, renamed_share=share
+    )
 
     @contextmanager
     def opened() -> Iterator[World]:
@@ -84,7 +86,9 @@ def _bare(protocol: ToolProtocol) -> ToolProtocol:
     )
 
 
-def draw_distractors(path: Path, *, seed: int, count: int = DISTRACTORS) -> tuple[ToolProtocol, ...]:
+def draw_distractors(
+    path: Path, *, seed: int, count: int = DISTRACTORS
+) -> tuple[ToolProtocol, ...]:
     """`count` tools of the catalogue in `path`, StableToolBench's list of APIs, drawn by seed.
 
     Raises:
@@ -95,9 +99,13 @@ def draw_distractors(path: Path, *, seed: int, count: int = DISTRACTORS) -> tupl
         records = json.loads(path.read_text(encoding="utf-8"))
         protocols = {one.name: one for one in map(_protocol, records)}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise SourceUnavailable(f"no catalogue of distractors at {str(path)!r} ({error!r}); {advice}") from error
+        raise SourceUnavailable(
+            f"no catalogue of distractors at {str(path)!r} ({error!r}); {advice}"
+        ) from error
     if len(protocols) < count:
-        raise SourceUnavailable(f"{str(path)!r} has {len(protocols)} tools, {count} are wanted; {advice}")
+        raise SourceUnavailable(
+            f"{str(path)!r} has {len(protocols)} tools, {count} are wanted; {advice}"
+        )
     names = random.Random(seed).sample(sorted(protocols), count)  # noqa: S311 - a sample, not secrecy
     return tuple(protocols[name] for name in names)
 

@@ -18,7 +18,12 @@ QUESTIONS = Path("examples/flights.jsonl")
 
 
 def drawn(
-    things: Sequence[_T], count: int, *, seed: int, name: Callable[[_T], str], stratum: Callable[[_T], str]
+    things: Sequence[_T],
+    count: int,
+    *,
+    seed: int,
+    name: Callable[[_T], str],
+    stratum: Callable[[_T], str],
 ) -> tuple[_T, ...]:
     """`count` of `things` (all where there are no more), in their order, drawn by seed and `name` alone.
 
@@ -60,14 +65,20 @@ def choose_tasks(
     tasks = load_tasks(folder, split=None if split == "all" else split, services=services)
     if not tasks:
         among = f" with services {', '.join(services)} alone" if services else ""
-        raise InvalidTask(f"there is no task in the split {split!r}{among}; ask for long, short or all.")
+        raise InvalidTask(
+            f"there is no task in the split {split!r}{among}; ask for long, short or all."
+        )
     return tasks if sample is None else draw(tasks, sample, seed=seed)
 
 
 def draw(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
     """`count` of the tasks; each service, and each set of services that tasks span, gets its share."""
     return drawn(
-        tasks, count, seed=seed, name=lambda task: task.id, stratum=lambda task: "+".join(sorted(task.services))
+        tasks,
+        count,
+        seed=seed,
+        name=lambda task: task.id,
+        stratum=lambda task: "+".join(sorted(task.services)),
     )
 
 
@@ -82,7 +93,9 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
     for candidate in sorted(named.keys() - owners.keys()):
         near = closest(candidate, owners)
         hint = f"did the file mean {near[0]!r}?" if near else "make the files of tasks anew."
-        raise InvalidTask(f"task {named[candidate]!r} names the tool {candidate!r}, which no service has; {hint}")
+        raise InvalidTask(
+            f"task {named[candidate]!r} names the tool {candidate!r}, which no service has; {hint}"
+        )
     found = {owners[candidate] for candidate in named}
     return tuple(name for name in NAMES if name in found)
 

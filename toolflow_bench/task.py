@@ -112,7 +112,9 @@ def load_tasks(
     folder = folder or TASKS
     paths = sorted(folder.glob("*.jsonl"))
     if not paths:
-        raise InvalidTask(f"no file of tasks (*.jsonl) in {str(folder)!r}; give a folder that has some.")
+        raise InvalidTask(
+            f"no file of tasks (*.jsonl) in {str(folder)!r}; give a folder that has some."
+        )
     gold = _gold() if folder == TASKS else {}
     return tuple(
         replace(task, **gold.get(task.id, {}))
@@ -142,7 +144,9 @@ def require_gold(tasks: Sequence[Task]) -> None:
 
 def to_document(task: Task) -> dict[str, Any]:
     """The task as a line of a file holds it, without fields that say nothing."""
-    document = {key: value for key, value in asdict(task).items() if value not in ((), {}, 0.0, None, "")}
+    document = {
+        key: value for key, value in asdict(task).items() if value not in ((), {}, 0.0, None, "")
+    }
     kept = {"answer": task.answer} | ({} if task.state is None else {"state": task.state})
     return {key: (document | kept)[key] for key in asdict(task) if key in document | kept}
 
@@ -163,9 +167,13 @@ def _read(kind: type[_Question], paths: Iterable[Path]) -> Iterable[_Question]:
             if line.strip():
                 one = _of_line(kind, line, f"{path}, line {number}")
                 if found.setdefault(one.id, one) is not one:
-                    raise InvalidTask(f"{path}, line {number}: the id {one.id!r} stands twice; give each its own.")
+                    raise InvalidTask(
+                        f"{path}, line {number}: the id {one.id!r} stands twice; give each its own."
+                    )
     if not found:
-        raise InvalidTask(f"no question in {', '.join(map(str, paths))}; it needs one JSON object a line.")
+        raise InvalidTask(
+            f"no question in {', '.join(map(str, paths))}; it needs one JSON object a line."
+        )
     return found.values()
 
 
@@ -179,19 +187,29 @@ def _of_line(kind: type[_Question], line: str, where: str) -> _Question:
         raise InvalidTask(f"{where}: {place}{told}.") from error
     wanted, type_ = _ANSWERS[found.type]
     if not isinstance(found.answer, type_):
-        raise InvalidTask(f"{where}: the 'answer' of type {found.type!r} must be {wanted}, got {found.answer!r}.")
+        raise InvalidTask(
+            f"{where}: the 'answer' of type {found.type!r} must be {wanted}, got {found.answer!r}."
+        )
     if isinstance(found, Task):
         if not len(set(found.candidates)) == len(found.candidates) == CANDIDATES:
-            raise InvalidTask(f"{where}: 'candidates' must be a list of {CANDIDATES} different names of tools.")
+            raise InvalidTask(
+                f"{where}: 'candidates' must be a list of {CANDIDATES} different names of tools."
+            )
         if missing := set(found.operations) - set(found.candidates):
-            raise InvalidTask(f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'.")
+            raise InvalidTask(
+                f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'."
+            )
         if len(found.operations) != found.calls:
-            raise InvalidTask(f"{where}: 'operations' has {len(found.operations)} calls, 'calls' says {found.calls}.")
+            raise InvalidTask(
+                f"{where}: 'operations' has {len(found.operations)} calls, 'calls' says {found.calls}."
+            )
     return found
 
 
 _TOLD = {"missing": "is missing", "unexpected_keyword_argument": "is no field of a question"}
-_CHECKS: Mapping[type[Question], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (Question, Task)}
+_CHECKS: Mapping[type[Question], TypeAdapter[Any]] = {
+    kind: TypeAdapter(kind) for kind in (Question, Task)
+}
 _ANSWERS: Mapping[AnswerType, tuple[str, Any]] = {
     "number": ("a number", int | float),
     "text": ("a text", str),

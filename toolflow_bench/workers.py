@@ -43,7 +43,12 @@ OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
 
 
 def agent_worker(
-    open_world: OpenWorld, *, ask: Ask, sandbox: Sandbox, config: Config, store: RunStore | None = None
+    open_world: OpenWorld,
+    *,
+    ask: Ask,
+    sandbox: Sandbox,
+    config: Config,
+    store: RunStore | None = None,
 ) -> OpenWorker:
     """Workers that give each item to an `Agent` over the item's candidates, in a world that was reset before.
 
@@ -56,14 +61,21 @@ def agent_worker(
     def opened() -> Iterator[Worker]:
         with open_world() as world:
 
-            def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+            def work(
+                item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
+            ) -> Answered:
                 shifted = _Reseeded(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
                 world.reset(f"{seed} {repeat} {item.question.id}")
                 forget(ask)
                 toolbox = offered(world, item)
                 given = config if item.candidates else _indexed(config, toolbox)
                 with Agent(
-                    toolbox, model=shifted, sandbox=sandbox, config=given, store=store, ask_person=lambda _: True
+                    toolbox,
+                    model=shifted,
+                    sandbox=sandbox,
+                    config=given,
+                    store=store,
+                    ask_person=lambda _: True,
                 ) as agent:
                     if not item.candidates:
                         agent.finder(None)  # the index, which no question's time shall pay for
@@ -115,7 +127,9 @@ def answered(solution: Solution, world: WorldLike, toolbox: Toolbox) -> Answered
     for attempt in solution.attempts:
         for call in attempt.trace.calls if attempt.trace else ():
             if call.outcome == "not_run" and call.curl is not None and call.status is None:
-                raise SourceUnavailable(f"the service of {call.tool!r} was not reached: {call.error}")
+                raise SourceUnavailable(
+                    f"the service of {call.tool!r} was not reached: {call.error}"
+                )
     return Answered(
         solution=solution,
         state=world.snapshot(),
@@ -129,7 +143,11 @@ class _Reseeded:
 
     def __init__(self, ask: Ask, offset: int) -> None:
         self._ask, self._offset = ask, offset
-        self.name, self.prompt_tokens, self.samples = ask.name, ask.prompt_tokens, getattr(ask, "samples", 1)
+        self.name, self.prompt_tokens, self.samples = (
+            ask.name,
+            ask.prompt_tokens,
+            getattr(ask, "samples", 1),
+        )
 
     @property
     def powers(self) -> Powers:

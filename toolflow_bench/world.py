@@ -30,7 +30,11 @@ class World(ExitStack):
     """
 
     def __init__(
-        self, names: Sequence[str] = NAMES, *, folder: Path | None = None, announce: Callable[[str], None] | None = None
+        self,
+        names: Sequence[str] = NAMES,
+        *,
+        folder: Path | None = None,
+        announce: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__()
         self.services: dict[str, Served] = {}
@@ -39,7 +43,9 @@ class World(ExitStack):
         with ExitStack() as opened:  # closed where one of them does not open
             for name in names:
                 service = find_service(name)
-                self.owners |= dict.fromkeys((operation.id for operation in service.operations), name)
+                self.owners |= dict.fromkeys(
+                    (operation.id for operation in service.operations), name
+                )
                 app = service.app(service.database(folder, announce=announce))
                 self.services[name] = opened.enter_context(serve(app))
             sources = [f"{name}={served.document_url}" for name, served in self.services.items()]

@@ -10,7 +10,14 @@ from os import PathLike
 from typing import Self, TypeVar, overload
 
 from atc.agent.resources import AgentResources
-from atc.agent.run_start import GatewayClient, RunOptions, begin_run, continue_run, last_program, make_parts
+from atc.agent.run_start import (
+    GatewayClient,
+    RunOptions,
+    begin_run,
+    continue_run,
+    last_program,
+    make_parts,
+)
 from atc.agent.setup import check_parts, configured, names_of, open_store, open_tools, require_tools
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
@@ -192,12 +199,16 @@ class Agent(AgentResources):
         Raises:
             InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: see `run`.
         """
-        from atc.core.run_in_thread import run_in_thread  # asyncio, which whoever awaits this has already
+        from atc.core.run_in_thread import (
+            run_in_thread,
+        )  # asyncio, which whoever awaits this has already
 
         def run(watch: Observer) -> Solution:
             if output_type is None:
                 return self.run(task, observer=watch, seed=seed, max_seconds=max_seconds)
-            return self.run(task, output_type=output_type, observer=watch, seed=seed, max_seconds=max_seconds)
+            return self.run(
+                task, output_type=output_type, observer=watch, seed=seed, max_seconds=max_seconds
+            )
 
         return await run_in_thread(run, observer)
 
@@ -237,7 +248,9 @@ class Agent(AgentResources):
             return self._execute(last_program(stored), options, continues=stored.summary.id)
         record = continue_run(stored, observer, store=self.store, toolbox=self.toolbox)
         with self._open(record):
-            return record.ended(strategy(self.config.strategy)(record.task, self._parts(record, options)))
+            return record.ended(
+                strategy(self.config.strategy)(record.task, self._parts(record, options))
+            )
 
     def execute(
         self,
@@ -272,7 +285,9 @@ class Agent(AgentResources):
         )
         return self._execute(source, options, task=task, continues=continues)
 
-    def _execute(self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None) -> Solution:
+    def _execute(
+        self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None
+    ) -> Solution:
         program = Program(source)
         named = named_tools(program, self.toolbox)
         if continues is None:
@@ -280,16 +295,29 @@ class Agent(AgentResources):
         else:
             stored = self.store.load(continues)
             record = continue_run(
-                stored, options.observer, store=self.store, toolbox=self.toolbox, task=task, ended=True
+                stored,
+                options.observer,
+                store=self.store,
+                toolbox=self.toolbox,
+                task=task,
+                ended=True,
             )
         past = record.past
         with self._open(record):
-            made = [found.call.tool for found in past.calls if found.call.tool in self.toolbox] if past else []
-            parts = self._parts(record, options, given=self.toolbox.only(dict.fromkeys([*named, *made])))
+            made = (
+                [found.call.tool for found in past.calls if found.call.tool in self.toolbox]
+                if past
+                else []
+            )
+            parts = self._parts(
+                record, options, given=self.toolbox.only(dict.fromkeys([*named, *made]))
+            )
             if past is not None:
                 program = Program(parts.redact.restored(source))
             earlier = past.attempts if past else ()
-            return record.ended(run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier))
+            return record.ended(
+                run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
+            )
 
     def check(self, source: str) -> tuple[Finding, ...]:
         """Return what is wrong with a program, in the order of its lines. Nothing is run and no tool is called.
@@ -341,7 +369,9 @@ class Agent(AgentResources):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _parts(self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None) -> Parts:
+    def _parts(
+        self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
+    ) -> Parts:
         """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""
         return make_parts(
             record,
@@ -357,7 +387,12 @@ class Agent(AgentResources):
         )
 
     def _begun(
-        self, task: str, options: RunOptions, *, seed: int | None = None, given: Toolbox | None = None
+        self,
+        task: str,
+        options: RunOptions,
+        *,
+        seed: int | None = None,
+        given: Toolbox | None = None,
     ) -> RunRecord:
         """Return the record of a new run; `given` are the tools of a program that the caller wrote."""
         return begin_run(

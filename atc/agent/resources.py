@@ -44,7 +44,9 @@ class AgentResources:
         if self._model is not None:
             return self._model
         config = self.config
-        chosen = choose(config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries)
+        chosen = choose(
+            config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries
+        )
         self._owned.callback(getattr(chosen, "close", lambda: None))
         return chosen
 
@@ -53,7 +55,9 @@ class AgentResources:
         """What runs the programs, made on first use."""
         if self._sandbox is not None:
             return self._sandbox
-        return self._owned.enter_context(open_sandbox(self.config.sandbox, policy=self.config.policy))
+        return self._owned.enter_context(
+            open_sandbox(self.config.sandbox, policy=self.config.policy)
+        )
 
     def finder(self, ask: Ask | None) -> Retriever:
         """Search over the toolbox: `ask` answers what the configured method asks a model, by default planned searches.

@@ -145,7 +145,9 @@ def last_program(stored: StoredRun) -> str:
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
     if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
-        raise RunRefused(f"run {run.id} is {run.status}, not paused; send a program that continues it.")
+        raise RunRefused(
+            f"run {run.id} is {run.status}, not paused; send a program that continues it."
+        )
     return stored.attempts[-1].program.source
 
 
@@ -172,7 +174,9 @@ def make_parts(
     client = options.client
     held = HeldCalls(questions, run=record.run, client=None if client is None else client.name)
     held.begin(() if client is None else client.answered)
-    effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
+    effects = Effects(
+        tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
+    )
     journal = record.journal(effects)
     consent = Consent(
         record.task,

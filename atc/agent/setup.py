@@ -28,14 +28,18 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
         InvalidConfig: one of them is something else than the agent can use.
     """
     if not isinstance(config, Config):
-        raise InvalidConfig(f"config must be a Config, such as Config(max_calls=100), got {shortened(config)}.")
+        raise InvalidConfig(
+            f"config must be a Config, such as Config(max_calls=100), got {shortened(config)}."
+        )
     if not (isinstance(model, str | None) or (callable(model) and hasattr(model, "prompt_tokens"))):
         raise InvalidConfig(
             f"model must be a name, such as 'local' or 'openai:NAME', or an atc.Ask, got {shortened(model)};"
             " an atc.Ask is called with messages and has a name and prompt_tokens."
         )
     if not (isinstance(sandbox, str | None) or callable(getattr(sandbox, "run", None))):
-        raise InvalidConfig(f"sandbox must be a name, such as 'docker', or a sandbox, got {shortened(sandbox)}.")
+        raise InvalidConfig(
+            f"sandbox must be a name, such as 'docker', or a sandbox, got {shortened(sandbox)}."
+        )
     if ask_person is not None and not callable(ask_person):
         raise InvalidConfig(
             f"ask_person must be a function that takes an atc.Question and returns True, False or None, got"
@@ -52,7 +56,9 @@ def names_of(allow_writes: object) -> tuple[str, ...]:
     if isinstance(allow_writes, str):
         return (allow_writes,)
     if not isinstance(allow_writes, Iterable):
-        raise InvalidConfig(f"allow_writes must be names of tools, or 'all', got {shortened(allow_writes)}.")
+        raise InvalidConfig(
+            f"allow_writes must be names of tools, or 'all', got {shortened(allow_writes)}."
+        )
     return tuple(allow_writes)
 
 
@@ -62,7 +68,9 @@ def configured(config: Config, **settings: Any) -> Config:
     Raises:
         InvalidConfig: a setting does not take its value, or the flags of a strategy or method of search are wrong.
     """
-    config = replace(config, **{name: value for name, value in settings.items() if value is not None})
+    config = replace(
+        config, **{name: value for name, value in settings.items() if value is not None}
+    )
     try:
         read_strategy(config.strategy)
         if config.retrieval != AUTO:
@@ -88,7 +96,9 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
     return owned.enter_context(store_at(store))
 
 
-def open_tools(tools: Toolbox | ToolSource, config: Config, owned: ExitStack) -> tuple[Toolbox, Config]:
+def open_tools(
+    tools: Toolbox | ToolSource, config: Config, owned: ExitStack
+) -> tuple[Toolbox, Config]:
     """Return the tools, and the configuration that names their sources.
 
     Sources are loaded with the credentials, headers and MCP servers of `config`. Their connections are left to `owned`.

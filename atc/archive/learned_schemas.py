@@ -34,7 +34,9 @@ _RULES = 3
 """Of what is learned of a response, by number. What was learned by other rules, which kept other keys, is not read."""
 _LARGEST_CHARACTERS = 300_000
 """Of a tool's responses as JSON. Nothing is learned from more: reading it would hold up the run."""
-_STRUCTURE = frozenset({"title", "description", "type", "required", "items", "additionalProperties", "$ref"})
+_STRUCTURE = frozenset(
+    {"title", "description", "type", "required", "items", "additionalProperties", "$ref"}
+)
 _IN_PLACE, _LISTS = ("properties", "$defs"), ("anyOf", "oneOf", "prefixItems")
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
 
@@ -62,7 +64,11 @@ class LearnedSchemas:
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Take what the completed calls of a run show, and give the toolbox that knows it."""
-        shown = (call for call in calls if not call.reused and call.error is None and call.tool in toolbox)
+        shown = (
+            call
+            for call in calls
+            if not call.reused and call.error is None and call.tool in toolbox
+        )
         news = [call for call in shown if is_news(toolbox[call.tool], call.result)]
         if not news:
             return toolbox
@@ -73,7 +79,9 @@ class LearnedSchemas:
             for alias, tool in better.items():
                 if tool is not known[alias]:
                     name, schema = tool.protocol.name, tool.protocol.output_schema
-                    document = json.dumps({"tool": name, "source": tool.source, "outputSchema": schema}, indent=1)
+                    document = json.dumps(
+                        {"tool": name, "source": tool.source, "outputSchema": schema}, indent=1
+                    )
                     write_whole(self._file(tool), document)
         return better
 
@@ -85,7 +93,9 @@ class LearnedSchemas:
         """
         keep_private(self._file(tool))
         try:
-            return _with(tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"])
+            return _with(
+                tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"]
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return tool
 
@@ -102,18 +112,31 @@ def _safe(tool: Tool) -> str:
 
 
 def _with(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
-    return replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level)))
+    return replace(
+        tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level))
+    )
 
 
 def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
     """The tools of `before` whose declared response schema `after` replaces by what calls brought."""
-    declared = (tool for tool in before.values() if tool.protocol.evidence.level == "declared" and described(tool))
-    return [tool for tool in declared if after[tool.alias].protocol.output_schema != tool.protocol.output_schema]
+    declared = (
+        tool
+        for tool in before.values()
+        if tool.protocol.evidence.level == "declared" and described(tool)
+    )
+    return [
+        tool
+        for tool in declared
+        if after[tool.alias].protocol.output_schema != tool.protocol.output_schema
+    ]
 
 
 def exported(tool: Tool, declared: Tool) -> Tool:
     """Return the tool as a file for others may show it: with those keys alone that certainly are names of fields."""
-    if tool.protocol.output_schema is None or tool.protocol.output_schema == declared.protocol.output_schema:
+    if (
+        tool.protocol.output_schema is None
+        or tool.protocol.output_schema == declared.protocol.output_schema
+    ):
         return tool
     words = words_of(declared.protocol)
     return _with(tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level)
@@ -125,7 +148,9 @@ def is_news(tool: Tool, response: Json) -> bool:
     return schema is None or not described(tool) or not validator(schema).is_valid(response)
 
 
-def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False) -> Toolbox:
+def observed(
+    toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False
+) -> Toolbox:
     """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
 
     For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
@@ -151,7 +176,9 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
 def _inferred(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
     if exactly:
         return infer(responses, every_key=True)
-    return infer(responses, tool.protocol.output_schema or None, words=words_of(tool.protocol), shared=shared)
+    return infer(
+        responses, tool.protocol.output_schema or None, words=words_of(tool.protocol), shared=shared
+    )
 
 
 def structure(schema: Any) -> Any:
@@ -161,7 +188,9 @@ def structure(schema: Any) -> Any:
     kept: dict[str, Any] = {}
     for keyword, value in schema.items():
         if keyword in _IN_PLACE:
-            kept[keyword] = {name: structure(inner) for name, inner in value.items() if not any(within(name))}
+            kept[keyword] = {
+                name: structure(inner) for name, inner in value.items() if not any(within(name))
+            }
         elif keyword in _LISTS:
             kept[keyword] = [structure(inner) for inner in value]
         elif keyword in _STRUCTURE:
@@ -173,7 +202,9 @@ def structure(schema: Any) -> Any:
     return kept
 
 
-def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
+def _as_programs_see_it(
+    tool: Tool, schema: JsonObject, *, exactly: bool = False
+) -> JsonObject | None:
     """The schema in the form in which programs get the same of a response as before; None where there is none.
 
     An object that may have more keys is never unwrapped, nor is one whose key may be missing.
@@ -181,5 +212,7 @@ def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False
     forms = [schema] if exactly else []
     if schema.get("type") == "object":
         rest = schema.get("additionalProperties", True)
-        forms += [{**schema, "required": []} if exactly else {**schema, "additionalProperties": rest}]
+        forms += [
+            {**schema, "required": []} if exactly else {**schema, "additionalProperties": rest}
+        ]
     return next((form for form in (*forms, schema) if wrapper_key(form) == tool.wrapper), None)

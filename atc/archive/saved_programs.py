@@ -68,18 +68,24 @@ class Savable:
     def __init__(self, run: StoredRun) -> None:
         self._where = f"run {run.summary.id}"
         if run.summary.status != "solved":
-            raise CannotSave(f"{self._where} is {run.summary.status}; only a solved run becomes a tool.")
+            raise CannotSave(
+                f"{self._where} is {run.summary.status}; only a solved run becomes a tool."
+            )
         self._run, self._attempt = run, standing(run)
         self._redact = redactor(run)
         self._source = self._attempt.program.source
         self._tree = tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        self._names = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+        self._names = dict.fromkeys(
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
+        )
         self._known = {_key(node.value): node.value for node in _literals(tree)}
 
     @property
     def literals(self) -> dict[str, Json]:
         """What could be a parameter: each literal as Python, a placeholder for a secret, and its value."""
-        return {self._redact(repr(one)): one for one in self._known.values() if one not in (0, 1, "")}
+        return {
+            self._redact(repr(one)): one for one in self._known.values() if one not in (0, 1, "")
+        }
 
     def literal(self, text: str) -> Json:
         """The literal that a person means by `text`: as Python, else as plain text.
@@ -95,7 +101,9 @@ class Savable:
             if _key(value) in self._known:
                 return value
         could = ", ".join(list(self.literals)[:12]) or "none"
-        raise CannotSave(f"the program of {self._where} has no literal {text!r}; those that it has: {could}.")
+        raise CannotSave(
+            f"the program of {self._where} has no literal {text!r}; those that it has: {could}."
+        )
 
     def tool(self, name: str, parameters: Mapping[str, Json], sandbox: Sandbox) -> ToolProtocol:
         """The tool, after its function has passed the check and has given the run's answer from the run's calls.
@@ -121,36 +129,57 @@ class Savable:
             description=self._redact(self._run.summary.task) or name.replace("_", " "),
             input_schema={
                 "type": "object",
-                "properties": {parameter: self._schema(value) for parameter, value in parameters.items()},
+                "properties": {
+                    parameter: self._schema(value) for parameter, value in parameters.items()
+                },
                 "required": list(parameters),
                 "additionalProperties": False,
             },
             output_schema=schema,
-            annotations=Annotations(read_only=not any(self._run.protocols[alias].writes for alias in binding.tools)),
+            annotations=Annotations(
+                read_only=not any(self._run.protocols[alias].writes for alias in binding.tools)
+            ),
             binding=binding,
-            evidence=Evidence(level="observed", observations=1, fields=count_fields(schema, [answer])),
+            evidence=Evidence(
+                level="observed", observations=1, fields=count_fields(schema, [answer])
+            ),
         )
 
     def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
         python, tools = set(dir(builtins)), {*self._run.protocols, *self._run.summary.identities}
         for one in (name, *parameters):
             if identifier(one) != one:
-                raise CannotSave(f"{one!r} is no name for Python; {identifier(one)!r} would be one.")
+                raise CannotSave(
+                    f"{one!r} is no name for Python; {identifier(one)!r} would be one."
+                )
         if name in tools | python:
-            raise CannotSave(f"{name!r} is the name of a tool or of a Python function already; choose another.")
-        if shadowing := [one for one in parameters if one in tools | (python & {*self._names, *_USED})]:
-            raise CannotSave(f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name.")
+            raise CannotSave(
+                f"{name!r} is the name of a tool or of a Python function already; choose another."
+            )
+        if shadowing := [
+            one for one in parameters if one in tools | (python & {*self._names, *_USED})
+        ]:
+            raise CannotSave(
+                f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name."
+            )
         bound, literal = _bound(self._tree)
-        if changed := [one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]]:
+        if changed := [
+            one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]
+        ]:
             raise CannotSave(
                 f"the program of {self._where} sets {changed[0]!r} to something else, too; choose another name."
             )
         if len({_key(value) for value in parameters.values()}) < len(parameters):
-            raise CannotSave("two parameters stand for the same literal; a literal is one parameter or none.")
+            raise CannotSave(
+                "two parameters stand for the same literal; a literal is one parameter or none."
+            )
 
     def _needed(self) -> dict[str, str]:
         """The identity of each tool that the program calls."""
-        called, known = [name for name in self._names if name in self._run.protocols], self._run.summary.identities
+        called, known = (
+            [name for name in self._names if name in self._run.protocols],
+            self._run.summary.identities,
+        )
         for alias in called:
             if alias not in known or isinstance(self._run.protocols[alias].binding, ProgramBinding):
                 raise CannotSave(
@@ -172,7 +201,9 @@ class Savable:
         at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
         tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names = {_key(value): parameter for parameter, value in parameters.items()}
-        named = {id(node): names[key] for node in _literals(tree) if (key := _key(node.value)) in names}
+        named = {
+            id(node): names[key] for node in _literals(tree) if (key := _key(node.value)) in names
+        }
         function.body[at : at + 1] = _Parametrized(named).visit(tree).body
         return ast.unparse(ast.fix_missing_locations(function))
 
@@ -182,17 +213,27 @@ class Savable:
         assert recorded is not None
         tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
         limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
-        trace, problem = None, next((one.message for one in check(Program(source), tools) if one.certain), None)
+        trace, problem = (
+            None,
+            next((one.message for one in check(Program(source), tools) if one.certain), None),
+        )
         try:
-            trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded)) if not problem else None
+            trace = (
+                sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
+                if not problem
+                else None
+            )
         except Diverged as departure:
             problem = str(departure)
         if trace is not None and trace.failure is not None:
             problem = f"{trace.failure.type}: {trace.failure.message}"
         elif trace is not None and (
-            len(trace.calls) < len(recorded.calls) or (trace.value != answered(answer) and str(trace.value) != answer)
+            len(trace.calls) < len(recorded.calls)
+            or (trace.value != answered(answer) and str(trace.value) != answer)
         ):
-            problem = "it does not give the run's answer; the program may end itself, or print nothing."
+            problem = (
+                "it does not give the run's answer; the program may end itself, or print nothing."
+            )
         if trace is None or problem:
             raise CannotSave(
                 f"the program of {self._where} is not the same as a function: {self._redact(problem or '')}"
@@ -238,12 +279,19 @@ def _examined(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
         if alias not in toolbox:
             return None, f"it calls {alias}, which is not among these tools"
         if toolbox[alias].identity != identity:
-            return None, f"it calls {alias}, which is another tool than when it was saved; save it anew"
+            return (
+                None,
+                f"it calls {alias}, which is another tool than when it was saved; save it anew",
+            )
     return Tool(protocol, _within_programs, source=SOURCE), ""
 
 
 def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
-    raise ToolError(None, "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.", outcome="not_run")
+    raise ToolError(
+        None,
+        "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.",
+        outcome="not_run",
+    )
 
 
 def _literals(tree: ast.AST) -> list[ast.Constant]:
@@ -261,7 +309,9 @@ def _bound(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     """How often each name is bound, and how often to which literal."""
     nodes = list(ast.walk(tree))
     names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    literals = [(n.targets[0], n.value) for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1]
+    literals = [
+        (n.targets[0], n.value) for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1
+    ]
     to = ((n.id, _key(v.value)) for n, v in literals if isinstance(n, ast.Name) and _is_literal(v))
     return Counter(names + [n.arg for n in nodes if isinstance(n, ast.arg)]), Counter(to)
 

@@ -42,15 +42,24 @@ run.add_command(flights)
 def list_() -> None:
     """The suites."""
     suites = {name: suite.get_short_help_str(100) for name, suite in run.commands.items()}
-    print_result([{"name": name, "summary": summary} for name, summary in suites.items()], suites.items())
+    print_result(
+        [{"name": name, "summary": summary} for name, summary in suites.items()], suites.items()
+    )
 
 
 @bench.command(
-    examples=["atc bench report chain.jsonl react.jsonl -o report.html", "atc bench report rows.jsonl --json"]
+    examples=[
+        "atc bench report chain.jsonl react.jsonl -o report.html",
+        "atc bench report rows.jsonl --json",
+    ]
 )
 @click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
 @click.option(
-    "-o", "--out", type=FILE, metavar="FILE", help="The page (report.html, with --json none); replaced if there."
+    "-o",
+    "--out",
+    type=FILE,
+    metavar="FILE",
+    help="The page (report.html, with --json none); replaced if there.",
 )
 def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     """Compare runs on one page of HTML.
@@ -58,7 +67,12 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished or not. All are
     compared with the first; more than twelve are a leaderboard.
     """
-    from toolflow_bench.report.page import check_target, compared, document, render  # extra `toolflow`
+    from toolflow_bench.report.page import (
+        check_target,
+        compared,
+        document,
+        render,
+    )  # extra `toolflow`
     from toolflow_bench.report.runs import load_runs
 
     target = out or (None if as_json() else Path("report.html"))
@@ -67,15 +81,26 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     loaded = load_runs(runs)
     against_first = compared(loaded)
     if target is not None:
-        write_whole(target.resolve(), render(loaded, against_first))  # a link goes on pointing where it does
+        write_whole(
+            target.resolve(), render(loaded, against_first)
+        )  # a link goes on pointing where it does
     said = {"report": None if target is None else str(target)} | document(loaded, against_first)
     told = f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}"
     print_result(said, told)
 
 
 @bench.command(examples=["atc bench check --tasks my-tasks --json"])
-@click.option("--tasks", "folder", type=FILE, metavar="DIR", help="A folder of tasks (*.jsonl) of your own.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N", help="Checked at once.")
+@click.option(
+    "--tasks", "folder", type=FILE, metavar="DIR", help="A folder of tasks (*.jsonl) of your own."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Checked at once.",
+)
 def check(*, folder: Path | None, jobs: int) -> None:
     """Derive every gold answer of ToolFlow anew, twice.
 
@@ -89,14 +114,25 @@ def check(*, folder: Path | None, jobs: int) -> None:
     with bar("checking", total=len(tasks)) as advance:
         checked = check_tasks(tasks, folder=load_config().cache_dir, jobs=jobs, on_task=advance)
     lines = [f"problem  {problem}" for problem in checked.problems]
-    lines += [f"{name:<12}  {value}" for name, value in checked.as_json().items() if name != "problems"]
+    lines += [
+        f"{name:<12}  {value}" for name, value in checked.as_json().items() if name != "problems"
+    ]
     print_result(checked.as_json(), "\n".join(lines))
     sys.exit(1 if checked.problems else 0)
 
 
-@bench.command(examples=["atc bench fresh --seed 7 -o fresh-7", "atc bench run toolflow --data fresh-7 --model gpt-5"])
-@click.option("--seed", type=int, required=True, metavar="N", help="What constants and wordings are drawn by.")
-@click.option("--tasks", "wanted", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N")
+@bench.command(
+    examples=[
+        "atc bench fresh --seed 7 -o fresh-7",
+        "atc bench run toolflow --data fresh-7 --model gpt-5",
+    ]
+)
+@click.option(
+    "--seed", type=int, required=True, metavar="N", help="What constants and wordings are drawn by."
+)
+@click.option(
+    "--tasks", "wanted", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N"
+)
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the tasks.")
 @force_option
 def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
@@ -125,7 +161,13 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
     print_result({"tasks": len(lines), "file": str(path)}, told)
 
 
-@bench.command(examples=["atc bench serve", "atc bench serve flights movies --port 8000", "atc bench serve --mcp"])
+@bench.command(
+    examples=[
+        "atc bench serve",
+        "atc bench serve flights movies --port 8000",
+        "atc bench serve --mcp",
+    ]
+)
 @click.argument("services", nargs=-1, metavar="[SERVICE]...")
 @click.option("--port", type=click.IntRange(0, 65535 - len(NAMES)), default=0, metavar="P",
               help="Port of the first service, the others get the next ones; without it, free ports.")  # fmt: skip
@@ -147,8 +189,13 @@ def serve(services: tuple[str, ...], *, port: int, mcp: int | None) -> None:
             served = stack.enter_context(start(service.app(database), port=port and port + number))
             row = {"name": service.name, "operations": len(service.operations)}
             rows.append(row | {"url": served.url, "document": served.document_url})
-        document = {"services": rows} | ({} if mcp is None else {"mcp": f"http://127.0.0.1:{mcp}/mcp"})
-        print_result(document, [(r["name"], count(r["operations"], "operation"), r["document"]) for r in rows])
+        document = {"services": rows} | (
+            {} if mcp is None else {"mcp": f"http://127.0.0.1:{mcp}/mcp"}
+        )
+        print_result(
+            document,
+            [(r["name"], count(r["operations"], "operation"), r["document"]) for r in rows],
+        )
         say("Ctrl-C ends it.")
         if mcp is None:
             threading.Event().wait()

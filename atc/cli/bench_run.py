@@ -36,16 +36,30 @@ from toolflow_bench.world import World
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 run_options = options.several(
-    click.option("--limit", type=options.AT_LEAST_ONE, metavar="N", help="The first N questions only."),
+    click.option(
+        "--limit", type=options.AT_LEAST_ONE, metavar="N", help="The first N questions only."
+    ),
     options.jobs_option,
-    click.option("--seed", type=int, default=0, metavar="N", help="What random choices start from (0)."),
     click.option(
-        "--timeout", type=options.POSITIVE, default=180.0, metavar="S", help="Seconds for one question (180)."
+        "--seed", type=int, default=0, metavar="N", help="What random choices start from (0)."
     ),
     click.option(
-        "--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each question K times (1)."
+        "--timeout",
+        type=options.POSITIVE,
+        default=180.0,
+        metavar="S",
+        help="Seconds for one question (180).",
     ),
-    click.option("--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."),
+    click.option(
+        "--repeats",
+        type=click.IntRange(1, 100),
+        default=1,
+        metavar="K",
+        help="Ask each question K times (1).",
+    ),
+    click.option(
+        "--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."
+    ),
 )
 """The options of every suite of questions; `RunOptions` takes them."""
 
@@ -53,7 +67,9 @@ run_options = options.several(
 def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
     """`--strategy NAME`, repeatable; `also` explains names of the suite's own."""
     told = f"How a task is solved: {', '.join(STRATEGIES)}; 'all' is each of these in turn. Repeatable. {also}"
-    return click.option("--strategy", "strategies", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help=told)
+    return click.option(
+        "--strategy", "strategies", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help=told
+    )
 
 
 def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:
@@ -62,7 +78,9 @@ def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:
     return tuple(dict.fromkeys(names)) or (None,)
 
 
-def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> NoReturn:
+def measure(
+    suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool
+) -> NoReturn:
     """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
     try:
         with bar("asking", total=len(arms) * len(items[: how.limit]) * how.repeats) as advance:
@@ -81,7 +99,9 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
     say(f"All figures on a page: atc bench report {' '.join(path for _, path, _ in found)}")
     left = sum(one.outages for *_, one in found), sum(one.crashes for *_, one in found)
     if any(left):
-        say(f"Not graded: {count(left[0], 'outage')}, {left[1]} crashed; the same command asks these again.")
+        say(
+            f"Not graded: {count(left[0], 'outage')}, {left[1]} crashed; the same command asks these again."
+        )
     sys.exit(3 if any(left) else 0)
 
 
@@ -97,23 +117,52 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
         "atc bench run toolflow --workers ray:10.0.0.5:6379 --model gpt-5",
     ],
 )
-@click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
-@click.option("--services", default="", metavar="NAMES", help="Tasks of these services alone, with commas between.")
-@click.option("--data", type=options.FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
-@strategies_option("echo, first and random are wrong answers without a model, gold is the right one.")
+@click.option(
+    "--split", default="all", show_default=True, metavar="NAME", help="long, short or all."
+)
+@click.option(
+    "--services",
+    default="",
+    metavar="NAMES",
+    help="Tasks of these services alone, with commas between.",
+)
+@click.option(
+    "--data", type=options.FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's."
+)
+@strategies_option(
+    "echo, first and random are wrong answers without a model, gold is the right one."
+)
 @options.model_option
 @click.option(
-    "--sample", type=options.AT_LEAST_ONE, metavar="N", help="N tasks drawn by --seed, from each service its share."
+    "--sample",
+    type=options.AT_LEAST_ONE,
+    metavar="N",
+    help="N tasks drawn by --seed, from each service its share.",
 )
-@click.option("--open", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
+@click.option(
+    "--open", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue."
+)
 @click.option("--blind", is_flag=True, help="Tools that do not say what they answer.")
-@click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
-@click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
+@click.option(
+    "--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed."
+)
+@click.option(
+    "--drifting",
+    is_flag=True,
+    help="A quarter of the operations have a field renamed against the document.",
+)
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
 @click.option("--distractors", type=options.FILE, default=CATALOGUE, metavar="FILE",
               help="For --open: StableToolBench's apis.json.")  # fmt: skip
-@click.option("--max-tokens", type=options.AT_LEAST_ONE, metavar="N", help="Model tokens for one question.")
-@click.option("--max-model-calls", type=options.AT_LEAST_ONE, metavar="N", help="Requests to the model for one.")
+@click.option(
+    "--max-tokens", type=options.AT_LEAST_ONE, metavar="N", help="Model tokens for one question."
+)
+@click.option(
+    "--max-model-calls",
+    type=options.AT_LEAST_ONE,
+    metavar="N",
+    help="Requests to the model for one.",
+)
 @run_options
 @options.workers_option
 def toolflow(
@@ -155,7 +204,9 @@ def toolflow(
                 if baseline is not None:
                     return baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
                 ask, sandbox, store = shared.ask, shared.sandbox, shared.store
-                return agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)()
+                return agent_worker(
+                    open_world, ask=ask, sandbox=sandbox, config=config, store=store
+                )()
 
             named = baseline or config.strategy
             return Arm(name=named, model=model, config=config, open_worker=opened, settings=about)
@@ -164,9 +215,12 @@ def toolflow(
 
 
 @click.command(
-    cls=options.Verb, examples=["atc bench run flights --model local", "atc bench run flights --limit 4 --json"]
+    cls=options.Verb,
+    examples=["atc bench run flights --model local", "atc bench run flights --limit 4 --json"],
 )
-@click.option("--data", type=options.FILE, metavar="FILE", help="Questions, one JSON object a line.")
+@click.option(
+    "--data", type=options.FILE, metavar="FILE", help="Questions, one JSON object a line."
+)
 @options.tools_options
 @options.model_option
 @options.strategy_option

@@ -19,7 +19,9 @@ def open_page(address: str) -> None:
     They name a file that only this user can read, which leads to the address. It is removed as the command ends.
     """
     folder = Path(tempfile.mkdtemp(prefix="atc-"))  # readable for this user alone
-    context = click.get_current_context(silent=True)  # there is none in another thread, where somebody is to sign in
+    context = click.get_current_context(
+        silent=True
+    )  # there is none in another thread, where somebody is to sign in
     at_the_end = atexit.register if context is None else context.find_root().call_on_close
     at_the_end(partial(shutil.rmtree, folder, ignore_errors=True))
     shown, file = html.escape(address), folder / "open.html"

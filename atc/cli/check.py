@@ -20,7 +20,10 @@ from atc.pipeline.check import check as findings_of
 
 @click.command(
     cls=Verb,
-    examples=["atc check program.py --tools openapi.json", "generate | atc check - --tools openapi.json --json"],
+    examples=[
+        "atc check program.py --tools openapi.json",
+        "generate | atc check - --tools openapi.json --json",
+    ],
 )
 @click.argument("program")
 @tools_options
@@ -39,7 +42,9 @@ def check(program: str, **flags: Any) -> None:
     for finding in found:
         start, end = characters(finding, source)
         # Columns as an editor counts them: characters from 1, the end excluded.
-        documents.append({"file": program, **asdict(finding), "column": start + 1, "end_column": end + 1})
+        documents.append(
+            {"file": program, **asdict(finding), "column": start + 1, "end_column": end + 1}
+        )
         kind = "error" if finding.certain else "note"
         head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"
         lines.append(f"{head}{render_place(finding, source)}\n")

@@ -37,7 +37,13 @@ def show() -> None:
     for table in TABLES:
         values |= {f"{table}.{name}": entry for name, entry in values.pop(table).items()}
     told = {key: {"value": value, "from": origins[key]} for key, value in values.items()}
-    print_result(told, [(key, v if isinstance(v, str) else json_text(v), origins[key]) for key, v in values.items()])
+    print_result(
+        told,
+        [
+            (key, v if isinstance(v, str) else json_text(v), origins[key])
+            for key, v in values.items()
+        ],
+    )
     say(f"Settings are read from {user_config_file()} and ./{PROJECT_FILE}, where they exist.")
 
 

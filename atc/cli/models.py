@@ -32,11 +32,21 @@ def models() -> None:
 def list_() -> None:
     """The models that can be used here; * marks those in use."""
     config = load_config()
-    folder, chosen = config.cache_dir / "models", config.model or ("(endpoint)" if openai.configured() else "local")
+    folder, chosen = (
+        config.cache_dir / "models",
+        config.model or ("(endpoint)" if openai.configured() else "local"),
+    )
     rows = [("language", *row, row[0] == chosen) for row in known(chosen, folder=folder)]
-    rows += [("embedding", *row, row[0] == config.embedder) for row in embedders.known(config.embedder, folder=folder)]
-    documents = [dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows]
-    print_result(documents, [(("* " if used else "  ") + name, *more) for _, name, *more, used in rows])
+    rows += [
+        ("embedding", *row, row[0] == config.embedder)
+        for row in embedders.known(config.embedder, folder=folder)
+    ]
+    documents = [
+        dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows
+    ]
+    print_result(
+        documents, [(("* " if used else "  ") + name, *more) for _, name, *more, used in rows]
+    )
 
 
 @models.command(examples=["atc models pull search"])
@@ -52,10 +62,18 @@ def pull(name: str) -> None:
     name = config.embedder if name == "search" else name
     if name not in (*LOCAL_MODELS, *embedders.MODELS):
         names = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
-        raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {names}.", param_hint="NAME")
+        raise click.BadParameter(
+            f"nothing to fetch is named {name!r}; there is {names}.", param_hint="NAME"
+        )
     files = [LOCAL_MODELS[name]] if name in LOCAL_MODELS else embedders.files(name)
-    paths = [fetch(file, folder=folder, on_progress=told_in_tenths(), on_message=say) for file in files]
-    told = {"model": name, "path": str(paths[0]), "bytes": sum(path.stat().st_size for path in paths)}
+    paths = [
+        fetch(file, folder=folder, on_progress=told_in_tenths(), on_message=say) for file in files
+    ]
+    told = {
+        "model": name,
+        "path": str(paths[0]),
+        "bytes": sum(path.stat().st_size for path in paths),
+    }
     print_result(told, "\n".join(map(str, paths)))
 
 
@@ -70,5 +88,10 @@ def test(**flags: Any) -> None:
     figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
     tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
     print_result({"model": ask.name, "reply": reply.text} | tokens | figures, reply.text)
-    read, written = count(reply.input_tokens, "token"), f"{reply.output_tokens} written in {reply.seconds:.1f} s"
-    say(f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)")
+    read, written = (
+        count(reply.input_tokens, "token"),
+        f"{reply.output_tokens} written in {reply.seconds:.1f} s",
+    )
+    say(
+        f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)"
+    )

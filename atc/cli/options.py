@@ -19,7 +19,9 @@ class Verb(click.Command):
 
     def __init__(self, name: str | None, *, examples: Sequence[str], **more: Any) -> None:
         many = "\n  ".join(["\b\nExamples:", *examples])
-        super().__init__(name, epilog=f"Example: {examples[0]}" if len(examples) == 1 else many, **more)
+        super().__init__(
+            name, epilog=f"Example: {examples[0]}" if len(examples) == 1 else many, **more
+        )
         flag = click.Option(
             ["--json", "as_json"],
             is_flag=True,
@@ -41,10 +43,14 @@ def several(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     return lambda verb: reduce(lambda decorated, option: option(decorated), reversed(options), verb)
 
 
-def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
+def _with_base_url(
+    ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]
+) -> tuple[str, ...]:
     base_url = ctx.meta.get("base_url")
     if base_url and len(sources) != 1:
-        raise click.UsageError("--base-url goes with exactly one --tools; of several, write 'SRC@URL'.")
+        raise click.UsageError(
+            "--base-url goes with exactly one --tools; of several, write 'SRC@URL'."
+        )
     return tuple(f"{source}@{base_url}" for source in sources) if base_url else sources
 
 
@@ -53,8 +59,18 @@ AT_LEAST_ONE = click.IntRange(1)
 FILE = click.Path(path_type=Path)
 
 servers_options = several(
-    click.option("--start-servers", is_flag=True, default=None, help="Start commands of MCP servers without asking."),
-    click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),
+    click.option(
+        "--start-servers",
+        is_flag=True,
+        default=None,
+        help="Start commands of MCP servers without asking.",
+    ),
+    click.option(
+        "--trust-annotations",
+        is_flag=True,
+        default=None,
+        help="Believe MCP servers which tools only read.",
+    ),
 )
 tools_options = several(
     click.option(
@@ -82,12 +98,21 @@ jobs_option = click.option(
     "--jobs", type=AT_LEAST_ONE, metavar="N", help="At once (1, or two for each CPU of a cluster)."
 )
 workers_option = click.option(
-    "--workers", metavar="ray[:ADDRESS]", help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine."
+    "--workers",
+    metavar="ray[:ADDRESS]",
+    help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine.",
 )
-model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
-sandbox_option = click.option("--sandbox", metavar="NAME", help="auto, zygote, docker, monty or trusted.")
+model_option = click.option(
+    "--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file."
+)
+sandbox_option = click.option(
+    "--sandbox", metavar="NAME", help="auto, zygote, docker, monty or trusted."
+)
 allow_writes_option = click.option(
-    "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
+    "--allow-writes",
+    multiple=True,
+    metavar="TOOL",
+    help="Tool that may change something, or 'all'. Repeatable.",
 )
 trust_option = click.option(
     "--trust",
@@ -95,18 +120,39 @@ trust_option = click.option(
     metavar="RULE",
     help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or value=TEXT. Repeatable.",
 )
-learn_option = click.option("--learn/--no-learn", default=None, help="Learn response schemas from calls (on).")
+learn_option = click.option(
+    "--learn/--no-learn", default=None, help="Learn response schemas from calls (on)."
+)
 on_unknown_option = click.option(
     "--on-unknown",
     type=click.Choice(["stop", "skip"]),
     help="A write of which nothing tells whether it took effect: pause (default), or go on without it.",
 )
 budget_options = several(
-    click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500)."),
+    click.option(
+        "--max-calls",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Tool calls of one execution (500).",
+    ),
     click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens of the run."),
-    click.option("--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model."),
-    click.option("--max-seconds", type=POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),
-    click.option("--max-cost", type=POSITIVE, metavar="USD", help="What the model may cost, by its list price."),
+    click.option(
+        "--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model."
+    ),
+    click.option(
+        "--max-seconds",
+        type=POSITIVE,
+        metavar="S",
+        help="Wall time of the run; of one resumed, from now.",
+    ),
+    click.option(
+        "--max-cost",
+        type=POSITIVE,
+        metavar="USD",
+        help="What the model may cost, by its list price.",
+    ),
 )
-output_option = click.option("-o", "--output", "path", type=FILE, help="File to write, else stdout.")
+output_option = click.option(
+    "-o", "--output", "path", type=FILE, help="File to write, else stdout."
+)
 force_option = click.option("--force", is_flag=True, help="Replace files that are there.")

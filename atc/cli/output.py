@@ -20,7 +20,9 @@ from protocols.schema import Json, dumps
 
 # JSON has escaped what is below 0x20 already; these escapes keep it valid JSON.
 _IN_JSON = {
-    code: f"\\u{code:04x}" if code < 0x10000 else json.dumps(chr(code))[1:-1] for code in UNSAFE if code >= 0x20
+    code: f"\\u{code:04x}" if code < 0x10000 else json.dumps(chr(code))[1:-1]
+    for code in UNSAFE
+    if code >= 0x20
 }
 
 
@@ -57,11 +59,22 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
         yield lambda *_: None
         return
     # Only where a bar is drawn: every command would wait for the import.
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     from atc.observe.terminal_view import stderr_console
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=stderr_console(), transient=True) as progress:
         task = progress.add_task(description, total=total)
         yield lambda done, *_: progress.update(task, completed=done)
@@ -76,7 +89,11 @@ def told_in_tenths() -> Callable[[int, int], None]:
         if told < 0:
             began, first = time.monotonic(), done
         if (tenth := done * 10 // total) > told:
-            seconds = (time.monotonic() - began) * (total - done) / (done - first) if done > first else None
+            seconds = (
+                (time.monotonic() - began) * (total - done) / (done - first)
+                if done > first
+                else None
+            )
             left = f", about {seconds:.0f} s left" if seconds else ""
             say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{left}")
             told = tenth
@@ -156,5 +173,7 @@ def read_text(name: str) -> str:
             text: str = file.read()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise click.UsageError(f"cannot read {'stdin' if name == '-' else repr(name)} ({why})") from error
+        raise click.UsageError(
+            f"cannot read {'stdin' if name == '-' else repr(name)} ({why})"
+        ) from error
     return text

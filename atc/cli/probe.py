@@ -16,7 +16,14 @@ from typing import Any
 import click
 
 from atc.cli import wiring
-from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
+from atc.cli.options import (
+    AT_LEAST_ONE,
+    POSITIVE,
+    Verb,
+    jobs_option,
+    servers_options,
+    workers_option,
+)
 from atc.cli.output import bar, confirmed, error_document, has_person, print_result, say
 from atc.cli.settings import load_config
 from atc.core.config import SETTINGS, Config, portable
@@ -60,20 +67,52 @@ _MOST_SHOWN = 12
 @click.argument("sources", metavar="SRC...", nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Where to write; of several SRC, each has a folder there.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Show what would be called, how often and how fast; call nothing.")
-@click.option("--check", is_flag=True, help="SRC is a folder that was written so: say what has changed since.")
-@click.option("--budget", type=AT_LEAST_ONE, metavar="N", help="Calls in all, over all times DIR is probed.")
-@click.option("--per-tool", type=AT_LEAST_ONE, default=15, show_default=True, metavar="N", help="Calls of a tool.")
-@click.option("--rounds", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Chain rounds.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show what would be called, how often and how fast; call nothing.",
+)
+@click.option(
+    "--check", is_flag=True, help="SRC is a folder that was written so: say what has changed since."
+)
+@click.option(
+    "--budget", type=AT_LEAST_ONE, metavar="N", help="Calls in all, over all times DIR is probed."
+)
+@click.option(
+    "--per-tool",
+    type=AT_LEAST_ONE,
+    default=15,
+    show_default=True,
+    metavar="N",
+    help="Calls of a tool.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Chain rounds.",
+)
 @click.option("--rate", "requests_per_second", type=POSITIVE, default=10.0, show_default=True, metavar="N",
               help="A host's calls in a second.")  # fmt: skip
 @click.option("--timeout", "timeout_seconds", type=POSITIVE, default=20.0, show_default=True, metavar="S",
               help="Seconds for one call.")  # fmt: skip
 @click.option("--allow-writes", "writes", multiple=True, metavar="[TOOL]", is_flag=False, flag_value="all",
               help="Also call this tool, which may change something; without a name, all. Repeatable.")  # fmt: skip
-@click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
-@click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
-@click.option("--module", "modules", multiple=True, metavar="MODULE", help="Python module whose functions SRC names.")
+@click.option(
+    "--keep-values", is_flag=True, help="For public data: show values in examples as they are."
+)
+@click.option(
+    "--model", metavar="NAME", help="What proposes values and words; 'none' for no model."
+)
+@click.option(
+    "--module",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="Python module whose functions SRC names.",
+)
 @jobs_option
 @workers_option
 @servers_options
@@ -102,14 +141,18 @@ def probe_command(
             raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
         with wiring.open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
             reports = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
-        print_result(reports, [(one["folder"], one["error"] or next(summary(one))) for one in reports])
+        print_result(
+            reports, [(one["folder"], one["error"] or next(summary(one))) for one in reports]
+        )
         if any(one["error"] for one in reports):
             say(GOES_ON)
         sys.exit(exit_code(reports))
     [source] = sources
     with ExitStack() as stack:
         invoker = stack.enter_context(invoker_for(config, settings))
-        with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
+        with redirect_stdout(
+            sys.stderr
+        ):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
             sys.exit(_check_again(source, loaded.tools, settings, wiring.held_by_persons(config)))
@@ -117,7 +160,9 @@ def probe_command(
         if output is not None and (not dry_run or (output / FOLDER).is_dir()):
             given = Path(source)
             if given.is_dir() and output.is_dir() and given.samefile(output):
-                raise click.UsageError(f"{str(output)!r} is the source itself; give another folder to write to")
+                raise click.UsageError(
+                    f"{str(output)!r} is the source itself; give another folder to write to"
+                )
             log = stack.enter_context(Log(output))
             begin(log, output, source)
         if output is None or log is None or dry_run:
@@ -127,7 +172,11 @@ def probe_command(
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         most = log.sent + plan(loaded.tools, settings, log).total
         # What a Python tool prints is not the result.
-        with redirect_stdout(sys.stderr), open_model(config) as ask, _probing_bar(log, most) as watch:
+        with (
+            redirect_stdout(sys.stderr),
+            open_model(config) as ask,
+            _probing_bar(log, most) as watch,
+        ):
             held = wiring.held_by_persons(config)
             probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch, held=held)
         report = write_report(output, probed, log.sent, keep_values=keep_values)
@@ -182,13 +231,17 @@ def begin(log: Log, folder: Path, source: str) -> None:
         log.note(SOURCE, identity)
     elif before != identity:
         remove = f"or remove {str(folder / FOLDER)!r}"
-        raise click.UsageError(f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}")
+        raise click.UsageError(
+            f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}"
+        )
 
 
 def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
     """What makes calls: each is one request, since the gate of probing waits and repeats."""
     wiring.say_withheld(config)
-    own = replace(wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds)
+    own = replace(
+        wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds
+    )
     return Invoker(own)
 
 
@@ -215,10 +268,16 @@ def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
     called = sum(bool(tool.at_most) for tool in plan.tools)
     writes = f", {len(plan.writes)} of them may change something" if plan.writes else ""
     total = len(plan.tools)
-    told = f"{count(called, 'tool')} of {total} would be called{writes}; {total - called} would not."
+    told = (
+        f"{count(called, 'tool')} of {total} would be called{writes}; {total - called} would not."
+    )
     lines = [*_tool_lines(sorted(plan.tools, key=lambda tool: not tool.at_most)), "", told]
     for host, most in plan.hosts.items():
-        pace = "" if host.startswith("Python ") else f", no more than {settings.requests_per_second:g} in a second"
+        pace = (
+            ""
+            if host.startswith("Python ")
+            else f", no more than {settings.requests_per_second:g} in a second"
+        )
         lines.append(f"{host}: at most {count(most, 'call')}{pace}")
     print_result(document, "\n".join([*lines, f"In all at most {count(plan.total, 'call')}."]))
 
@@ -227,7 +286,11 @@ def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
     """A line for each tool: how often it is called at most, or why not, and how."""
     width = max((len(named(tool.name)) for tool in tools), default=0)
     for tool in tools:
-        often = f"at most {count(tool.at_most, 'call')}" if tool.at_most else f"not called: {tool.why_not}"
+        often = (
+            f"at most {count(tool.at_most, 'call')}"
+            if tool.at_most
+            else f"not called: {tool.why_not}"
+        )
         how = tool.how if _PLAIN_HOW.fullmatch(tool.how) else quoted(tool.how, most=_LONGEST_HOW)
         yield f"{named(tool.name):<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({how})"
 
@@ -270,13 +333,26 @@ def _check_lines(checked: Checked) -> Iterator[str]:
     for tool, why in checked.unchecked.items():
         yield f"unchecked {tool}: {why.rstrip('.')}"
     seen = checked.tools - len(checked.unchecked)
-    kinds = [f"{sum(c.severity == kind for c in checked.changes)} {kind}" for kind in ("breaking", "risky", "harmless")]
-    changes = f"{count(len(checked.changes), 'change')} ({', '.join(kinds)})" if checked.changes else "no change"
+    kinds = [
+        f"{sum(c.severity == kind for c in checked.changes)} {kind}"
+        for kind in ("breaking", "risky", "harmless")
+    ]
+    changes = (
+        f"{count(len(checked.changes), 'change')} ({', '.join(kinds)})"
+        if checked.changes
+        else "no change"
+    )
     yield f"{changes} in {seen} of {count(checked.tools, 'tool')} with {count(checked.calls, 'call')}"
 
 
 def probe_many(
-    sources: Sequence[str], output: Path, pool: Pool, config: Config, settings: ProbeSettings, *, keep_values: bool
+    sources: Sequence[str],
+    output: Path,
+    pool: Pool,
+    config: Config,
+    settings: ProbeSettings,
+    *,
+    keep_values: bool,
 ) -> list[dict[str, Any]]:
     """Probe all `sources`, each into a folder below `output`, and give the report of each.
 
@@ -291,17 +367,29 @@ def probe_many(
     with invoker_for(config, settings) as invoker, bar("sources", total=len(sources)) as advance:
 
         def done(one: OneOfMany) -> None:
-            report: dict[str, Any] = {"folder": str(folders[one.source]), "sent": one.sent, "totals": {"answered": 0}}
+            report: dict[str, Any] = {
+                "folder": str(folders[one.source]),
+                "sent": one.sent,
+                "totals": {"answered": 0},
+            }
             if one.probed is not None:
-                report = write_report(folders[one.source], one.probed, one.sent, keep_values=keep_values)
-            reports[one.source] = {"source": one.source, "error": ""} | report | error_document(one.error, 3)
-            say(f"{len(reports)}/{len(sources)}  {one.source}: {one.error or next(summary(report))}")
+                report = write_report(
+                    folders[one.source], one.probed, one.sent, keep_values=keep_values
+                )
+            reports[one.source] = (
+                {"source": one.source, "error": ""} | report | error_document(one.error, 3)
+            )
+            say(
+                f"{len(reports)}/{len(sources)}  {one.source}: {one.error or next(summary(report))}"
+            )
             advance(len(reports))
             if one.probed is not None and one.probed.interrupted:
                 say(GOES_ON)
                 raise KeyboardInterrupt
 
-        read = list(as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True))
+        read = list(
+            as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True)
+        )
         for one in read:
             if one.error:
                 done(one)
@@ -318,11 +406,16 @@ def probe_many(
 
 def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
     """A source with its protocols, whose log is begun, or why it cannot be had."""
-    one = OneOfMany(source=source, folder=folders[source].absolute())  # a worker may stand in another one
+    one = OneOfMany(
+        source=source, folder=folders[source].absolute()
+    )  # a worker may stand in another one
     try:
         loaded = load_source(source, invoker=invoker)
         if loaded.functions:
-            return replace(one, error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.")
+            return replace(
+                one,
+                error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.",
+            )
         with Log(one.folder) as log:
             begin(log, one.folder, source)
     except (AtcError, click.UsageError) as error:

@@ -38,7 +38,9 @@ from sandbox.choose import AUTO
 
 _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""
-_SHAPES = frozenset({"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"})
+_SHAPES = frozenset(
+    {"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"}
+)
 """Settings that decide how a task is solved, and nothing about what runs, what is reached, or what may be changed."""
 _NAMED = ("tools", "model", "sandbox")
 """Settings that decide what runs here. Of a run that others could have written, the user must have given each."""
@@ -61,7 +63,9 @@ _NAMED = ("tools", "model", "sandbox")
 @options.trust_option
 @options.learn_option
 @options.on_unknown_option
-@click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing."
+)
 @options.budget_options
 def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
@@ -71,14 +75,20 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     """
     config = load_config(flags)
     if dry_run and not read(config.strategy)[0].writes_programs:
-        raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
+        raise click.UsageError(
+            f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain."
+        )
     task = readable(output.read_text("-") if task == "-" else task)
     if not dry_run:
         _solve(config, lambda agent, view: agent.run(task, observer=view))
     with _watched(config, warm=False) as (agent, view):
         tools, program, findings = agent.draft(task, observer=view)
     source = program.source if program else None
-    document = {"tools": list(tools), "program": source, "findings": [asdict(found) for found in findings]}
+    document = {
+        "tools": list(tools),
+        "program": source,
+        "findings": [asdict(found) for found in findings],
+    }
     output.print_result(document, escape_hidden((source or "").rstrip("\n"), keep_newlines=True))
     for found in findings:
         output.say(f"line {found.line}: {found.message}")
@@ -93,8 +103,14 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
 @options.allow_writes_option
 @options.trust_option
 @options.on_unknown_option
-@click.option("--resend", is_flag=True, help="The write in doubt did not happen, as you found out: send it again.")
-@click.option("--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand.")
+@click.option(
+    "--resend",
+    is_flag=True,
+    help="The write in doubt did not happen, as you found out: send it again.",
+)
+@click.option(
+    "--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand."
+)
 @options.budget_options
 def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> None:
     """Go on with a run that was paused or broke off.
@@ -112,11 +128,24 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     run = stored.summary.id
     config = config_of(stored, flags, shared=store.shared)
     lease = stored.summary.lease
-    if lease is not None and stored.summary.status in ("running", "interrupted") and lease.holder.life() == "unknown":
+    if (
+        lease is not None
+        and stored.summary.status in ("running", "interrupted")
+        and lease.holder.life() == "unknown"
+    ):
         wait = f"waiting up to {LEASE_SECONDS:g} seconds for a sign of life"
-        output.say(f"run {run} was being worked on by {lease.holder}, which cannot be looked up from here: {wait}.")
-    decided = {"--resend": resend, "--accept-orphans": accept_orphans, "--on-unknown skip": config.on_unknown == "skip"}
-    _require_person(stored, [*_newly_allowed(stored, config), *(name for name, given in decided.items() if given)])
+        output.say(
+            f"run {run} was being worked on by {lease.holder}, which cannot be looked up from here: {wait}."
+        )
+    decided = {
+        "--resend": resend,
+        "--accept-orphans": accept_orphans,
+        "--on-unknown skip": config.on_unknown == "skip",
+    }
+    _require_person(
+        stored,
+        [*_newly_allowed(stored, config), *(name for name, given in decided.items() if given)],
+    )
 
     def go_on(agent: Agent, view: RunView) -> Solution:
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
@@ -132,7 +161,11 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
     Raises:
         RunRefused: it names tools, a model or a sandbox that this user did not.
     """
-    known = {key: value for key, value in stored.summary.config.items() if key not in _OWN and value not in (None, [])}
+    known = {
+        key: value
+        for key, value in stored.summary.config.items()
+        if key not in _OWN and value not in (None, [])
+    }
     changed = dict(flags or {})
     if shared:
         known = _harmless(stored.summary.id, known, load_config(changed), changed)
@@ -144,10 +177,14 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
 
 def _newly_allowed(stored: StoredRun, config: Config) -> list[str]:
     """What `config` allows besides what the run was begun with, as options say it."""
-    known = {key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")}
+    known = {
+        key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
+    }
     new = {key: set(getattr(config, key)).difference(before) for key, before in known.items()}
     believed = config.trust_annotations and not stored.summary.config.get("trust_annotations")
-    named = [f"--{key.replace('_', '-')} {one}" for key, names in new.items() for one in sorted(names)]
+    named = [
+        f"--{key.replace('_', '-')} {one}" for key, names in new.items() for one in sorted(names)
+    ]
     return [*named, *(["--trust-annotations"] if believed else [])]
 
 
@@ -161,7 +198,9 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
         )
 
 
-def _harmless(run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]) -> dict[str, Json]:
+def _harmless(
+    run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
+) -> dict[str, Json]:
     """Return what is taken over of the settings of a run that others could have written; `own` are this user's.
 
     Raises:
@@ -186,8 +225,14 @@ def _harmless(run: str, known: Mapping[str, Json], own: Config, flags: Mapping[s
             f"run {run} cannot go on by itself: it stands in a database that others can write to, and names what your"
             f" settings do not: {named}. If that is what you want to run, say so: atc runs resume {run} {options}"
         )
-    taken = {key: value for key, value in known.items() if key in _SHAPES or (key == "tools" and not flags.get(key))}
-    taken |= {key: value for key, value in known.items() if key in LIMITS and lowers(key, value, own)}
+    taken = {
+        key: value
+        for key, value in known.items()
+        if key in _SHAPES or (key == "tools" and not flags.get(key))
+    }
+    taken |= {
+        key: value for key, value in known.items() if key in LIMITS and lowers(key, value, own)
+    }
     taken |= {key: False for key in ("lend_credentials", "near_hosts") if known.get(key) is False}
     return taken | ({"policy": True} if known.get("policy") is True else {})
 
@@ -205,11 +250,15 @@ def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
     if shared:
         config = load_config()
         withheld |= {key for key in MAY_BE_WITHHELD if not getattr(config, key)}
-        recording = replace(recording, tools=_own_tools(recording, stored.summary.identities, config))
+        recording = replace(
+            recording, tools=_own_tools(recording, stored.summary.identities, config)
+        )
     return to_script(recording, withheld=sorted(withheld))
 
 
-def _own_tools(recording: Recording, identities: Mapping[str, str], config: Config) -> dict[str, ToolProtocol]:
+def _own_tools(
+    recording: Recording, identities: Mapping[str, str], config: Config
+) -> dict[str, ToolProtocol]:
     """Return the protocols that the sources of `config` have of the recorded tools, by alias.
 
     Raises:
@@ -220,7 +269,9 @@ def _own_tools(recording: Recording, identities: Mapping[str, str], config: Conf
         learned = open_learned(config)
         with open_toolbox(config) as toolbox:
             informed = toolbox if learned is None else learned.over(toolbox)
-            known = {tool.identity: replace(tool.protocol, examples=()) for tool in informed.values()}
+            known = {
+                tool.identity: replace(tool.protocol, examples=()) for tool in informed.values()
+            }
     if foreign := [alias for alias in recording.tools if identities.get(alias) not in known]:
         raise RunRefused(
             f"run {recording.run} stands in a database that others can write to, and none of the tools that your"
@@ -239,7 +290,9 @@ def _watched(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunV
             yield agent, view
 
 
-def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last") -> NoReturn:
+def _solve(
+    config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last"
+) -> NoReturn:
     """Run, print the solution and exit: 0 solved, 1 failed or paused. `name` is what resumes the run.
 
     The answer is the user's, who asked for it; in all else secrets are placeholders.
@@ -249,14 +302,20 @@ def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, name: s
         try:
             solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
-            if name != "last" or [stored.id for stored in agent.store.list(1)] != latest:  # else it had not begun
+            if (
+                name != "last" or [stored.id for stored in agent.store.list(1)] != latest
+            ):  # else it had not begun
                 output.say(f"Go on with: {_runs('resume', name)}")
             raise
     redact = Redactor(agent.toolbox)
     redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
-    plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}
+    plain = asdict(shown) | {
+        "answer": solution.answer,
+        "calls": solution.calls,
+        "repairs": solution.repairs,
+    }
     answer = solution.answer if solution.status == "solved" else None
     output.print_result(plain | output.error_document(_why(shown), 1), answer or "")
     _conclude(shown, view)
@@ -276,7 +335,11 @@ def _conclude(solution: Solution, view: RunView) -> None:
     )
     view.line(solution.status, took, "green" if solution.status == "solved" else "red")
     for call in solution.orphans:
-        view.line("left", f"{told_call(call)}: an earlier program made it, the answer's does not", "yellow")
+        view.line(
+            "left",
+            f"{told_call(call)}: an earlier program made it, the answer's does not",
+            "yellow",
+        )
     for call in solution.unknown:
         view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
     if (why := _why(solution)) is None:
@@ -293,7 +356,10 @@ def _conclude(solution: Solution, view: RunView) -> None:
             " --on-unknown skip. To look once more: the command without either."
         )
     else:
-        output.say(f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else ""))
+        output.say(
+            f"Go on with: {resume}"
+            + (" --accept-orphans, which lets them stand" if solution.orphans else "")
+        )
 
 
 def _runs(verb: str, run: str) -> str:

@@ -58,7 +58,14 @@ runs.add_command(resume)
 
 
 @runs.command("list", examples=["atc runs list --limit 5"])
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Newest runs only.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Newest runs only.",
+)
 def list_(*, limit: int) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()) as store:
@@ -85,17 +92,31 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
         stored = without_secrets(stored)
     # A call stands once, in its attempt's trace or under `unfinished_calls`.
     summary = replace(stored.summary, identities={})
-    document = asdict(replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished)))
+    document = asdict(
+        replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished))
+    )
     document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
-    print_result(document, escape_hidden("\n".join(_page(stored, prompts=prompts)), keep_newlines=True))
+    print_result(
+        document, escape_hidden("\n".join(_page(stored, prompts=prompts)), keep_newlines=True)
+    )
 
 
-@runs.command(examples=["atc runs view", "atc runs view last", "atc runs view --port 8790 --no-browser"])
+@runs.command(
+    examples=["atc runs view", "atc runs view last", "atc runs view --port 8790 --no-browser"]
+)
 @click.argument("run", required=False)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port of 127.0.0.1, else a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Port of 127.0.0.1, else a free one.",
 )
-@click.option("--browser/--no-browser", default=True, help="Open the page in the browser (the default), or print it.")
+@click.option(
+    "--browser/--no-browser",
+    default=True,
+    help="Open the page in the browser (the default), or print it.",
+)
 def view(run: str | None, *, port: int, browser: bool) -> None:
     """See runs in the browser.
 
@@ -125,7 +146,9 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
 
 def _resume_with(store: RunStore) -> Callable[..., Solution]:
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
-        with open_agent(config_of(store.load(run), shared=store.shared), ask_person=ask_person) as agent:
+        with open_agent(
+            config_of(store.load(run), shared=store.shared), ask_person=ask_person
+        ) as agent:
             return agent.resume(run, accept_orphans=accept_orphans, resend=resend)
 
     return resume
@@ -133,7 +156,12 @@ def _resume_with(store: RunStore) -> Callable[..., Solution]:
 
 @runs.command(examples=["atc runs purge --older-than 30 --yes"])
 @click.argument("names", nargs=-1, metavar="[RUN]...")
-@click.option("--older-than", type=click.FloatRange(0), metavar="DAYS", help="Every run begun longer ago than that.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0),
+    metavar="DAYS",
+    help="Every run begun longer ago than that.",
+)
 @click.option("--all", "every", is_flag=True, help="Every run, also those of earlier versions.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool) -> None:
@@ -143,7 +171,9 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
     a process is working on is left alone.
     """
     if sum((bool(names), older_than is not None, every)) != 1:
-        raise click.UsageError("name the runs to delete, or give one of --older-than DAYS and --all")
+        raise click.UsageError(
+            "name the runs to delete, or give one of --older-than DAYS and --all"
+        )
     config = load_config()
     with open_store(config) as store:
         if names:
@@ -170,8 +200,12 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
 @runs.command("export", examples=["atc runs export last -o run.json"])
 @click.argument("run")
 @options.output_option
-@click.option("--python", "as_script", is_flag=True, help="The solved program as a script of its own.")
-@click.option("--html", "as_page", is_flag=True, help="The page that 'atc runs view' shows, as one file.")
+@click.option(
+    "--python", "as_script", is_flag=True, help="The solved program as a script of its own."
+)
+@click.option(
+    "--html", "as_page", is_flag=True, help="The page that 'atc runs view' shows, as one file."
+)
 @options.force_option
 def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force: bool) -> None:
     """Write a run as a file that replays, or as a script.
@@ -209,7 +243,9 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
     else:
         click.echo(text, nl=False)
     if hidden:
-        say(f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}.")
+        say(
+            f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}."
+        )
 
 
 def _typed(words: str, path: Path | None) -> str:
@@ -225,7 +261,13 @@ def _typed(words: str, path: Path | None) -> str:
 )
 @click.argument("run")
 @click.option("--as-tool", "name", required=True, metavar="NAME", help="What programs call it.")
-@click.option("--parameter", "given", multiple=True, metavar="NAME=LITERAL", help="A literal to be given. Repeatable.")
+@click.option(
+    "--parameter",
+    "given",
+    multiple=True,
+    metavar="NAME=LITERAL",
+    help="A literal to be given. Repeatable.",
+)
 @options.force_option
 def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     """Make a solved program a tool that others can call.
@@ -254,7 +296,9 @@ def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
     for text in given:
         name, equals, literal = text.partition("=")
         if not name or not equals or name in parameters:
-            raise click.UsageError(f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK")
+            raise click.UsageError(
+                f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK"
+            )
         parameters[name] = savable.literal(literal)
     return parameters
 
@@ -288,7 +332,9 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     """
     found = list(dict.fromkeys(_recordings(files)))
     if not found:
-        raise click.UsageError("there is no recording in it; 'atc runs export RUN -o FILE' writes one")
+        raise click.UsageError(
+            "there is no recording in it; 'atc runs export RUN -o FILE' writes one"
+        )
     documents: list[dict[str, Any]] = []
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
@@ -327,7 +373,12 @@ def _replayed(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any],
         "diverged": None,
     }
     if departure is not None:
-        told = {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)}
+        told = {
+            "index": departure.index,
+            "expected": departure.expected,
+            "got": departure.got,
+            "told": str(departure),
+        }
         return document | {"diverged": told}, f"{str(departure).rstrip('.')}."
     end = "end" if recording.answer is None else "answer"
     took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
@@ -347,7 +398,10 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
         *(f"note     {note}" for note in run.notes),
     ]
     for number, attempt in enumerate(stored.attempts, start=1):
-        source = [f"{line:>7} │ {text}" for line, text in enumerate(attempt.program.source.splitlines(), start=1)]
+        source = [
+            f"{line:>7} │ {text}"
+            for line, text in enumerate(attempt.program.source.splitlines(), start=1)
+        ]
         lines += ["", f"attempt {number}", *source, *_outcome(attempt)]
     if unfinished := stored.unfinished:
         lines += ["", "calls of executions that broke off or were begun again"]
@@ -365,11 +419,19 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
 
 def _outcome(attempt: Attempt) -> list[str]:
     """What became of a program: findings, calls, output, fault."""
-    lines = [f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings]
-    lines += [f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended]
+    lines = [
+        f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings
+    ]
+    lines += [
+        f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended
+    ]
     if attempt.trace is not None:
         lines += [_call(call) for call in attempt.trace.calls]
-        lines += [f"printed  {_line(attempt.trace.stdout.rstrip())}"] if attempt.trace.stdout.strip() else []
+        lines += (
+            [f"printed  {_line(attempt.trace.stdout.rstrip())}"]
+            if attempt.trace.stdout.strip()
+            else []
+        )
     if attempt.fault is not None:
         lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]
         lines += [f"         {_line(fact.text)}" for fact in attempt.fault.evidence]

@@ -16,7 +16,14 @@ from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse
 from atc.cli import options, output
 from atc.cli.main import explained
 from atc.cli.settings import Layer, load_config
-from atc.cli.wiring import asker, consenting, invoke_settings, open_questions, open_store, say_withheld
+from atc.cli.wiring import (
+    asker,
+    consenting,
+    invoke_settings,
+    open_questions,
+    open_store,
+    say_withheld,
+)
 from atc.core.config import Config
 from atc.core.quoting import escape_hidden, quoted
 from atc.core.types import Attempt, Program
@@ -83,7 +90,11 @@ def _run(script: Script, config: Config) -> int:
     trace = _executed(script, config)
     if trace.failure is not None:
         failed = trace.failure
-        told = failed.message if failed.kind == "paused" else f"line {failed.line}: {failed.type}: {failed.message}"
+        told = (
+            failed.message
+            if failed.kind == "paused"
+            else f"line {failed.line}: {failed.type}: {failed.message}"
+        )
         output.say(told)
         return 1
     output.print_text(Attempt(Program(script.program), (), trace, None).answer or "")
@@ -104,7 +115,9 @@ def _executed(script: Script, config: Config) -> Trace:
         )
         say_withheld(config)
         config = consenting(config, tools)
-        effects = Effects(tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
+        effects = Effects(
+            tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
+        )
         journal = Journal(pins=Pins(clock=time.time()), effects=effects)
         consent = Consent(script.task, tools, config, asker(), journal, held=HeldCalls(questions))
         limits = Limits(tool_calls=config.max_calls)

@@ -30,13 +30,17 @@ _MOST_TOLD = 500
 """Runs that stderr tells of; a client that does not read it must not stop the gateway."""
 
 
-def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, int] | None:
+def _address(
+    _ctx: click.Context, _option: click.Parameter, value: str | None
+) -> tuple[str, int] | None:
     """Host and port; a lone port is one of 127.0.0.1."""
     if value is None:
         return None
     host, _, port = value.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise click.BadParameter(f"{value!r} is no address; write HOST:PORT, such as 127.0.0.1:8787.")
+        raise click.BadParameter(
+            f"{value!r} is no address; write HOST:PORT, such as 127.0.0.1:8787."
+        )
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
@@ -49,20 +53,43 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
     ],
 )
 @options.tools_options
-@click.option("--http", "address", callback=_address, metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
+@click.option(
+    "--http",
+    "address",
+    callback=_address,
+    metavar="HOST:PORT",
+    help="Streamable HTTP there, at /mcp.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Host name that clients use. Repeatable.",
+)
 @options.allow_writes_option
 @options.trust_option
 @options.learn_option
 @click.option(
-    "--share-learned", is_flag=True, help="Show each HTTP client the response shapes that other clients' calls showed."
+    "--share-learned",
+    is_flag=True,
+    help="Show each HTTP client the response shapes that other clients' calls showed.",
 )
 @options.sandbox_option
-@click.option("--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", help="Of one program (120).")
-@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
+@click.option(
+    "--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", help="Of one program (120)."
+)
+@click.option(
+    "--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500)."
+)
 @click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
               help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
-@click.option("--print-config", "client", type=click.Choice(CLIENTS), help="Print what to paste into an agent.")
+@click.option(
+    "--print-config",
+    "client",
+    type=click.Choice(CLIENTS),
+    help="Print what to paste into an agent.",
+)
 def serve(
     *, address: tuple[str, int] | None, hosts: tuple[str, ...], max_seconds: float, as_: str, client: str | None,
     share_learned: bool, **flags: Any,
@@ -74,7 +101,11 @@ def serve(
     client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is drawn and printed.
     --json prints address and token, or the configuration.
     """
-    url = "" if address is None else f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}/mcp"
+    url = (
+        ""
+        if address is None
+        else f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}/mcp"
+    )
     if client is not None:
         words = _command()
         safe = [shown(word) for word in words]
@@ -87,10 +118,14 @@ def serve(
         print_result({"client": client, "config": text}, text)
         return
     if as_json() and address is None:
-        raise click.UsageError("--json needs --http or --print-config: over stdio, stdout belongs to the client")
+        raise click.UsageError(
+            "--json needs --http or --print-config: over stdio, stdout belongs to the client"
+        )
     config = load_config(flags)
     if address is None and sys.stdin.isatty():
-        say("An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it.")
+        say(
+            "An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it."
+        )
     # mcp first: what the core lacks is named by the extra that brings it.
     from mcp.server.stdio import stdio_server
 
@@ -112,16 +147,22 @@ def serve(
             return
         host, port = address
         # An address that is taken is told of before it is announced.
-        socket.create_server(address, family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        socket.create_server(
+            address, family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        ).close()
         token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
         if not is_loopback(host):
-            say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")
+            say(
+                f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise."
+            )
         say(f"Serving MCP at {url}")
         if as_json():
             print_json({"url": url, "token": token})
         elif TOKEN not in os.environ:
             say(f"Bearer token: {token}")
-        serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
+        serve_http(
+            http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port
+        )
 
 
 def _teller() -> Callable[[str], None]:
@@ -131,7 +172,9 @@ def _teller() -> Callable[[str], None]:
     def tell(run: str) -> None:
         if run not in told and len(told) < _MOST_TOLD:
             told.add(run)
-            say(f"run {run} waits for a person: {command('atc', 'runs', 'resume', run) or 'atc runs list'}")
+            say(
+                f"run {run} waits for a person: {command('atc', 'runs', 'resume', run) or 'atc runs list'}"
+            )
 
     return tell
 
@@ -145,6 +188,8 @@ def _command() -> list[str]:
         option = next(one for one in context.command.params if one.name == name)
         for one in value if isinstance(value, tuple) else [value]:
             words.append(option.opts[0] if one is not False else option.secondary_opts[0])
-            words += [] if isinstance(one, bool) else [absolute(one) if name == "tools" else str(one)]
+            words += (
+                [] if isinstance(one, bool) else [absolute(one) if name == "tools" else str(one)]
+            )
     own = Path(sys.argv[0]).absolute()
     return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), *words]

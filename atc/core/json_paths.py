@@ -108,12 +108,16 @@ def walk(value: Json) -> Iterator[tuple[Path, Json]]:
             stack.extend(((*path, key), inner) for key, inner in reversed(list(current.items())))
         elif isinstance(current, list):
             room = MAX_NODES - visited
-            stack.extend(((*path, i), current[i]) for i in range(min(len(current), room) - 1, -1, -1))
+            stack.extend(
+                ((*path, i), current[i]) for i in range(min(len(current), room) - 1, -1, -1)
+            )
 
 
 def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, Path, Json]]:
     """Every value inside the responses of calls, with its path, in the order of these calls, at most `MAX_NODES`."""
-    return islice(((call, path, inner) for call in calls for path, inner in walk(call.result)), MAX_NODES)
+    return islice(
+        ((call, path, inner) for call in calls for path, inner in walk(call.result)), MAX_NODES
+    )
 
 
 def general(path: Path) -> Path:
@@ -123,7 +127,10 @@ def general(path: Path) -> Path:
 
 def shared(one: Path, other: Path) -> int:
     """How many first steps two paths have in common."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def at(value: Json, path: Path) -> Json:
@@ -133,7 +140,23 @@ def at(value: Json, path: Path) -> Json:
 
 
 _COMMON = frozenset(
-    ["true", "false", "yes", "no", "none", "null", "ok", "asc", "desc", "name", "id", "key", "value", "type", "date"]
+    [
+        "true",
+        "false",
+        "yes",
+        "no",
+        "none",
+        "null",
+        "ok",
+        "asc",
+        "desc",
+        "name",
+        "id",
+        "key",
+        "value",
+        "type",
+        "date",
+    ]
 ) | {"data", "all", "any", "on", "off", "utc", "gmt", "usd", "eur", "en", "us"}
 """Texts that stand everywhere, lower case: an equal one elsewhere says nothing."""
 
@@ -172,7 +195,9 @@ def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]
     """
     if not telling(value):
         return ()
-    before = sorted((call for call in calls_before if call.error is None), key=lambda call: -call.index)
+    before = sorted(
+        (call for call in calls_before if call.error is None), key=lambda call: -call.index
+    )
     matches: dict[tuple[int, Path], tuple[ToolCall, list[Path]]] = {}
     for call, path, inner in walk_responses(before):
         if type(inner) is type(value) and inner == value:

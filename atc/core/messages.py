@@ -72,7 +72,9 @@ def may_guess(names: int) -> bool:
     return so_far[0] <= _MOST_COMPARED
 
 
-def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
+def nearest(
+    name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True
+) -> str | None:
     """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
     if len(name) > LONGEST_COMPARED:
         return None
@@ -87,7 +89,11 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     if close or not loose:
         return folded[close[0]] if close else None
     wanted, squashed = wanted.replace("_", ""), {_fold(one).replace("_", ""): one for one in known}
-    held = [key for key in squashed if min(len(key), len(wanted)) > 3 and (key in wanted or wanted in key)]
+    held = [
+        key
+        for key in squashed
+        if min(len(key), len(wanted)) > 3 and (key in wanted or wanted in key)
+    ]
     return squashed[min(held, key=lambda key: abs(len(key) - len(wanted)))] if held else None
 
 
@@ -119,14 +125,20 @@ def a_type(value: Json) -> str:
 
 def invocation(call: ToolCall, *, most: int = 60) -> str:
     """`get_flights(origin="JFK", page=1)`, with `most` characters of each value."""
-    given = ", ".join(f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items())
+    given = ", ".join(
+        f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items()
+    )
     return f"{call.tool}({given})"
 
 
 def keys_there(value: Json) -> str:
     """`its keys are a, b, c`, or what the value is where it has none."""
     if isinstance(value, Mapping):
-        return f"its keys are {listed(map(str, value), most=MOST_KEYS)}" if value else "it is an empty object"
+        return (
+            f"its keys are {listed(map(str, value), most=MOST_KEYS)}"
+            if value
+            else "it is an empty object"
+        )
     return f"it is {a_type(value)}"
 
 

@@ -146,5 +146,7 @@ def patience(most: float) -> float:
     """
     left = _UNTIL.get() - time.monotonic()
     if left <= 0:
-        raise OutOfTime("the model's reply did not come in the time that was given for it; allow more of it.")
+        raise OutOfTime(
+            "the model's reply did not come in the time that was given for it; allow more of it."
+        )
     return min(most, left)

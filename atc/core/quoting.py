@@ -33,7 +33,9 @@ _MOST_MARKS = 3
 _PLAIN_NAME = re.compile(r"[A-Za-z_\[][A-Za-z0-9_.\[\]-]{0,79}")
 _QUOTE_MARKS = frozenset("'`´‘’‚‛“”„‟′″‵‶ʹʺʻʼʽˈˊˋ՚׳״ꞌ＇＂｀ˮ˝〃〝〞〟")
 """Marks that a reader may take for the end of a quotation."""
-_LATIN_SHAPES = frozenset("асеорхуіјѕһԁԛԝӏАВСЕНІЈКМОРЅТХУԌԚԜαινοκρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսցօᎪᏴᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ")
+_LATIN_SHAPES = frozenset(
+    "асеорхуіјѕһԁԛԝӏАВСЕНІЈКМОРЅТХУԌԚԜαινοκρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսցօᎪᏴᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ"
+)
 """Cyrillic, Greek, Armenian and Cherokee letters of which whole words can be made that look English."""
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 """Scripts that are written beside Latin letters without a blank, and whose letters pass for none of them."""
@@ -67,7 +69,10 @@ def quoted(value: Json, *, most: int = MOST) -> str:
         return _cut(text, most, length=len(text), quote="")
     if len(value) <= 4 * most:
         return _cut(_quotable(value), most, length=len(value), quote="'")
-    ends = [*_quotable(value[: 2 * most]), *_quotable(value[-2 * most :])]  # what is between is not shown anyway
+    ends = [
+        *_quotable(value[: 2 * most]),
+        *_quotable(value[-2 * most :]),
+    ]  # what is between is not shown anyway
     return _cut(ends, most, length=len(value), quote="'")
 
 
@@ -178,7 +183,9 @@ def _judge_of(word: str, *, strict: bool) -> Callable[[str], bool]:
 
 def _looks_latin(character: str) -> bool:
     """Return True for a letter or digit that looks like an ASCII one by its shape, whatever its script."""
-    return character in _LATIN_SHAPES or (character.isalnum() and unicodedata.normalize("NFKC", character).isascii())
+    return character in _LATIN_SHAPES or (
+        character.isalnum() and unicodedata.normalize("NFKC", character).isascii()
+    )
 
 
 def _passes_for_latin(character: str) -> bool:

@@ -69,7 +69,9 @@ def connected(workers: str) -> Iterator[None]:
         with _away_from_folder():
             ray.init(address, log_to_driver=False, configure_logging=False)
     except Exception as error:  # Ray raises plain ones, as where a node does not start in time
-        raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {_told(error)}") from error
+        raise ClusterUnavailable(
+            f"the Ray cluster {address} cannot be used: {_told(error)}"
+        ) from error
     try:
         signal.signal(signal.SIGTERM, before)  # Ray has put its own there
         yield
@@ -117,7 +119,9 @@ class RayPool:
     """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once."""
 
     most: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)  # for workers, such as keys
+    environment: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # for workers, such as keys
 
     def __call__(
         self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
@@ -128,7 +132,9 @@ class RayPool:
             ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
             SandboxUnavailable: a node has no sandbox with a boundary.
         """
-        order = _Order(cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment)
+        order = _Order(
+            cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment
+        )
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         waiting, lost = iter(items), list[_Lost]()
         # With no number given, two items for each CPU are with the cluster, so that none waits.
@@ -138,7 +144,9 @@ class RayPool:
             ready, busy = ray.wait(busy, timeout=_LOOK_SECONDS)
             if not ready:
                 _require_reachable(ray.get_runtime_context().gcs_address, f"; {_GOES_ON}")
-            busy += [task.remote(order, item) for item in islice(waiting, len(ready))]  # before the results are used
+            busy += [
+                task.remote(order, item) for item in islice(waiting, len(ready))
+            ]  # before the results are used
             for reference in ready:
                 try:
                     yield _result(reference)
@@ -157,7 +165,9 @@ def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
 class _Order(NamedTuple):
     """What each task of one command carries along, in memory alone: the object store may write to disk."""
 
-    opener: bytes  # opens a worker; whose tasks have the same one, they share the worker of a process
+    opener: (
+        bytes  # opens a worker; whose tasks have the same one, they share the worker of a process
+    )
     versions: str
     folder: str
     environment: Mapping[str, str]
@@ -209,7 +219,9 @@ def _work(order: _Order, item: Any) -> Any:
                 worker = stack.enter_context(cloudpickle.loads(order.opener)())
             except SandboxUnavailable as error:
                 advice = "it is left out with 'ray start --num-cpus 0' there"
-                raise SandboxUnavailable(f"the node {socket.gethostname()}: {error} Or {advice}.") from error
+                raise SandboxUnavailable(
+                    f"the node {socket.gethostname()}: {error} Or {advice}."
+                ) from error
             _open[order.opener] = stack.pop_all(), worker
     return _open[order.opener][1](item)
 
@@ -219,7 +231,9 @@ def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
 
     `look` raises SandboxUnavailable in a node that has no sandbox for programs.
     """
-    order = _Order(cloudpickle.dumps(lambda: nullcontext(lambda _: look())), versions(), str(Path.cwd()), {})
+    order = _Order(
+        cloudpickle.dumps(lambda: nullcontext(lambda _: look())), versions(), str(Path.cwd()), {}
+    )
     living = [node for node in ray.nodes() if node["Alive"]]
     asked = [_remote(_work, node["NodeID"], max_retries=0).remote(order, None) for node in living]
     found = []

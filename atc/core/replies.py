@@ -19,13 +19,22 @@ def program_in_reply(reply: str) -> Program | None:
     does something. An unclosed fence runs to the end of the reply; one may close at the end of a line of code, as small
     models write it.
     """
-    blocks = [text for block in _BLOCK.findall(reply) if (text := block.strip("\n").rstrip() + "\n").strip()]
+    blocks = [
+        text
+        for block in _BLOCK.findall(reply)
+        if (text := block.strip("\n").rstrip() + "\n").strip()
+    ]
     if not blocks:
         bare = reply.strip() + "\n"
-        does = any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in _statements(bare))
+        does = any(
+            not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
+            for node in _statements(bare)
+        )
         blocks = [bare] if does else []
     sources = [source for block in blocks if (source := _without_stubs(block)) is not None]
-    longest = max(sources, key=lambda source: (bool(_statements(source)), len(source)), default=None)
+    longest = max(
+        sources, key=lambda source: (bool(_statements(source)), len(source)), default=None
+    )
     return Program(longest) if longest is not None else None
 
 
@@ -42,12 +51,17 @@ def _without_stubs(source: str) -> str | None:
     """
     body = _statements(source)
     functions = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    stubs = [node for node in functions if all(map(_is_constant, node.body))]  # a docstring or `...`
+    stubs = [
+        node for node in functions if all(map(_is_constant, node.body))
+    ]  # a docstring or `...`
     if not stubs:
         return source
     left = [node for node in body if node not in stubs]
     imports = (ast.Import, ast.ImportFrom)
-    if all(isinstance(node, imports) or _is_constant(node) or "TypedDict" in ast.unparse(node) for node in left):
+    if all(
+        isinstance(node, imports) or _is_constant(node) or "TypedDict" in ast.unparse(node)
+        for node in left
+    ):
         return None
     place = Places(source)
     return edited(Program(source), [place.over(node, "") for node in stubs]).source.lstrip("\n")

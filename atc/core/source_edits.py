@@ -49,6 +49,10 @@ def edited(program: Program, edits: Iterable[Edit]) -> Program:
     end = len(source) + 1
     for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):
         if edit.end <= end:
-            source = source[: edit.start] + edit.text.encode("utf-8", "surrogatepass") + source[edit.end :]
+            source = (
+                source[: edit.start]
+                + edit.text.encode("utf-8", "surrogatepass")
+                + source[edit.end :]
+            )
             end = edit.start
     return Program(source.decode("utf-8", "surrogatepass"))

@@ -40,11 +40,15 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
     for part in filter(None, map(str.strip, text.split(","))):
         key, given, value = part.partition("=")
         if key not in kinds:
-            raise ValueError(f"the {what} {name!r} has no flag {key!r}; its flags: {', '.join(kinds) or 'none'}.")
+            raise ValueError(
+                f"the {what} {name!r} has no flag {key!r}; its flags: {', '.join(kinds) or 'none'}."
+            )
         try:
             flags[key] = TypeAdapter(kinds[key]).validate_python(value if given else "yes")
         except ValidationError as error:
-            raise ValueError(f"the {what} {name!r}: {key} {demand(error.errors()[0])}, got {value!r}.") from error
+            raise ValueError(
+                f"the {what} {name!r}: {key} {demand(error.errors()[0])}, got {value!r}."
+            ) from error
     return table[name], flags
 
 

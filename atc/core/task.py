@@ -23,7 +23,9 @@ def readable(task: str) -> str:
         InvalidTask: it is no text, or nothing is left, or more than `LONGEST_TASK` characters.
     """
     if not isinstance(task, str):
-        raise InvalidTask(f"the task must be a text, got {shortened(task)}; say in words what is to be done.")
+        raise InvalidTask(
+            f"the task must be a text, got {shortened(task)}; say in words what is to be done."
+        )
     text = task.strip()
     if not text:
         raise InvalidTask("the task is empty; say what is to be found out or done.")

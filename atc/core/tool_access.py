@@ -27,7 +27,9 @@ def call_settings(
     The other arguments are fields of `InvokeSettings`. Tools that get no credentials have `confirm_start` alone.
     """
     settings = InvokeSettings(
-        confirm_start=confirm_start, trust_annotations=config.trust_annotations, near_hosts=config.near_hosts
+        confirm_start=confirm_start,
+        trust_annotations=config.trust_annotations,
+        near_hosts=config.near_hosts,
     )
     if not config.lend_credentials:
         return replace(settings, problems=dict.fromkeys(config.credentials, f"t{WITHHELD[1:]}"))

@@ -54,7 +54,9 @@ class Program:
     def lines_of(self, before: Program) -> int:
         """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""
         kept, lines = before.source.splitlines(), self.source.splitlines()
-        head = 2 if lines[:1] == [f"{ANSWERING} = print"] and kept[:1] != lines[:1] else 0  # it prints its answer alone
+        head = (
+            2 if lines[:1] == [f"{ANSWERING} = print"] and kept[:1] != lines[:1] else 0
+        )  # it prints its answer alone
         return head + len(kept) if kept and lines[head:][: len(kept)] == kept else 0
 
 
@@ -115,7 +117,9 @@ class Fault:
 
 def answered(text: str) -> Json:
     """What a program printed: as JSON where it is JSON or the `repr` of a value, else the text (`1,234`, `+49…`)."""
-    for read in (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,):  # NTF: None, True …
+    for read in (
+        (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)
+    ):  # NTF: None, True …
         try:
             value: Json = read(text)
             json.dumps(value, allow_nan=False)
@@ -152,7 +156,11 @@ class Attempt:
     @property
     def paused(self) -> bool:
         """Whether it was stopped before a write that nobody allowed."""
-        return self.trace is not None and self.trace.failure is not None and self.trace.failure.kind == "paused"
+        return (
+            self.trace is not None
+            and self.trace.failure is not None
+            and self.trace.failure.kind == "paused"
+        )
 
     @property
     def answer(self) -> str | None:
@@ -195,7 +203,12 @@ class Usage:
         )
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(**{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Usage)})
+        return Usage(
+            **{
+                one.name: getattr(self, one.name) + getattr(other, one.name)
+                for one in fields(Usage)
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +238,11 @@ class Solution:
     def calls(self) -> int:
         """Tool calls really made, over all attempts: neither answered by the journal nor refused unsent."""
         traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
-        return sum(not call.reused and call.outcome != "not_run" for trace in traces for call in trace.calls)
+        return sum(
+            not call.reused and call.outcome != "not_run"
+            for trace in traces
+            for call in trace.calls
+        )
 
     @property
     def problem(self) -> str | None:
@@ -234,14 +251,24 @@ class Solution:
             return None
         last = self.attempts[-1] if self.attempts else None
         if self.status == "paused":
-            failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
+            failure = (
+                last.trace.failure
+                if last is not None and last.paused and last.trace is not None
+                else None
+            )
             left = f"Writes are left that the final program does not make. It would answer: {self.answer}"
             return left if failure is None else failure.message
-        if self.limit and " = " not in self.limit:  # a bound of the strategy, which no setting raises
+        if (
+            self.limit and " = " not in self.limit
+        ):  # a bound of the strategy, which no setting raises
             return f"There was no answer within {self.limit}, the most of this strategy: ask for less, or take another."
         if self.limit:
             return f"The run's budget is spent: {self.limit}. Raise it, or ask for less."
-        return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
+        return (
+            last.fault.message
+            if last is not None and last.fault is not None
+            else "No program gave an answer."
+        )
 
     def raise_if_unsolved(self) -> Self:
         """Return the solution itself if the task was solved.

@@ -73,7 +73,13 @@ def choose(
         return ScriptedModel.load(Path(rest))
     if name in LOCAL_MODELS or name.endswith(".gguf"):
         folder = cache_dir / "models" if cache_dir is not None else None
-        return LocalModel(name, folder=folder, on_progress=on_progress, on_message=on_message, on_reading=on_reading)
+        return LocalModel(
+            name,
+            folder=folder,
+            on_progress=on_progress,
+            on_message=on_message,
+            on_reading=on_reading,
+        )
     endpoint = partial(OpenAIModel, timeout_seconds=timeout_seconds, max_retries=max_retries)
     if kind == "ollama" and rest:
         url = f"{ollama_url()}/v1"
@@ -102,7 +108,11 @@ def known(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
         yield name, "served", where
     if (best := recommended(free := free_memory())) is not None:
         fits = f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
-        yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF"
+        yield (
+            f"ollama:{best}",
+            "fits",
+            f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF",
+        )
     if chosen not in (*LOCAL_MODELS, "(endpoint)", *offered):
         yield chosen, "configured", "asked by 'atc models test'"
 
@@ -124,26 +134,36 @@ def free_memory() -> float | None:
     """Bytes that a model could take now, what a container allows included; None where the system does not tell."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+        free = next(
+            int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")
+        )
     except (OSError, ValueError, StopIteration):
         return None
     with suppress(OSError, ValueError):  # no container, or one without a limit ("max")
         group = Path("/sys/fs/cgroup")
-        limit, used = (int((group / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
+        limit, used = (
+            int((group / name).read_text(encoding="ascii"))
+            for name in ("memory.max", "memory.current")
+        )
         return min(free, limit - used)
     return free
 
 
 def recommended(free: float | None) -> str | None:
     """The largest of SUGGESTIONS that fits; None where only the embedded model does, or nothing is known."""
-    return next((tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free), None)
+    return next(
+        (tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free),
+        None,
+    )
 
 
 def served(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:
     """The names for `--model` that servers at these addresses offer, and where; a server that is not there has none."""
     for entry in _listed(f"{ollama}/api/tags", "models"):
         yield one_line(f"ollama:{entry.get('name')}", limit=_NAME), ollama
-    if any(entry.get("owned_by") == "llamacpp" for entry in _listed(f"{llamacpp}/v1/models", "data")):
+    if any(
+        entry.get("owned_by") == "llamacpp" for entry in _listed(f"{llamacpp}/v1/models", "data")
+    ):
         yield "llamacpp", llamacpp
 
 

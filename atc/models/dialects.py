@@ -44,7 +44,10 @@ VLLM = Dialect(
 )
 """Which backend it was started with, it does not tell: `auto` gives llguidance what xgrammar cannot read."""
 SGLANG = Dialect(
-    name="SGLang", powers=_SCHEMA, grammar=lambda text: {"ebnf": text}, continuing={"continue_final_message": True}
+    name="SGLang",
+    powers=_SCHEMA,
+    grammar=lambda text: {"ebnf": text},
+    continuing={"continue_final_message": True},
 )
 OLLAMA = Dialect(name="Ollama", powers=Powers(schema=True))
 OPENAI = Dialect(name="OpenAI", powers=Powers(schema=True, strict=True))
@@ -83,6 +86,9 @@ def fits_strict(schema: Any) -> bool:
         return True
     if schema.get("type") == "object" or "properties" in schema:
         keys = set(schema.get("properties", ()))
-        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != keys:
+        if (
+            schema.get("additionalProperties") is not False
+            or set(schema.get("required", ())) != keys
+        ):
             return False
     return all(map(fits_strict, schema.values()))

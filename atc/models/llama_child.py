@@ -25,7 +25,9 @@ def parameters(settings: dict[str, Any]) -> Any:
     params.model_alias = {settings["name"]}
     params.n_ctx = settings["context_tokens"]
     params.n_parallel = 1  # one slot: every request finds the prefix that the last one left
-    params.n_batch = 512  # as fast as 2048 here, and a request whose client left is dropped after as many tokens
+    params.n_batch = (
+        512  # as fast as 2048 here, and a request whose client left is dropped after as many tokens
+    )
     params.cache_prompt = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.cpuparams.n_threads = settings["threads"]
@@ -49,7 +51,9 @@ def main() -> None:
     os.umask(0o077)  # states of prompts are its user's alone
     settings = json.loads(sys.stdin.readline())
     answer = os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever the C++ side prints must not mix with the answer
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), 1
+    )  # whatever the C++ side prints must not mix with the answer
     try:
         import xllamacpp
 

@@ -18,7 +18,16 @@ from typing import Any
 from atc.models import lark
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
-from atc.models.wire import Reading, asked, completion_of, continued, continues, refusal, sent, unfenced
+from atc.models.wire import (
+    Reading,
+    asked,
+    completion_of,
+    continued,
+    continues,
+    refusal,
+    sent,
+    unfenced,
+)
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Message, Powers
 from protocols.private_files import NotPrivate, private_folder, write_whole
@@ -76,7 +85,11 @@ class LocalModel:
         self._threads = threads or free_cores()
         self._context_tokens = context_tokens
         self._fetch = partial(
-            fetch, LOCAL_MODELS.get(model, QWEN), folder=folder, on_progress=on_progress, on_message=on_message
+            fetch,
+            LOCAL_MODELS.get(model, QWEN),
+            folder=folder,
+            on_progress=on_progress,
+            on_message=on_message,
         )
         self._states_folder = (folder or cache_folder()) / "states"
         self._states: PromptStates | None = None
@@ -110,18 +123,29 @@ class LocalModel:
             ModelUnavailable: also where llguidance refuses the grammar.
         """
         # the seed that is left out means "random" to llama.cpp
-        options: dict[str, Json] = {"temperature": temperature, "seed": seed % (2**32 - 1), "max_tokens": max_tokens}
+        options: dict[str, Json] = {
+            "temperature": temperature,
+            "seed": seed % (2**32 - 1),
+            "max_tokens": max_tokens,
+        }
         if schema is not None:
             if (usable := lark.usable(schema)) is None:
                 completion = self.reply(messages, options, in_words=schema)[1]
                 return replace(completion, text=unfenced(completion.text))
-            options["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": usable}}
+            options["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": usable},
+            }
         elif grammar is not None:
             options["grammar"] = lark.require_taken(grammar)
         return self.reply(messages, options)[1]
 
     def reply(
-        self, messages: Sequence[Message], options: Mapping[str, Json], *, in_words: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[Message],
+        options: Mapping[str, Json],
+        *,
+        in_words: Mapping[str, Any] | None = None,
     ) -> tuple[dict[str, Json], Completion]:
         """llama.cpp's reply to options of its own, and what it says; a schema `in_words` is asked for in the messages.
 
@@ -132,7 +156,10 @@ class LocalModel:
         body = {"messages": sent(messages, in_words), **options}
         with self._lock:
             started = time.perf_counter()
-            process, prompt = self._loaded(), "\n".join("{role}: {content}".format(**turn) for turn in body["messages"])
+            process, prompt = (
+                self._loaded(),
+                "\n".join("{role}: {content}".format(**turn) for turn in body["messages"]),
+            )
             if self._forgotten:
                 body["cache_prompt"], self._forgotten = False, False
             else:
@@ -163,7 +190,11 @@ class LocalModel:
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
         """Load the kept state that spares most of reading `prompt`, if one does."""
         name = self._states.nearest(prompt, held=self._read) if self._states is not None else None
-        if self._states and name and "error" in process.post("/slots/0?action=restore", {"filename": name}):
+        if (
+            self._states
+            and name
+            and "error" in process.post("/slots/0?action=restore", {"filename": name})
+        ):
             self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
@@ -196,7 +227,9 @@ class LocalModel:
             status = path.stat()
         except (OSError, NotPrivate):
             return None
-        kind = f"{status.st_size} {status.st_mtime_ns} {version('xllamacpp')} {self._context_tokens}"
+        kind = (
+            f"{status.st_size} {status.st_mtime_ns} {version('xllamacpp')} {self._context_tokens}"
+        )
         return PromptStates(self._states_folder, kind=kind)
 
 
@@ -207,7 +240,11 @@ def runs_in_circles(text: str) -> bool:
     """
     for period in range(1, min(_LONGEST_PERIOD, len(text) // _TIMES) + 1):
         tail = max(_SHORTEST, _TIMES * period)
-        if len(text) >= tail and text[-1] == text[-1 - period] and text[-tail:-period] == text[period - tail :]:
+        if (
+            len(text) >= tail
+            and text[-1] == text[-1 - period]
+            and text[-tail:-period] == text[period - tail :]
+        ):
             return True
     return False
 
@@ -248,7 +285,9 @@ class PromptStates:
         with contextlib.suppress(OSError):  # a cache that cannot be kept costs time, nothing else
             note = (self.folder / name).with_suffix(".json")
             write_whole(note, json.dumps({"prompt": prompt}))
-            states = sorted(self.folder.glob("*.state"), key=lambda path: path.stat().st_mtime, reverse=True)
+            states = sorted(
+                self.folder.glob("*.state"), key=lambda path: path.stat().st_mtime, reverse=True
+            )
             for stale in states[_MOST_STATES:]:
                 self.drop(stale.name)
 

@@ -10,9 +10,25 @@ from dataclasses import replace
 from typing import Any
 
 from atc.models import lark
-from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
+from atc.models.dialects import (
+    CONTINUING_FIELDS,
+    GRAMMAR_FIELDS,
+    LLAMA,
+    Dialect,
+    dialect_of,
+    fits_strict,
+)
 from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, told
-from atc.models.wire import OtherForm, asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
+from atc.models.wire import (
+    OtherForm,
+    asked,
+    completion_of,
+    continued,
+    continues,
+    is_cut_before_text,
+    sent,
+    unfenced,
+)
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Message, Powers
 from protocols.schema import Json, listed
@@ -61,7 +77,11 @@ class OpenAIModel:
         self.url = (url or OPENAI_URL).rstrip("/")
         self.prompt_tokens = prompt_tokens
         self._endpoint = Endpoint(
-            url=self.url, key=key, timeout_seconds=timeout_seconds, max_retries=max_retries, model=model
+            url=self.url,
+            key=key,
+            timeout_seconds=timeout_seconds,
+            max_retries=max_retries,
+            model=model,
         )
         official = self._endpoint.is_official
         self._endpoint.model = model or (DEFAULT_MODEL if official else None)
@@ -122,17 +142,26 @@ class OpenAIModel:
         """Close the connections; the next call opens new ones."""
         self._endpoint.close()
 
-    def _asked(self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int) -> Completion:
+    def _asked(
+        self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
+    ) -> Completion:
         """The endpoint's reply to a body of `options`, as far as it takes them."""
         messages = asked(messages)
         going_on = continues(messages)
         continuing = (going_on and self._dialect.continuing) or {}
         started = time.perf_counter()
         while True:
-            body = {"model": self.name, self._limit_name: max_tokens + self._headroom, **options, **continuing}
+            body = {
+                "model": self.name,
+                self._limit_name: max_tokens + self._headroom,
+                **options,
+                **continuing,
+            }
             body = {name: value for name, value in body.items() if name not in self._refused}
             form = options.get("response_format")
-            in_words = form["json_schema"]["schema"] if form and "response_format" not in body else None
+            in_words = (
+                form["json_schema"]["schema"] if form and "response_format" not in body else None
+            )
             reply = self._accepted(body | {"messages": sent(messages, in_words)})
             if reply is None:
                 continue
@@ -140,7 +169,9 @@ class OpenAIModel:
                 if is_cut_before_text(reply) and not self._headroom:
                     self._headroom = _REASONING_TOKENS
                     continue
-                completion = completion_of(reply, model=self.name, seconds=time.perf_counter() - started)
+                completion = completion_of(
+                    reply, model=self.name, seconds=time.perf_counter() - started
+                )
             except OtherForm as error:
                 raise ModelUnavailable(
                     f"the endpoint {self.url} answered in another form than the chat completions of the OpenAI API; "
@@ -153,7 +184,9 @@ class OpenAIModel:
         if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
             parts = (reply, *listed(reply.get("choices"), dict))
             failed = next((one for one in parts if one.get("error")), None)
-            what = f"an error ({told(failed, key=self._endpoint.key)})" if failed else "an empty reply"
+            what = (
+                f"an error ({told(failed, key=self._endpoint.key)})" if failed else "an empty reply"
+            )
             raise ModelUnavailable(
                 f"the model {self.name!r} at {self.url} answered with {what}; try again or name another model."
             )
@@ -183,7 +216,9 @@ class OpenAIModel:
 
     def _learn(self, refused: Refused, body: Mapping[str, Json]) -> bool:
         """Remember the parameter of `body` that a refusal names; False when it names none. Shrinks, so it ends."""
-        named = set(re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail))
+        named = set(
+            re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail)
+        )
         if "max_tokens" in body and "max_tokens" in named:
             self._limit_name = "max_completion_tokens"
             return True
@@ -191,7 +226,9 @@ class OpenAIModel:
             named.add("response_format")
         found = named & _OPTIONAL & body.keys()
         # A keyword that `strict` does not know is this schema's: it is sent again without, and another one with it.
-        if "response_format" in found and body["response_format"]["json_schema"].pop("strict", None):
+        if "response_format" in found and body["response_format"]["json_schema"].pop(
+            "strict", None
+        ):
             return True
         self._refused |= found | (CONTINUING_FIELDS if found & CONTINUING_FIELDS else set())
         return bool(found)

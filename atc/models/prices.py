@@ -28,7 +28,8 @@ class Price:
 FREE = Price(0.0, 0.0)
 
 LIST_PRICES: Mapping[str, Price] = {
-    name: Price(*price) for name, price in tomllib.loads(Path(__file__).with_name("prices.toml").read_text()).items()
+    name: Price(*price)
+    for name, price in tomllib.loads(Path(__file__).with_name("prices.toml").read_text()).items()
 }
 """A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for `gpt-4o-mini`."""
 

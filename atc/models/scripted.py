@@ -46,9 +46,13 @@ class ScriptedModel:
         try:
             replies = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ModelUnavailable(f"the script {str(path)!r} cannot be read ({error}); name a JSON file.") from error
+            raise ModelUnavailable(
+                f"the script {str(path)!r} cannot be read ({error}); name a JSON file."
+            ) from error
         if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
-            raise ModelUnavailable(f"the script {str(path)!r} must be a JSON array of texts, one a reply.")
+            raise ModelUnavailable(
+                f"the script {str(path)!r} must be a JSON array of texts, one a reply."
+            )
         return cls(*replies)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
@@ -66,4 +70,6 @@ class ScriptedModel:
             raise reply
         text = reply if isinstance(reply, str) else reply(messages)
         read = sum(len(message.content.split()) for message in messages)
-        return Completion(text=text, model=self.name, input_tokens=read, output_tokens=len(text.split()))
+        return Completion(
+            text=text, model=self.name, input_tokens=read, output_tokens=len(text.split())
+        )

@@ -20,7 +20,11 @@ Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 Reading: TypeAlias = Callable[[int, int, float], None]
 """Told, while a prompt is read, how many of how many tokens are through, and after how many seconds."""
 
-_RENAMED = {"max_tokens": "n_predict", "max_completion_tokens": "n_predict", "top_logprobs": "n_probs"}
+_RENAMED = {
+    "max_tokens": "n_predict",
+    "max_completion_tokens": "n_predict",
+    "top_logprobs": "n_probs",
+}
 _MOST_TOKENS = 1_000_000_000
 """No request has more; what counts and stores tokens relies on it."""
 _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
@@ -36,12 +40,16 @@ def asked(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[:-1] if continues(messages) and not messages[-1].content else messages
 
 
-def sent(messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> list[dict[str, str]]:
+def sent(
+    messages: Sequence[Message], schema: Mapping[str, Any] | None = None
+) -> list[dict[str, str]]:
     """The messages as the API has them, with the schema asked for in words if there is one."""
     turns = [{"role": message.role, "content": message.content} for message in messages]
     if schema is not None:
         last = turns[-2] if continues(messages) and len(turns) > 1 else turns[-1]
-        last["content"] += f"\n\nAnswer with JSON alone, valid under this JSON Schema: {json.dumps(schema)}"
+        last["content"] += (
+            f"\n\nAnswer with JSON alone, valid under this JSON Schema: {json.dumps(schema)}"
+        )
     return turns
 
 
@@ -124,7 +132,11 @@ def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
     rendered = post("/apply-template", _template(body["messages"]) | named)
     if "prompt" not in rendered:
         return rendered
-    options = {_RENAMED.get(name, name): value for name, value in body.items() if name not in ("messages", "logprobs")}
+    options = {
+        _RENAMED.get(name, name): value
+        for name, value in body.items()
+        if name not in ("messages", "logprobs")
+    }
     if form := options.pop("response_format", None):
         options["json_schema"] = form["json_schema"]["schema"]
     reply = post("/completion", options | {"prompt": rendered["prompt"]})
@@ -132,14 +144,19 @@ def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
         return reply
     timings = dict(mapping(reply.get("timings")))
     usage = _usage(reply.get("tokens_evaluated", 0), reply.get("tokens_predicted", 0), timings)
-    found = _reply(reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings)
+    found = _reply(
+        reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings
+    )
     if "completion_probabilities" in reply:
         found["choices"][0]["logprobs"] = {"content": reply["completion_probabilities"]}
     return found
 
 
 def heard(
-    events: Iterable[Mapping[str, Json]], *, enough: Callable[[str], bool], reading: Reading | None = None
+    events: Iterable[Mapping[str, Json]],
+    *,
+    enough: Callable[[str], bool],
+    reading: Reading | None = None,
 ) -> dict[str, Json]:
     """The reply that a stream of `/v1/chat/completions` makes, in the shape that it has at once.
 
@@ -153,7 +170,11 @@ def heard(
         if "error" in event:
             return {"error": event["error"]}
         if reading is not None and (read := event.get("prompt_progress")):
-            reading(read["processed"] - read["cache"], read["total"] - read["cache"], read["time_ms"] / 1000)
+            reading(
+                read["processed"] - read["cache"],
+                read["total"] - read["cache"],
+                read["time_ms"] / 1000,
+            )
         timings, usage = event.get("timings") or timings, event.get("usage") or usage
         for choice in event.get("choices") or ():
             finished = choice.get("finish_reason") or finished
@@ -161,11 +182,16 @@ def heard(
         if enough(text):
             finished, usage = "length", {}
             break
-    read, written = timings.get("cache_n", 0) + timings.get("prompt_n", 0), timings.get("predicted_n", 0)
+    read, written = (
+        timings.get("cache_n", 0) + timings.get("prompt_n", 0),
+        timings.get("predicted_n", 0),
+    )
     return _reply(text, finished, usage or _usage(read, written, timings), timings)
 
 
-def _reply(text: Json, finished: str, usage: dict[str, Json], timings: dict[str, Json]) -> dict[str, Json]:
+def _reply(
+    text: Json, finished: str, usage: dict[str, Json], timings: dict[str, Json]
+) -> dict[str, Json]:
     choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finished}
     return {"choices": [choice], "usage": usage, "timings": timings}
 
@@ -182,7 +208,9 @@ def _template(messages: Json) -> dict[str, Json]:
 
 def continues_there(post: Post, model: str) -> bool:
     """Whether the server renders a conversation so that it can be continued."""
-    return str(post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")).endswith("b")
+    return str(
+        post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")
+    ).endswith("b")
 
 
 def reads_lark(post: Post, model: str) -> bool:
@@ -190,8 +218,13 @@ def reads_lark(post: Post, model: str) -> bool:
 
     Built with it, it has a JSON Schema enforced by llguidance, and says so in the settings that it answers with.
     """
-    reply = post("/completion", {"prompt": "a", "n_predict": 1, "json_schema": {"type": "boolean"}, "model": model})
-    return str(mapping(reply.get("generation_settings")).get("grammar", "")).startswith("%llguidance")
+    reply = post(
+        "/completion",
+        {"prompt": "a", "n_predict": 1, "json_schema": {"type": "boolean"}, "model": model},
+    )
+    return str(mapping(reply.get("generation_settings")).get("grammar", "")).startswith(
+        "%llguidance"
+    )
 
 
 def refusal(error: Mapping[str, Any]) -> str:

@@ -23,7 +23,15 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
-from atc.core.events import AttemptEnded, Called, Event, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.core.events import (
+    AttemptEnded,
+    Called,
+    Event,
+    ModelAsked,
+    ModelReplied,
+    ProgramWritten,
+    ToolsChosen,
+)
 from atc.core.text import escape_controls
 from atc.core.types import Fault, Solution, Usage
 from atc.core.version import __version__
@@ -86,11 +94,15 @@ class RunSpans:
         """Take one event."""
         self._events.append((time.time_ns(), event))
 
-    def end(self, solution: Solution | None, redact: Redactor, error: BaseException | None = None) -> None:
+    def end(
+        self, solution: Solution | None, redact: Redactor, error: BaseException | None = None
+    ) -> None:
         """The run is over, with its solution or the exception that ended it; `redact` knows all its secrets."""
         self._redact, over = redact, time.time_ns()
         about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "atc"}
-        self._root = self._begin("invoke_agent atc", _NO_SPAN, about | {"gen_ai.agent.version": __version__})
+        self._root = self._begin(
+            "invoke_agent atc", _NO_SPAN, about | {"gen_ai.agent.version": __version__}
+        )
         self._say(self._root, "gen_ai.input.messages", _messages([("user", self._task)]))
         for at, event in self._events:
             self._now = at
@@ -103,22 +115,42 @@ class RunSpans:
         self._ended(self._program, failed=failed)
         self._ended(self._repair, failed=failed)
         if solution is not None:
-            came = {f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")}
+            came = {
+                f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")
+            }
             self._root.set_attributes(_sendable(came | _tokens(solution.usage)))
-            self._say(self._root, "gen_ai.output.messages", _messages([("assistant", solution.answer or "")]))
+            self._say(
+                self._root,
+                "gen_ai.output.messages",
+                _messages([("assistant", solution.answer or "")]),
+            )
             if solution.status == "failed":
-                failed = "limit" if solution.limit else self._fault[1].kind if self._fault else "no_answer"
+                failed = (
+                    "limit"
+                    if solution.limit
+                    else self._fault[1].kind
+                    if self._fault
+                    else "no_answer"
+                )
         self._ended(self._root, failed=failed, why=None if error is None else str(error))
 
     def _tell(self, event: Event) -> None:
         match event:
             case ToolsChosen():
-                self._root.set_attributes({"atc.tools.found": len(event.tools), "atc.tools.total": event.total})
+                self._root.set_attributes(
+                    {"atc.tools.found": len(event.tools), "atc.tools.total": event.total}
+                )
             case ModelAsked():
                 self._asked = self._now, event
-                if self._fault is not None and self._repair is _NO_SPAN:  # the first request after a fault
+                if (
+                    self._fault is not None and self._repair is _NO_SPAN
+                ):  # the first request after a fault
                     number, fault = self._fault
-                    about = {"atc.attempt": number + 1, "atc.fault.kind": fault.kind, "atc.fault.tool": fault.tool}
+                    about = {
+                        "atc.attempt": number + 1,
+                        "atc.fault.kind": fault.kind,
+                        "atc.fault.tool": fault.tool,
+                    }
                     self._repair = self._begin("repair", self._root, about)
                     self._say(self._repair, "atc.fault.message", fault.message)
             case ModelReplied():
@@ -128,7 +160,9 @@ class RunSpans:
                 self._ended(self._program)
                 self._repair, self._fault = _NO_SPAN, None
                 counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
-                self._program = self._begin("program", self._root, {"atc.attempt": event.attempt + 1, **counts})
+                self._program = self._begin(
+                    "program", self._root, {"atc.attempt": event.attempt + 1, **counts}
+                )
                 self._say(self._program, "atc.program", event.program.source)
             case Called(complete=True):
                 self._called(event.call)
@@ -149,13 +183,30 @@ class RunSpans:
             "atc.purpose": asked.purpose,
         }
         if reply is not None:
-            began, reason = self._now - int(reply.seconds * 1e9), "length" if reply.truncated else "stop"
-            about |= {"gen_ai.response.model": model, "gen_ai.response.finish_reasons": [reason], **_tokens(reply)}
+            began, reason = (
+                self._now - int(reply.seconds * 1e9),
+                "length" if reply.truncated else "stop",
+            )
+            about |= {
+                "gen_ai.response.model": model,
+                "gen_ai.response.finish_reasons": [reason],
+                **_tokens(reply),
+            }
             about["gen_ai.usage.cache_read.input_tokens"] = reply.cached_tokens or None
-        span = self._begin(f"chat {model}".strip(), self._repair, about, kind=SpanKind.CLIENT, at=began)
-        self._say(span, "gen_ai.input.messages", _messages([(one.role, one.content) for one in asked.messages]))
+        span = self._begin(
+            f"chat {model}".strip(), self._repair, about, kind=SpanKind.CLIENT, at=began
+        )
+        self._say(
+            span,
+            "gen_ai.input.messages",
+            _messages([(one.role, one.content) for one in asked.messages]),
+        )
         if reply is not None:
-            self._say(span, "gen_ai.output.messages", _messages([("assistant", reply.text)], finish_reason=reason))
+            self._say(
+                span,
+                "gen_ai.output.messages",
+                _messages([("assistant", reply.text)], finish_reason=reason),
+            )
         self._ended(span, failed=failed)
 
     def _called(self, call: ToolCall) -> None:
@@ -172,8 +223,16 @@ class RunSpans:
             "atc.call.from_journal": call.reused,
             "atc.call.line": call.line,
         }
-        title, kind = ("tools/call", SpanKind.CLIENT) if mcp else ("execute_tool", SpanKind.INTERNAL)
-        span = self._begin(f"{title} {name}", self._program, about, kind=kind, at=self._now - int(call.seconds * 1e9))
+        title, kind = (
+            ("tools/call", SpanKind.CLIENT) if mcp else ("execute_tool", SpanKind.INTERNAL)
+        )
+        span = self._begin(
+            f"{title} {name}",
+            self._program,
+            about,
+            kind=kind,
+            at=self._now - int(call.seconds * 1e9),
+        )
         self._say(span, "gen_ai.tool.call.arguments", call.arguments)
         if call.error is None:
             self._say(span, "gen_ai.tool.call.result", call.result)
@@ -194,23 +253,37 @@ class RunSpans:
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
         known = {"gen_ai.conversation.id": self._conversation, **about}
         given, start = _sendable(known), self._now if at is None else at
-        return self._tracer.start_span(escape_controls(name), context, kind, given, start_time=start)
+        return self._tracer.start_span(
+            escape_controls(name), context, kind, given, start_time=start
+        )
 
     def _ended(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
         if failed is not None:
             span.set_attribute("error.type", escape_controls(failed))
-            told = escape_controls(self._redact(why or "")[:_LONGEST], keep_newlines=True) if self._content else None
+            told = (
+                escape_controls(self._redact(why or "")[:_LONGEST], keep_newlines=True)
+                if self._content
+                else None
+            )
             span.set_status(Status(StatusCode.ERROR, told))
         span.end(self._now)
 
     def _say(self, span: Span, name: str, value: Json) -> None:
         """Content, where it is wanted."""
         if self._content:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-            span.set_attribute(name, escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True))
+            text = (
+                value
+                if isinstance(value, str)
+                else json.dumps(value, ensure_ascii=False, default=repr)
+            )
+            span.set_attribute(
+                name, escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True)
+            )
 
 
-def _sendable(about: Mapping[str, Attribute]) -> dict[str, str | int | float | bool | Sequence[str]]:
+def _sendable(
+    about: Mapping[str, Attribute],
+) -> dict[str, str | int | float | bool | Sequence[str]]:
     """What is known, as spans can hold it: numbers of 64 bits, and no character that acts on a screen."""
     held: dict[str, str | int | float | bool | Sequence[str]] = {}
     for name, value in about.items():
@@ -224,11 +297,15 @@ def _sendable(about: Mapping[str, Attribute]) -> dict[str, str | int | float | b
 
 
 def _messages(said: Sequence[tuple[str, str]], **more: str) -> Json:
-    return [{"role": role, "parts": [{"type": "text", "content": text}]} | more for role, text in said]
+    return [
+        {"role": role, "parts": [{"type": "text", "content": text}]} | more for role, text in said
+    ]
 
 
 def _tokens(spent: Usage | Completion) -> dict[str, int]:
-    return {f"gen_ai.usage.{name}": getattr(spent, name) for name in ("input_tokens", "output_tokens")}
+    return {
+        f"gen_ai.usage.{name}": getattr(spent, name) for name in ("input_tokens", "output_tokens")
+    }
 
 
 def _provider(model: str) -> str:

@@ -89,21 +89,31 @@ class RunView:
         match event:
             case ToolsChosen():
                 all_of_many = len(event.tools) == event.total > _MANY_TOOLS
-                names = f"all {event.total}" if all_of_many else f"{', '.join(event.tools)} (of {event.total})"
+                names = (
+                    f"all {event.total}"
+                    if all_of_many
+                    else f"{', '.join(event.tools)} (of {event.total})"
+                )
                 self.line("tools", names, "cyan")
             case ModelAsked():
                 self._doing = f"{_DOING.get(event.purpose, event.purpose)} …"
                 self._now(self._doing)
             case ModelReplied(completion=reply):
                 read = reply.input_tokens - reply.cached_tokens
-                self.line("model", f"{read} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s", "dim")
+                self.line(
+                    "model",
+                    f"{read} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s",
+                    "dim",
+                )
             case ProgramWritten():
                 self._program(event)
             case Called(complete=False):
                 self._now(f"calling {event.call.tool} …")
             case Called():
                 self._call(event.call)
-            case AttemptEnded(result=end) if end.fault is not None and not end.findings and not end.paused:
+            case AttemptEnded(result=end) if (
+                end.fault is not None and not end.findings and not end.paused
+            ):
                 self.line("fault", end.fault.message, "red")
             case Noted():
                 self.line("note", event.sentence, "yellow")
@@ -139,7 +149,11 @@ class RunView:
             self.line("mended", _finding(finding), "yellow")
         self._kept, self._before = event.program.lines_of(self._before), event.program
         lines = source.splitlines()
-        more = f"{count(len(lines) - self._kept, 'line')} more" if self._kept else count(len(lines), "line")
+        more = (
+            f"{count(len(lines) - self._kept, 'line')} more"
+            if self._kept
+            else count(len(lines), "line")
+        )
         self.line("program", f"attempt {event.attempt + 1}, {more}", "cyan")
         for number, line in enumerate(lines[self._kept :], self._kept + 1):
             self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_hidden(line)))
@@ -192,4 +206,8 @@ def told_call(call: ToolCall) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    return f"line {finding.line}: {finding.message}" if "line" not in finding.message[:6] else finding.message
+    return (
+        f"line {finding.line}: {finding.message}"
+        if "line" not in finding.message[:6]
+        else finding.message
+    )

@@ -36,16 +36,27 @@ _ALLOWED = re.compile(
 """How a task allows for there being none: "or none", "if there is none, say so", "the second one, if any"."""
 
 
-def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
+def doubts(
+    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
+) -> tuple[str, ...]:
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
     said, found = answer.strip(), list[str]()
-    nodes, given = list(ast.walk(parse(program.source))), [dict(call.arguments) for call in trace.calls]
+    nodes, given = (
+        list(ast.walk(parse(program.source))),
+        [dict(call.arguments) for call in trace.calls],
+    )
     if says_nothing(said) and not _ALLOWED.search(task):
-        found.append(f"It printed {said!r}: look at what the functions returned and find out why there was nothing.")
+        found.append(
+            f"It printed {said!r}: look at what the functions returned and find out why there was nothing."
+        )
     if trace.calls and (_ZERO.match(said) or (says_nothing(said) and not _ALLOWED.search(task))):
         found += islice(_nowhere(program, nodes, trace, said), 1)
     # A sentence of the program itself ("No plane found"): nothing that a call returned is in it.
-    texts = {node.value.strip() for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    texts = {
+        node.value.strip()
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
     if " " in said and said not in task and said in texts:
         found.append(
             f"It printed {said!r}, a text of its own: find out why there was nothing that the functions returned."
@@ -64,7 +75,9 @@ def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbo
         )
     failed = [call for call in trace.calls if call.error is not None]
     if failed and len(failed) == len(trace.calls):
-        found.append(f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}.")
+        found.append(
+            f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}."
+        )
     # Codes that the task gives, as in "Kennedy (JFK)" and "N14228", and that neither program nor calls hold.
     codes = [code for group in _BRACKETS.findall(task) for code in re.findall(r"[A-Z0-9]+", group)]
     used = program.source + json.dumps(given, default=repr)
@@ -85,7 +98,12 @@ def _nowhere(program: Program, nodes: list[ast.AST], trace: Trace, said: str) ->
     """Texts that a program which came to nothing compares with, and that no result holds."""
     held = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
-    for side in (side for node in nodes if isinstance(node, ast.Compare) for side in (node.left, *node.comparators)):
+    for side in (
+        side
+        for node in nodes
+        if isinstance(node, ast.Compare)
+        for side in (node.left, *node.comparators)
+    ):
         if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
             written = json.dumps(side.value, ensure_ascii=False)[1:-1]
             found = re.search(re.escape(written), held, re.IGNORECASE)
@@ -108,9 +126,17 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     given, found = task.casefold(), list[Finding]()
     for tool, keyword in _arguments(program, tools):
         value, name = getattr(keyword.value, "value", None), keyword.arg
-        if name is None or name not in tool.required or not isinstance(value, str | int) or is_common(value):
+        if (
+            name is None
+            or name not in tool.required
+            or not isinstance(value, str | int)
+            or is_common(value)
+        ):
             continue
-        sources, measure = tools.producers(tool, tool.arguments[name]), isinstance(value, int) and is_measure(name)
+        sources, measure = (
+            tools.producers(tool, tool.arguments[name]),
+            isinstance(value, int) and is_measure(name),
+        )
         if not sources or measure or str(value).casefold() in given:
             continue
         message = (
@@ -138,9 +164,18 @@ def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     nodes = list(ast.walk(tree))
     used = Counter((n.id, isinstance(n.ctx, ast.Load)) for n in nodes if isinstance(n, ast.Name))
     named = {name for name, _ in used} & tools.keys()
-    calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) == program.printing]
+    calls = [
+        n
+        for n in nodes
+        if isinstance(n, ast.Call) and getattr(n.func, "id", None) == program.printing
+    ]
     plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
-    if not named or any(tools[name].protocol.writes for name in named) or not calls or len(plain) < len(calls):
+    if (
+        not named
+        or any(tools[name].protocol.writes for name in named)
+        or not calls
+        or len(plain) < len(calls)
+    ):
         return ()
     once: dict[str, ast.expr] = {}
     for node in tree.body:
@@ -160,11 +195,30 @@ def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
         case ast.Constant():
             return True
         case ast.Name(id=name) if name in given:
-            return _is_fixed(given[name], rest) and not isinstance(given[name], ast.List | ast.Dict | ast.Set)
-        case ast.Call(func=ast.Name(id="len"), args=[ast.List(elts=items) | ast.Tuple(elts=items)], keywords=[]):
+            return _is_fixed(given[name], rest) and not isinstance(
+                given[name], ast.List | ast.Dict | ast.Set
+            )
+        case ast.Call(
+            func=ast.Name(id="len"),
+            args=[ast.List(elts=items) | ast.Tuple(elts=items)],
+            keywords=[],
+        ):
             return not any(isinstance(item, ast.Starred) for item in items)
-        case ast.Call(func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]):
+        case ast.Call(
+            func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]
+        ):
             return all(_is_fixed(item, given) for item in items)
-        case ast.List() | ast.Tuple() | ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.UnaryOp():
-            return all(_is_fixed(inner, given) for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.expr))
+        case (
+            ast.List()
+            | ast.Tuple()
+            | ast.JoinedStr()
+            | ast.FormattedValue()
+            | ast.BinOp()
+            | ast.UnaryOp()
+        ):
+            return all(
+                _is_fixed(inner, given)
+                for inner in ast.iter_child_nodes(node)
+                if isinstance(inner, ast.expr)
+            )
     return False

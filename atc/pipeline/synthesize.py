@@ -39,7 +39,9 @@ def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> l
 
 def undescribed(tools: Iterable[Tool]) -> list[str]:
     """Aliases of the tools of which nobody knows what they return; one that is declared to write does not count."""
-    return [t.alias for t in tools if t.protocol.annotations.read_only is not False and not described(t)]
+    return [
+        t.alias for t in tools if t.protocol.annotations.read_only is not False and not described(t)
+    ]
 
 
 def described(tool: Tool) -> bool:
@@ -50,12 +52,20 @@ def described(tool: Tool) -> bool:
     top = resolve(protocol.output_schema, protocol.output_schema)
     kinds = types(top)
     if "object" in kinds and len(kinds) == 1:
-        return any(top.get(key) for key in ("properties", "additionalProperties", "patternProperties", *_COMBINED))
+        return any(
+            top.get(key)
+            for key in ("properties", "additionalProperties", "patternProperties", *_COMBINED)
+        )
     return bool(kinds) or any(key in top for key in _COMBINED)
 
 
 def new_program(
-    messages: Sequence[Message], complete: Complete, *, known: Collection[str], most: int, temperature: float
+    messages: Sequence[Message],
+    complete: Complete,
+    *,
+    known: Collection[str],
+    most: int,
+    temperature: float,
 ) -> Program | None:
     """The program of the first of up to `most` replies to a prompt that is not `known`; else what the last one held.
 
@@ -65,7 +75,9 @@ def new_program(
     program = None
     for seed in range(most):
         purpose, warmth = ("sample", temperature) if seed else ("write", 0.0)
-        program = program_in_reply(complete(messages, purpose=purpose, temperature=warmth, seed=seed).text)
+        program = program_in_reply(
+            complete(messages, purpose=purpose, temperature=warmth, seed=seed).text
+        )
         if program is not None and program.source not in known:
             break
     return program

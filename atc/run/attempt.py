@@ -34,7 +34,9 @@ _MENDING_ROUNDS = 3
 """Mending one thing may bring another to light."""
 
 
-def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False) -> Attempt:
+def attempt(
+    run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False
+) -> Attempt:
     """Check the program; run it if nothing was found; blame what failed. It is the run's next attempt.
 
     `blind`: the model had seen no tool output when it wrote it (by default: none was shown until now); `seen` are
@@ -45,7 +47,9 @@ def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str 
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     known = with_named(program, run.tools, run.parts.toolbox)
-    program, findings, mended = checked(f"{run.task}\n{seen}", program, known, look=look, blind=blind)
+    program, findings, mended = checked(
+        f"{run.task}\n{seen}", program, known, look=look, blind=blind
+    )
     insisted = insists(findings, program, known, run.attempts) and not writing_tools(program, known)
 
     def better(result: Attempt) -> Attempt:
@@ -53,7 +57,9 @@ def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str 
         return _borne_out(result, known) if insisted else result
 
     findings = () if insisted else findings
-    result = _made(run, program, known, blind=blind, look=look, findings=findings, mended=mended, better=better)
+    result = _made(
+        run, program, known, blind=blind, look=look, findings=findings, mended=mended, better=better
+    )
     if result.trace is not None:
         run.parts = replace(run.parts, toolbox=observed(run.parts.toolbox, result.trace.calls))
         run.tools = run.parts.toolbox.only(list(run.tools))
@@ -69,7 +75,14 @@ def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) 
 def given(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
     """Run a program that a caller wrote, unless something was found, and say what is doubtful about its answer."""
     # Nobody here knows what the caller had read when it wrote this.
-    return _made(run, program, run.tools, blind=False, findings=findings, better=partial(_doubted, run, run.tools))
+    return _made(
+        run,
+        program,
+        run.tools,
+        blind=False,
+        findings=findings,
+        better=partial(_doubted, run, run.tools),
+    )
 
 
 def _borne_out(result: Attempt, tools: Toolbox) -> Attempt:
@@ -116,7 +129,9 @@ def _blamed(result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False
     fault = attribute(result.program, result.findings, result.trace, tools)
     if look and fault is not None and fault.kind == "no_answer":
         fault = None
-    return replace(result, fault=fault, execution=None if result.trace is None else parts.journal.execution)
+    return replace(
+        result, fault=fault, execution=None if result.trace is None else parts.journal.execution
+    )
 
 
 def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt:
@@ -141,7 +156,12 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     mended = result
     for _ in range(_MENDING_ROUNDS):
         fault, trace = mended.fault, mended.trace
-        if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, run.parts):
+        if (
+            fault is None
+            or fault.kind not in {*MISREAD, "error"}
+            or trace is None
+            or wrote(mended, run.parts)
+        ):
             break
         seen = observed(tools, trace.calls, exactly=True)
         found = tuple(one for one in check(mended.program, seen) if one.certain)
@@ -156,25 +176,41 @@ def _completed(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """All pages read, where it answered from the first; ids looked up, where the task asks for what is behind them."""
     if result.answer is not None and result.trace is not None:
         for unread in unread_pages(result.program, result.trace, tools):
-            found = Finding(code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1)
-            result = _instead(run, tools, result, read_every_page(result.program, unread, tools), found)
+            found = Finding(
+                code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1
+            )
+            result = _instead(
+                run, tools, result, read_every_page(result.program, unread, tools), found
+            )
     if result.answer is None or result.trace is None:
         return result
-    program = look_up_answer(run.task, result.program, result.trace, result.answer, run.parts.toolbox)
-    found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    program = look_up_answer(
+        run.task, result.program, result.trace, result.answer, run.parts.toolbox
+    )
+    found = Finding(
+        code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1
+    )
     return _instead(run, tools, result, program, found)
 
 
-def _instead(run: Run, tools: Toolbox, result: Attempt, program: Program | None, found: Finding) -> Attempt:
+def _instead(
+    run: Run, tools: Toolbox, result: Attempt, program: Program | None, found: Finding
+) -> Attempt:
     """The attempt with `program` in its place; as it came where there is none, or it gives no answer."""
     tools = with_named(program, tools, run.parts.toolbox) if program is not None else tools
-    if program is None or wrote(result, run.parts) or any(one.certain for one in check(program, tools)):
+    if (
+        program is None
+        or wrote(result, run.parts)
+        or any(one.certain for one in check(program, tools))
+    ):
         return result
     again = _again(run, tools, result, program, [found])
     return again if again.answer is not None else result
 
 
-def _again(run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]) -> Attempt:
+def _again(
+    run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]
+) -> Attempt:
     """The attempt with `program` run in its place."""
     trace = traced(run, program, tools)
     trace = replace(trace, calls=_as_made(trace.calls, result))
@@ -187,7 +223,14 @@ def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]
     made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []
     for call in calls:
-        first = next((m for m in made if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)), None)
+        first = next(
+            (
+                m
+                for m in made
+                if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)
+            ),
+            None,
+        )
         if first is not None:
             made.remove(first)
             call = replace(call, reused=False, seconds=first.seconds)
@@ -199,7 +242,9 @@ def _doubted(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """The attempt with what speaks against its answer, if it has one."""
     if result.answer is None or result.trace is None:
         return result
-    return replace(result, doubts=doubts(run.task, result.program, result.trace, result.answer, tools))
+    return replace(
+        result, doubts=doubts(run.task, result.program, result.trace, result.answer, tools)
+    )
 
 
 def checked(
@@ -221,16 +266,22 @@ def checked(
     return program, found, ()
 
 
-def _certain(task: str, program: Program, tools: Toolbox, *, look: bool, blind: bool) -> tuple[Finding, ...]:
+def _certain(
+    task: str, program: Program, tools: Toolbox, *, look: bool, blind: bool
+) -> tuple[Finding, ...]:
     """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
     found = tuple(
-        finding for finding in check(program, tools) if finding.certain and not (look and finding.code == "no-output")
+        finding
+        for finding in check(program, tools)
+        if finding.certain and not (look and finding.code == "no-output")
     )
     fixed = () if found or look or not blind else fixed_answer(program, tools)
     return (*found, *fixed, *made_up(program, task, tools))
 
 
-def insists(findings: Sequence[Finding], program: Program, tools: Toolbox, earlier: Sequence[Attempt]) -> bool:
+def insists(
+    findings: Sequence[Finding], program: Program, tools: Toolbox, earlier: Sequence[Attempt]
+) -> bool:
     """Whether all that speaks against a program are response schemas, and the model was told so and does it again."""
     told = {(found.code, found.tool) for attempt in earlier for found in attempt.findings}
     known = {(found.code, found.tool) for found in findings}
@@ -241,7 +292,9 @@ def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Too
     """Whether nothing would speak against a program if no tool had said what it returns."""
     if not findings:
         return False
-    silent = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
+    silent = tools.map(
+        lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None))
+    )
     codes = {found.code for found in findings} & {"made-up-value", "fixed-answer"}
     return not codes and not any(found.certain for found in check(program, silent))
 
@@ -254,7 +307,11 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
 def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
     """What running `program` with `tools` and those that it names left, within what is left of the run's budget."""
     tools = with_named(program, tools, run.parts.toolbox)
-    parts, limits, left = run.parts, Limits(tool_calls=run.parts.config.max_calls), run.meter.seconds_left
+    parts, limits, left = (
+        run.parts,
+        Limits(tool_calls=run.parts.config.max_calls),
+        run.meter.seconds_left,
+    )
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
     named = dict.fromkeys([*_words(program), *_inner(program, tools)])
@@ -264,14 +321,23 @@ def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
     """`tools`, those that the program names besides (a tool may be used unseen), and those that saved ones call."""
-    named = everything.only(dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)]))
-    inner = [alias for alias in _inner(program, named) if alias not in named and alias in everything]
+    named = everything.only(
+        dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)])
+    )
+    inner = [
+        alias for alias in _inner(program, named) if alias not in named and alias in everything
+    ]
     return everything.only([*named, *inner]) if inner else named
 
 
 def _inner(program: Program, tools: Toolbox) -> list[str]:
     bindings = [tools[word].protocol.binding for word in _words(program) if word in tools]
-    return [alias for binding in bindings if isinstance(binding, ProgramBinding) for alias in binding.tools]
+    return [
+        alias
+        for binding in bindings
+        if isinstance(binding, ProgramBinding)
+        for alias in binding.tools
+    ]
 
 
 def _words(program: Program) -> list[str]:

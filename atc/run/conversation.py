@@ -66,7 +66,9 @@ class Turns:
         """The prompt for the next turn; `then` is said behind what was told last."""
         said = [turn.said for turn in self.taken]
         room = self.room - token_estimate(then)
-        told = briefer([turn.told for turn in self.taken], beside=sum(map(token_estimate, said)), room=room)
+        told = briefer(
+            [turn.told for turn in self.taken], beside=sum(map(token_estimate, said)), room=room
+        )
         sizes = [token_estimate(a) + token_estimate(b) for a, b in zip(said, told, strict=True)]
         out = 0
         while out < len(sizes) - 1 and sum(sizes[out:]) > room:
@@ -103,7 +105,10 @@ def opening(
     return [
         Message("system", rules),
         Message("user", fill("example_task_names") if docs == "names" else begun),
-        *(Message("user", told(text)) if n % 2 else Message("assistant", said(text)) for n, text in enumerate(texts)),
+        *(
+            Message("user", told(text)) if n % 2 else Message("assistant", said(text))
+            for n, text in enumerate(texts)
+        ),
         Message("user", paragraphs([fill("task", stubs=stubs, task=task), more])),
     ]
 

@@ -70,7 +70,9 @@ def first_block(reply: str) -> str:
 
 def answering(program: Program, answer: str) -> Program:
     """The program that prints this answer alone."""
-    return Program(f"{_HEAD}{program.source.rstrip()}\n{ANSWERING}({answer!r})\n".replace("\n\n\n", "\n\n"))
+    return Program(
+        f"{_HEAD}{program.source.rstrip()}\n{ANSWERING}({answer!r})\n".replace("\n\n\n", "\n\n")
+    )
 
 
 def unfinished(program: Program) -> Program:
@@ -78,13 +80,17 @@ def unfinished(program: Program) -> Program:
     return Program(program.source.removeprefix(_HEAD).replace(f"{ANSWERING}(", "print("))
 
 
-def new_lines(before: Program, piece: Program, tools: Collection[str], writing: Collection[str]) -> Program | None:
+def new_lines(
+    before: Program, piece: Program, tools: Collection[str], writing: Collection[str]
+) -> Program | None:
     """The piece without the lines of the program before it that it restates; None where nothing is left.
 
     A program that began anew would make its calls a second time. A piece restates the program when it begins with all
     of it, or with its beginning up to a call of a tool of `writing`. Prints that call none of `tools` do not count.
     """
-    known = [ast.dump(statement) for statement in _statements(before) if not _looks(statement, tools)]
+    known = [
+        ast.dump(statement) for statement in _statements(before) if not _looks(statement, tools)
+    ]
     body, last = _statements(piece), 0
     for number, statement in enumerate(body, start=1):
         if not _looks(statement, tools):
@@ -92,7 +98,9 @@ def new_lines(before: Program, piece: Program, tools: Collection[str], writing: 
                 break
             last = number
             del known[0]
-    if not last or (known and not any(_names(statement) & set(writing) for statement in body[:last])):
+    if not last or (
+        known and not any(_names(statement) & set(writing) for statement in body[:last])
+    ):
         return piece
     rest = [ast.unparse(statement) for statement in body[last:]]
     return Program("".join(f"{statement}\n" for statement in rest)) if rest else None

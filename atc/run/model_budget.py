@@ -86,7 +86,12 @@ class Meter:
             self._observer(Noted(sentence))
 
     def complete(
-        self, messages: Sequence[Message], *, purpose: str, max_tokens: int = PROGRAM_TOKENS, **options: Any
+        self,
+        messages: Sequence[Message],
+        *,
+        purpose: str,
+        max_tokens: int = PROGRAM_TOKENS,
+        **options: Any,
     ) -> Completion:
         """Ask the model. `options` are those of `Ask`.
 
@@ -95,9 +100,13 @@ class Meter:
                 left.
             ModelUnavailable: the model gave no reply.
         """
-        return require(self._replies([Request(messages, max_tokens=max_tokens, **options)], map, purpose)[0])
+        return require(
+            self._replies([Request(messages, max_tokens=max_tokens, **options)], map, purpose)[0]
+        )
 
-    def write(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
+    def write(
+        self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
+    ) -> Completion:
         """The reply with a program or a piece of one; where the model may search first, the reply after that."""
         while self.searching is not None:
             told = self.searching.within(messages)
@@ -116,15 +125,24 @@ class Meter:
         """
         return self._replies(requests, partial(as_done, most=most, ordered=True), purpose)
 
-    def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
+    def _replies(
+        self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str
+    ) -> list[Reply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
         requests = [
-            request._replace(messages=[replace(one, content=self._redact(one.content)) for one in request.messages])
+            request._replace(
+                messages=[
+                    replace(one, content=self._redact(one.content)) for one in request.messages
+                ]
+            )
             for request in requests
         ]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config
-        bounded = any(most is not None for most in (config.max_tokens, config.max_cost, config.max_model_calls))
+        bounded = any(
+            most is not None
+            for most in (config.max_tokens, config.max_cost, config.max_model_calls)
+        )
         new = [request for request, found in zip(requests, known, strict=True) if found is None]
         waiting = iter((map if bounded else each)(self._reply, new))
         replies, mark = list[Reply](), time.monotonic()
@@ -135,8 +153,13 @@ class Meter:
             self._require_budget()
             self._observer(ModelAsked(purpose, tuple(request.messages)))
             one = next(waiting)
-            took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
-            if isinstance(one, OutOfTime):  # of the reply that was not waited for, nothing but the time is counted
+            took, mark = (
+                time.monotonic() - mark,
+                time.monotonic(),
+            )  # their times sum up to that of all
+            if isinstance(
+                one, OutOfTime
+            ):  # of the reply that was not waited for, nothing but the time is counted
                 self.usage += Usage(model_seconds=took)
                 raise BudgetSpent(f"max_seconds = {config.max_seconds:g}")
             if isinstance(one, Completion):

@@ -40,7 +40,9 @@ class OutputType(Generic[T]):
             self._adapter: TypeAdapter[T] = TypeAdapter(of)
             self._schema = self._adapter.json_schema()
         except PydanticUserError as error:
-            raise TypeError(f"output_type={of!r} cannot be used: {error.message.splitlines()[0]}") from error
+            raise TypeError(
+                f"output_type={of!r} cannot be used: {error.message.splitlines()[0]}"
+            ) from error
 
     def asked(self, task: str) -> str:
         """The task, with the form that its answer must have."""
@@ -65,12 +67,18 @@ class OutputType(Generic[T]):
         try:
             return self._adapter.validate_json(dumps(answered(answer)))
         except ValidationError:
-            if "string" not in [one.get("type") for one in (self._schema, *self._schema.get("anyOf", ()))]:
+            if "string" not in [
+                one.get("type") for one in (self._schema, *self._schema.get("anyOf", ()))
+            ]:
                 raise
             return self._adapter.validate_python(answer)
 
     def solution(self, solved: Solution) -> TypedSolution[T]:
         """The solution with its answer read."""
         known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
-        output = self.read(solved.answer) if solved.status == "solved" and solved.answer is not None else None
+        output = (
+            self.read(solved.answer)
+            if solved.status == "solved" and solved.answer is not None
+            else None
+        )
         return TypedSolution(**known, _output=output)

@@ -75,9 +75,15 @@ class RunRecord:
         if not os.environ.get(TRACES):
             return None
         try:
-            from atc.observe.opentelemetry import RunSpans  # OpenTelemetry is imported by those alone who collect
+            from atc.observe.opentelemetry import (
+                RunSpans,
+            )  # OpenTelemetry is imported by those alone who collect
         except ModuleNotFoundError:
-            self.observer(Noted(f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."))
+            self.observer(
+                Noted(
+                    f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."
+                )
+            )
             return None
         self._told.append(spans := RunSpans(self.task, self.run or None, tools))
         return spans

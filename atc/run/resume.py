@@ -20,7 +20,9 @@ class Past:
     def __init__(self, stored: StoredRun | None = None) -> None:
         self._attempts = stored.attempts if stored else ()
         # What was asked in vain, when the model was down, was asked again: its reply stands behind.
-        self._exchanges = tuple(known for known in (stored.exchanges if stored else ()) if known.reply is not None)
+        self._exchanges = tuple(
+            known for known in (stored.exchanges if stored else ()) if known.reply is not None
+        )
         self._next = 0
         self._over = False
 
@@ -29,7 +31,9 @@ class Past:
         """What the replies took when they were given."""
         return used_so_far(self._exchanges)
 
-    def reply(self, prompt: Sequence[Message], redact: Callable[[str], str] = str) -> Completion | None:
+    def reply(
+        self, prompt: Sequence[Message], redact: Callable[[str], str] = str
+    ) -> Completion | None:
         """The reply to the next prompt; None for one that got none before the run ended.
 
         `redact` knows secrets by now that it did not know when the first prompts were stored.
@@ -37,7 +41,9 @@ class Past:
         if self._over or self._next == len(self._exchanges):
             return None
         known = self._exchanges[self._next]
-        self._over = [replace(message, content=redact(message.content)) for message in known.messages] != list(prompt)
+        self._over = [
+            replace(message, content=redact(message.content)) for message in known.messages
+        ] != list(prompt)
         self._next += 1
         return None if self._over else known.reply
 
@@ -50,8 +56,15 @@ class Past:
             return None
         found = self._attempts[number]
         ended = found.trace is not None or found.fault is not None
-        failure = found.trace.failure if found.trace is not None and number == len(self._attempts) - 1 else None
-        timed_out = failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")
+        failure = (
+            found.trace.failure
+            if found.trace is not None and number == len(self._attempts) - 1
+            else None
+        )
+        timed_out = failure is not None and (failure.kind, failure.type) == (
+            "limit",
+            "wall_seconds",
+        )
         return found if ended and not found.paused and not timed_out else None
 
 

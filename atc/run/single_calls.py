@@ -82,7 +82,9 @@ class Acting(Run):
         """What a call of `tools` may refer to now."""
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
-            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result)) for call in calls if call.outcome == "done"
+            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
+            for call in calls
+            if call.outcome == "done"
         ]
         return Reach(tools, self.task).after(results)
 
@@ -101,7 +103,9 @@ class Acting(Run):
         said = result.fault.message if result.fault is not None else "no call was made"
         if result.paused:
             return Observation(text=said, failed=True, paused=True)
-        if len(result.calls) <= before:  # the program stopped before the call, by a limit of the sandbox
+        if (
+            len(result.calls) <= before
+        ):  # the program stopped before the call, by a limit of the sandbox
             return Observation(text=clipped(f"Error: {said}", most), failed=True)
         call = result.calls[before]
         if call.error is not None:
@@ -113,7 +117,9 @@ class Acting(Run):
 
     def give(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
-        return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
+        return self._executed(
+            self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False
+        )
 
     def held(
         self,
@@ -145,11 +151,15 @@ class Acting(Run):
 
     def replied(self, messages: Sequence[Message], purpose: str, most: int) -> str:
         """What the model says in words, in `most` tokens."""
-        return self.meter.complete(messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most).text
+        return self.meter.complete(
+            messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most
+        ).text
 
     def described(self, tools: Toolbox, *, share: int = 1) -> str:
         """What a prompt tells of the tools, in one of so many shares of the room for them."""
-        return described_within(tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs)[0]
+        return described_within(
+            tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
+        )[0]
 
     def read_response(
         self,
@@ -187,10 +197,14 @@ class Acting(Run):
         limits = Limits(tool_calls=1, wall_seconds=seconds)
         # The response comes by a call, as every value from outside does: no text of it stands in the program's source.
         reads, nothing = Annotations(read_only=True), {"type": "object"}
-        protocol = ToolProtocol(name="response", description="The response.", input_schema=nothing, annotations=reads)
+        protocol = ToolProtocol(
+            name="response", description="The response.", input_schema=nothing, annotations=reads
+        )
         given = Toolbox([Tool(protocol, call=lambda _: data)])
         source = f"data = response()\n{program.source}"
-        trace = self.parts.sandbox.run(source, given, limits=limits, journal=Journal(pins=self.parts.journal.pins))
+        trace = self.parts.sandbox.run(
+            source, given, limits=limits, journal=Journal(pins=self.parts.journal.pins)
+        )
         return None if trace.failure is not None else trace.stdout.strip() or None
 
     def _source(self, actions: Iterable[Action]) -> str:
@@ -208,7 +222,9 @@ class Acting(Run):
 
 _TEXT: JsonObject = {"type": "string"}
 _TEXTS: JsonObject = {"type": "array", "items": _TEXT}
-_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}  # some models write a number where a text is wanted
+_ANSWER: JsonObject = {
+    "type": ["string", "number", "boolean"]
+}  # some models write a number where a text is wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +244,11 @@ class Offer:
     @property
     def told(self) -> str:
         """How to end, as rules of a prompt."""
-        rules = [fill(f"act_{end}", **{end: alias}) for end, alias in self.ends.items() if end != "search"]
+        rules = [
+            fill(f"act_{end}", **{end: alias})
+            for end, alias in self.ends.items()
+            if end != "search"
+        ]
         if self.searching is not None:
             shown, everything = str(len(self.searching.shown)), f"{len(self.searching.toolbox):,}"
             search, most = self.ends["search"], str(MOST_SEARCHES)
@@ -236,18 +256,30 @@ class Offer:
         return "\n".join(rules)
 
 
-def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False, searching: Searching | None = None) -> Offer:
+def offered(
+    tools: Toolbox, *, back: bool = False, give_up: bool = False, searching: Searching | None = None
+) -> Offer:
     """The tools, by the aliases that they have, and the ways to end."""
     ends = {"finish": finish_tool()}
     if back:
-        ends["back"] = reply_tool("go_back", "Leave this way and try another from an earlier step.", reason=_TEXT)
+        ends["back"] = reply_tool(
+            "go_back", "Leave this way and try another from an earlier step.", reason=_TEXT
+        )
     if give_up:
-        ends["give_up"] = reply_tool("give_up", "End without an answer.", reason=_TEXT, functions=_TEXTS)
+        ends["give_up"] = reply_tool(
+            "give_up", "End without an answer.", reason=_TEXT, functions=_TEXTS
+        )
     if searching is not None:
         searches: JsonObject = {**_TEXTS, "minItems": 1, "maxItems": 6}
-        ends["search"] = reply_tool("search_tools", "Find functions that are not shown.", searches=searches)
+        ends["search"] = reply_tool(
+            "search_tools", "Find functions that are not shown.", searches=searches
+        )
     offer = tools.also(ends.values())
-    return Offer(begun=offer, searching=searching, ends=dict(zip(ends, list(offer)[len(tools) :], strict=True)))
+    return Offer(
+        begun=offer,
+        searching=searching,
+        ends=dict(zip(ends, list(offer)[len(tools) :], strict=True)),
+    )
 
 
 def finish_tool() -> Tool:
@@ -257,4 +289,7 @@ def finish_tool() -> Tool:
 
 def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
     """A tool whose call is a reply; nobody calls it."""
-    return Tool(ToolProtocol(name=name, description=description, input_schema=an_object(properties)), call=dict)
+    return Tool(
+        ToolProtocol(name=name, description=description, input_schema=an_object(properties)),
+        call=dict,
+    )

@@ -69,7 +69,9 @@ class Parts:
     def meter(self) -> Meter:
         """The model of this run with its budget."""
         price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
-        return Meter(self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact)
+        return Meter(
+            self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact
+        )
 
 
 Strategy = Callable[[str, Parts], Solution]
@@ -137,7 +139,9 @@ class Run:
         (orphans): it is paused until they are undone, or accepted by a person.
         """
         parts, journal = self.parts, self.parts.journal
-        orphans = not_undone(journal.orphans(), journal.completed(), parts.toolbox) if self.answer else ()
+        orphans = (
+            not_undone(journal.orphans(), journal.completed(), parts.toolbox) if self.answer else ()
+        )
         status: Status = "failed"
         if self.paused or (orphans and not parts.accept_orphans):
             status = "paused"
@@ -162,7 +166,13 @@ class Run:
         """Whether a person must decide about what the last attempt would do."""
         return bool(self.attempts) and self.attempts[-1].paused
 
-    def not_run(self, said: str, program: Program = Program(""), *, kind: FaultKind = "syntax") -> Attempt:  # noqa: B008 - frozen
+    def not_run(
+        self,
+        said: str,
+        program: Program = Program(""),
+        *,
+        kind: FaultKind = "syntax",  # noqa: B008
+    ) -> Attempt:
         """An attempt of which nothing ran, and why: whoever reads of the run is told."""
         attempt = Attempt(program, (), None, Fault(kind=kind, message=said), round=self.round)
         self.parts.observer(AttemptEnded(len(self.attempts), attempt))
@@ -181,7 +191,9 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     docs = parts.config.docs
     if len(names) > _FEW and not _fit(toolbox, budget, docs):
         names = names[:most]
-        with suppress(BudgetSpent):  # nor is anything left to act with: the strategy's next request ends the run
+        with suppress(
+            BudgetSpent
+        ):  # nor is anything left to act with: the strategy's next request ends the run
             found = parts.finder(meter.asker("retrieve")).search(task, k=most)
             names = [hit.tool for hit in found.hits] or names
     kept = described_within(toolbox.only(names), budget=budget, docs=docs)[1]
@@ -205,13 +217,17 @@ def _fit(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     return token_estimate(least) <= budget
 
 
-def not_undone(orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox) -> tuple[ToolCall, ...]:
+def not_undone(
+    orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox
+) -> tuple[ToolCall, ...]:
     """The orphans that no later call has undone.
 
     A call undoes a write when its tool is declared destructive and it is given, under the same name, a value that the
     write answered with, or was itself given where it answered with nothing of that name.
     """
-    return tuple(orphan for orphan in orphans if not any(_undoes(call, orphan, tools) for call in made))
+    return tuple(
+        orphan for orphan in orphans if not any(_undoes(call, orphan, tools) for call in made)
+    )
 
 
 def _undoes(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
@@ -220,7 +236,9 @@ def _undoes(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
         return False
     answered = dict(orphan.arguments) | _fields(orphan.result)
     given = [(name, value) for name, value in call.arguments.items() if name in tool.required]
-    return bool(given) and all(name in answered and answered[name] == value for name, value in given)
+    return bool(given) and all(
+        name in answered and answered[name] == value for name, value in given
+    )
 
 
 def _fields(value: Json) -> dict[str, Json]:

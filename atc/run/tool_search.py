@@ -21,7 +21,9 @@ _MOST_PHRASES = 6
 _ROOM = 6
 """One answer to a search takes this fraction of what a prompt tells of tools."""
 _ASKS = re.compile(r"^[ \t*`]*SEARCH:(.*)$", re.MULTILINE)
-_CODE = re.compile(r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE)  # some models put the line into a fence, too
+_CODE = re.compile(
+    r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE
+)  # some models put the line into a fence, too
 _NAME = re.compile(r"[^\W\d]\w*")
 
 Search = Callable[[Sequence[str]], Sequence[str]]
@@ -52,7 +54,12 @@ class Searching:
 
     def within(self, messages: Sequence[Message]) -> list[Message]:
         """A conversation with what the model may ask for, its searches, and stubs of tools that it called unseen."""
-        rule = fill("searches", shown=str(len(self.shown)), all=f"{len(self.toolbox):,}", most=str(MOST_SEARCHES))
+        rule = fill(
+            "searches",
+            shown=str(len(self.shown)),
+            all=f"{len(self.toolbox):,}",
+            most=str(MOST_SEARCHES),
+        )
         said = [replace(messages[0], content=f"{messages[0].content}\n\n{rule}")]
         described = set(self._described)
         for number, message in enumerate(messages[1:], start=2):
@@ -61,14 +68,23 @@ class Searching:
                 described |= set(called)
                 if called:
                     text = described_within(self.toolbox.only(called), budget=self._room)[0]
-                    message = replace(message, content=f"{message.content}\n\n{fill('searches_called', stubs=text)}")
+                    message = replace(
+                        message,
+                        content=f"{message.content}\n\n{fill('searches_called', stubs=text)}",
+                    )
             said.append(message)
             said += [turn for after, *turns in self._told if after == number for turn in turns]
-        return said + [turn for after, *turns in self._told if after > len(messages) for turn in turns]
+        return said + [
+            turn for after, *turns in self._told if after > len(messages) for turn in turns
+        ]
 
     def asks(self, reply: str, messages: Sequence[Message]) -> bool:
         """Whether a reply to `messages` asks for other tools; what they are is told from the next prompt on."""
-        phrases = [] if _CODE.search(reply) else [part for line in _ASKS.findall(reply) for part in line.split(";")]
+        phrases = (
+            []
+            if _CODE.search(reply)
+            else [part for line in _ASKS.findall(reply) for part in line.split(";")]
+        )
         if not phrases or self._count > MOST_SEARCHES:
             return False
         told = Message("user", self.answer(phrases))
@@ -81,7 +97,11 @@ class Searching:
         if self._count > MOST_SEARCHES:
             return fill("searches_spent")
         wanted = [text for phrase in phrases[:_MOST_PHRASES] if (text := phrase.strip(" \t`*\"'"))]
-        new = [name for name in self.search(wanted) if name not in self.found and name not in self._described]
+        new = [
+            name
+            for name in self.search(wanted)
+            if name not in self.found and name not in self._described
+        ]
         if not wanted or not new:
             return fill("searches_nothing")
         text, told = described_within(self.toolbox.only(new), budget=self._room)
@@ -94,4 +114,8 @@ class Searching:
         return self.toolbox.only(dict.fromkeys([*self.shown, *self.found]))
 
     def _named(self, text: str) -> list[str]:
-        return [name for name in dict.fromkeys(_NAME.findall(text)) if name in self.toolbox and f"{name}(" in text]
+        return [
+            name
+            for name in dict.fromkeys(_NAME.findall(text))
+            if name in self.toolbox and f"{name}(" in text
+        ]

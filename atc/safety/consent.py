@@ -41,8 +41,8 @@ class Consent:
     `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
     (`atc.safety.taint`), whatever is allowed, and so does one that is `held`, also where its tool counts as a read.
     A yes lets each call that was listed through, once. With nobody to ask, or after a no, the call is not sent and the
-    run pauses; the message says how to go on. Where an `agent` reads it, it names no command: the agent could give it. Nor does it
-    where `cover` takes a value out of what is shown: the command would not be the one that was meant.
+    run pauses; the message says how to go on. Where an `agent` reads it, it names no command: the agent could give it.
+    Nor does it where `cover` takes a value out of what is shown: the command would not be the one that was meant.
 
     In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
     is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
@@ -66,7 +66,9 @@ class Consent:
         cover: Callable[[str], str] = str,
     ) -> None:
         self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
-        self._resume = command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
+        self._resume = (
+            command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
+        )
         self._held, self._agent, self._cover = held, agent, cover
         self._program = ""
         self._listed: set[str] = set()
@@ -75,10 +77,15 @@ class Consent:
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
         self._allowed, self._again = self._meant(config.allow_writes), list[str]()
         if past is not None and (known := past.summary.identities):
-            kept = {key: Counter(map(str, past.summary.config.get(key) or ())) for key in ("allow_writes", "trust")}
+            kept = {
+                key: Counter(map(str, past.summary.config.get(key) or ()))
+                for key in ("allow_writes", "trust")
+            }
             new = {key: Counter(getattr(config, key)) - before for key, before in kept.items()}
             self._allowed = (self._allowed & known.keys()) | self._meant(new["allow_writes"])
-            self._again = [f"--{key.replace('_', '-')} {shlex.quote(one)}" for key in new for one in new[key]]
+            self._again = [
+                f"--{key.replace('_', '-')} {shlex.quote(one)}" for key in new for one in new[key]
+            ]
         self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
     def _meant(self, names: Collection[str]) -> frozenset[str]:
@@ -118,11 +125,15 @@ class Consent:
             held = self._holding(tool, arguments, tainted)
             if unallowed or tainted or held:
                 declined = any(one.state == "declined" for one in held)
-                question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
+                question = Question(
+                    tool=tool, arguments=arguments, tainted=tainted, declined=declined
+                )
                 if held or not self._was_listed(question):
                     self._ask(question, held=held, unallowed=unallowed)
 
-    def _holding(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> list[Asked]:
+    def _holding(
+        self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]
+    ) -> list[Asked]:
         """Return what holds a call, whatever is allowed.
 
         A call that was left open, and that nobody declined, goes through a gateway whose consent names its tool: that
@@ -131,7 +142,13 @@ class Consent:
         asks = tool.protocol.writes or tainted or self._taint.concerns(tool, arguments)
         held = self._held.about(tool, arguments) if asks else self._held.about_read(tool, arguments)
         declined = any(one.state == "declined" for one in held)
-        if not held or declined or tainted or not self._held.served or tool.alias not in self._allowed:
+        if (
+            not held
+            or declined
+            or tainted
+            or not self._held.served
+            or tool.alias not in self._allowed
+        ):
             return held
         self._held.allow(tool, [arguments], everywhere=True)
         return []
@@ -150,7 +167,10 @@ class Consent:
             Declined: a person said no, now or before in this run.
             Paused: nobody has decided.
         """
-        tool, exactly = question.tool, self._exactly(question.tool, question.arguments, question.tainted)
+        tool, exactly = (
+            question.tool,
+            self._exactly(question.tool, question.arguments, question.tainted),
+        )
         self._listed.add(exactly)
         others = self._beside(question)
         listed = [question.arguments, *(other.arguments for other in others.values())]
@@ -166,18 +186,28 @@ class Consent:
             return
         if decision is False:
             self._held.decline(tool, listed)
-            raise Declined(self._refusal(f"{named(tool.alias)}: a person said no to this call, so it is declined"))
-        raise self._undecided(question, held, unallowed=unallowed)  # whatever else came is no decision
+            raise Declined(
+                self._refusal(
+                    f"{named(tool.alias)}: a person said no to this call, so it is declined"
+                )
+            )
+        raise self._undecided(
+            question, held, unallowed=unallowed
+        )  # whatever else came is no decision
 
     def _undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
         """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
         tool = named(question.tool.alias)
         if question.declined:
-            told = self._refusal(f"{tool}: a person has declined this call{_where(held, 'declined')}")
+            told = self._refusal(
+                f"{tool}: a person has declined this call{_where(held, 'declined')}"
+            )
             here = any((one.run, one.state) == (self._held.run, "declined") for one in held)
             return Declined(told) if here else Paused(told)
         if held and not self._agent:
-            return Paused(self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}"))
+            return Paused(
+                self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}")
+            )
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _beside(self, question: Question) -> dict[str, Question]:
@@ -193,10 +223,18 @@ class Consent:
         for value in self._taint.beside(doubtful):
             arguments = {**question.arguments, doubtful.argument: value}
             tainted = self._taint.of(tool, arguments)
-            alike = [(one.argument, one.path) for one in tainted] == [(doubtful.argument, doubtful.path)]
+            alike = [(one.argument, one.path) for one in tainted] == [
+                (doubtful.argument, doubtful.path)
+            ]
             exactly = self._exactly(tool, arguments, tainted)
-            if alike and exactly not in self._listed and not self._is_held_elsewhere(tool, arguments):
-                found[exactly] = replace(question, arguments=arguments, tainted=tainted, declined=False)
+            if (
+                alike
+                and exactly not in self._listed
+                and not self._is_held_elsewhere(tool, arguments)
+            ):
+                found[exactly] = replace(
+                    question, arguments=arguments, tainted=tainted, declined=False
+                )
             if len(found) == most:
                 break
         self._listed.update(found)
@@ -238,8 +276,9 @@ class Consent:
             return f"{told} A person must decide, in the client's dialog or on a terminal"
         if options is None:  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
-        return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}" + _hint(
-            question, unallowed=unallowed
+        return (
+            f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}"
+            + _hint(question, unallowed=unallowed)
         )
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
@@ -248,7 +287,9 @@ class Consent:
         if (unallowed and name is None) or not all(one.rules for one in question.tainted):
             return None
         rules = list(dict.fromkeys(one.rules[-1] for one in question.tainted))
-        if any(self._covered(question, rule) != rule for one in question.tainted for rule in one.rules):
+        if any(
+            self._covered(question, rule) != rule for one in question.tainted for rule in one.rules
+        ):
             return None
         allowed = [f"--allow-writes {name}"] if unallowed else []
         return [*self._again, *allowed, *(f"--trust {rule}" for rule in rules)]
@@ -264,8 +305,16 @@ def _hint(question: Question, *, unallowed: bool) -> str:
     """Return what else lets a call through besides the options that are told of."""
     tool, binding = named(question.tool.alias), question.tool.protocol.binding
     only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
-    hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
-    if unallowed and isinstance(binding, McpBinding) and (server := named(binding.server)) == binding.server:
+    hint = (
+        f" (every value of that field; for this one alone: --trust {only[0]})"
+        if len(only) == 1
+        else ""
+    )
+    if (
+        unallowed
+        and isinstance(binding, McpBinding)
+        and (server := named(binding.server)) == binding.server
+    ):
         hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
         hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
     return hint

@@ -28,7 +28,9 @@ class HeldCalls:
     of it, so that the call is known although the client goes away.
     """
 
-    def __init__(self, stores: Sequence[Questions] = (), *, run: str = "", client: str | None = None) -> None:
+    def __init__(
+        self, stores: Sequence[Questions] = (), *, run: str = "", client: str | None = None
+    ) -> None:
         self._stores, self.run, self._client = stores, run, client
         self._some: bool | None = None
         """Whether anything at all was held when the program began; None where nobody has looked yet."""
@@ -68,7 +70,11 @@ class HeldCalls:
         if self._client is None or not self._stores:
             return ""
         subject = hashlib.sha256(exactly.encode("utf-8", "surrogatepass")).hexdigest()
-        own = [one for one in self._stores[0].about(tool, listed[0]) if (one.run, one.state) == (self.run, "open")]
+        own = [
+            one
+            for one in self._stores[0].about(tool, listed[0])
+            if (one.run, one.state) == (self.run, "open")
+        ]
         known = next((one.question for one in own if one.question.endswith(f":{subject}")), "")
         question = known or f"{secrets.token_hex(8)}:{subject}"
         for store in () if known else self._stores:

@@ -89,7 +89,11 @@ class _Call:
         """Return the tool and the values of the call, those that decide first."""
         tool = self.question.tool
         source = f" of {quoted(tool.source, most=_LONGEST_NAME)}" if tool.source else ""
-        called = f", in programs {quoted(tool.alias, most=_LONGEST_NAME)}" if tool.alias != tool.protocol.name else ""
+        called = (
+            f", in programs {quoted(tool.alias, most=_LONGEST_NAME)}"
+            if tool.alias != tool.protocol.name
+            else ""
+        )
         lines = [f"{number}tool {quoted(tool.protocol.name, most=_LONGEST_NAME)}{source}{called}"]
         if how := spelled(tool.protocol.binding):
             lines.append(f"which is {quoted(how, most=_LONGEST_PLACE)}")
@@ -113,7 +117,11 @@ def question_text(question: Question) -> str:
     numbers = [""] if len(calls) == 1 else [f"{number}: " for number in range(1, len(calls) + 1)]
     blocks = [_block(call.lines(number)) for call, number in zip(calls, numbers, strict=True)]
     told = "\n\n".join([_head(questions), *blocks])
-    again = [number + value.line for call, number in zip(calls, numbers, strict=True) for value in call.deciding]
+    again = [
+        number + value.line
+        for call, number in zip(calls, numbers, strict=True)
+        for value in call.deciding
+    ]
     if not again or (len(calls) == 1 and calls[0].ends_in_what_decides):
         return told
     return f"{told}\n\nIt is decided by:\n\n{_block(again)}"
@@ -184,8 +192,14 @@ def _read(question: Question) -> _Call:
     Those that are not clean decide; else the sensitive ones; else what the call is about, as far as one can tell.
     """
     covered = Redactor().value(dict(question.arguments))
-    leaves = {path: value for path, value in walk(covered) if path and not (isinstance(value, list | dict) and value)}
-    found: Sequence[Leaf] = question.tainted or list(sensitive_leaves(question.tool.protocol, question.arguments))
+    leaves = {
+        path: value
+        for path, value in walk(covered)
+        if path and not (isinstance(value, list | dict) and value)
+    }
+    found: Sequence[Leaf] = question.tainted or list(
+        sensitive_leaves(question.tool.protocol, question.arguments)
+    )
     deciding = [_Value(leaf.place, quoted(leaf.value), _note(leaf)) for leaf in found]
     paths = [(leaf.argument, *leaf.path) for leaf in found]
     if not found:
@@ -197,12 +211,16 @@ def _read(question: Question) -> _Call:
 
 def _in_runs(leaves: Mapping[Path, Json]) -> Iterator[_Value]:
     """Yield a value for each leaf, and one for equal items of one list that stand one after another."""
-    for _, run in groupby(leaves.items(), key=lambda leaf: (_without_index(leaf[0]), same(leaf[1]))):
+    for _, run in groupby(
+        leaves.items(), key=lambda leaf: (_without_index(leaf[0]), same(leaf[1]))
+    ):
         (first, value), *more = run
         if len(more) + 1 < _FEWEST_ALIKE:
             yield from (_Value(text(path), quoted(item)) for path, item in ((first, value), *more))
         else:
-            yield _Value(text(first), f"{quoted(value)}, and so are the {len(more):,} items after it")
+            yield _Value(
+                text(first), f"{quoted(value)}, and so are the {len(more):,} items after it"
+            )
 
 
 def _without_index(path: Path) -> Path:

@@ -23,7 +23,9 @@ KEYS = ("allow_writes", "trust")
 """Settings that agree to something by the name of a tool."""
 
 
-def settled(config: Config, standing: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]) -> Config:
+def settled(
+    config: Config, standing: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
+) -> Config:
     """Return `config` without what the `standing` settings agree to by a name that another tool has taken since.
 
     `book` is the file that remembers whose each name was. `say` is told of each setting that does not hold.
@@ -38,7 +40,11 @@ def settled(config: Config, standing: Config, toolbox: Toolbox, book: Path, *, s
         kept = []
         for entry in getattr(config, key):
             tool = _tool(key, entry, toolbox) if entry in getattr(standing, key) else None
-            if tool is None or known.setdefault(f"{key} {_name(key, entry)}", tool.whereabouts) == tool.whereabouts:
+            if (
+                tool is None
+                or known.setdefault(f"{key} {_name(key, entry)}", tool.whereabouts)
+                == tool.whereabouts
+            ):
                 kept.append(entry)
             else:
                 say(_told(key, entry, tool, book))

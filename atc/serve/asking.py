@@ -63,7 +63,9 @@ class Consent:
         capabilities = ctx.session.client_capabilities
         self._ctx, self._loop = ctx, asyncio.get_running_loop()
         asks = capabilities.elicitation if capabilities is not None else None
-        self._can = asks is not None and (asks.form is not None or asks.url is None)  # an empty one means forms
+        self._can = asks is not None and (
+            asks.form is not None or asks.url is None
+        )  # an empty one means forms
         self._state = State.of(params)
         self.later = self._can and not ctx.session.can_send_request
         self.open: Question | None = None
@@ -111,11 +113,14 @@ class Consent:
     def required(self, run: str) -> types.InputRequiredResult:
         """The reply that has the client ask its person, and come again."""
         assert self.open is not None
-        form = types.ElicitRequestFormParams(message=question_text(self.open), requested_schema=_schema(self.open))
+        form = types.ElicitRequestFormParams(
+            message=question_text(self.open), requested_schema=_schema(self.open)
+        )
         agreed = tuple(one for one, decision in self.answers.items() if decision)
         state = State(run, self.open.id, agreed, _yes(self.open), self._state.rounds + 1)
         return types.InputRequiredResult(
-            input_requests={"consent": types.ElicitRequest(params=form)}, request_state=json.dumps(state)
+            input_requests={"consent": types.ElicitRequest(params=form)},
+            request_state=json.dumps(state),
         )
 
 

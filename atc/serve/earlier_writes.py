@@ -28,13 +28,18 @@ def find_write_in_doubt(
         if not any(map(same, calls)):
             continue
         stored = store.load(run)
-        if stored.summary.status == "running" or stored.summary.identities.get(tool.alias) != tool.identity:
+        if (
+            stored.summary.status == "running"
+            or stored.summary.identities.get(tool.alias) != tool.identity
+        ):
             continue
         journal = Journal()
         journal.restore(stored.calls, toolbox)
         unheard = stored.summary.status == "interrupted" or store.questions.left_open(run)
         made = journal.writes() if unheard else journal.unknown()
-        found = next((call for call in made if call.tool == tool.alias and same(call.arguments)), None)
+        found = next(
+            (call for call in made if call.tool == tool.alias and same(call.arguments)), None
+        )
         if found is not None:
             return run, found
     return None

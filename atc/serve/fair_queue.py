@@ -26,7 +26,9 @@ class Turns:
     have begun beyond the places, of all clients, and `parked_each` those of one client.
     """
 
-    def __init__(self, places: int, *, each: int, waiting: int, parked: int = 0, parked_each: int = 0) -> None:
+    def __init__(
+        self, places: int, *, each: int, waiting: int, parked: int = 0, parked_each: int = 0
+    ) -> None:
         self._each, self._begun_each, self._most = each, each + parked_each, each + waiting
         self._places, self._begun = asyncio.Semaphore(places), asyncio.Semaphore(places + parked)
         self._own: dict[str, _Own] = {}
@@ -45,7 +47,9 @@ class Turns:
             )
         self._requests[client] += 1
         own = self._own.setdefault(client, _Own(self._each, self._begun_each))
-        place = Place([own.begun, self._begun], [own.places, self._places], lambda: self._leave(client))
+        place = Place(
+            [own.begun, self._begun], [own.places, self._places], lambda: self._leave(client)
+        )
         try:
             await place.begin()
         except BaseException:  # the request was cancelled while it waited
@@ -70,7 +74,10 @@ class Place:
     """The place of one request among those at work."""
 
     def __init__(
-        self, begun: list[asyncio.Semaphore], places: list[asyncio.Semaphore], leave: Callable[[], None]
+        self,
+        begun: list[asyncio.Semaphore],
+        places: list[asyncio.Semaphore],
+        leave: Callable[[], None],
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._begun, self._places = begun, places
@@ -134,7 +141,9 @@ class Shares(Generic[Thing]):
         self._give_way, self._busy = give_way, busy
         self._each, self._most, self._nobodys = each, most, nobodys
         self._lock = threading.RLock()
-        self._kept: dict[str, OrderedDict[Thing, None]] = {}  # by client, the one that has been idle longest first
+        self._kept: dict[
+            str, OrderedDict[Thing, None]
+        ] = {}  # by client, the one that has been idle longest first
         self._owners: dict[Thing, str] = {}
 
     def owner(self, thing: Thing) -> str | None:

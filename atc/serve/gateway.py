@@ -25,7 +25,15 @@ from atc.pipeline.retrieve.finder import open_finder, open_index
 from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.large_results import Results
-from atc.serve.replies import Reply, answer_of, call_line, is_declined, next_step, told_fault, told_finding
+from atc.serve.replies import (
+    Reply,
+    answer_of,
+    call_line,
+    is_declined,
+    next_step,
+    told_fault,
+    told_finding,
+)
 from atc.serve.requests import (
     Asking,
     BadRequest,
@@ -114,7 +122,9 @@ class Gateway:
         agent.offer(self._own.values())
         self._agents_lock = threading.Lock()
         self._agents: dict[str, Agent] = {}  # by what they learn under
-        self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
+        self._writers: OrderedDict[str, str] = (
+            OrderedDict()
+        )  # the client of each run that was about to write
         self._search_lock = threading.Lock()
         self._search: Retriever | None = None
 
@@ -127,7 +137,11 @@ class Gateway:
         """Return the agent of one client. The one client over stdio is who runs the gateway."""
         if not client:
             return self._agent
-        name = "shared" if self._share_learned else hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]
+        name = (
+            "shared"
+            if self._share_learned
+            else hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]
+        )
         with self._agents_lock:
             if name not in self._agents:
                 self._agents[name] = self._agent.apart(name, shared=self._share_learned)
@@ -141,7 +155,10 @@ class Gateway:
     def overview(self, client: str = "") -> str:
         """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
         tools = self.tools(client)
-        if len(tools) * 10 <= DESCRIBED_TOKENS and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS:
+        if (
+            len(tools) * 10 <= DESCRIBED_TOKENS
+            and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS
+        ):
             return text
         counts = Counter(tool.source for tool in tools.values())
         sources = ", ".join(f"{name or 'tools'} ({count})" for name, count in counts.most_common(8))
@@ -206,7 +223,9 @@ class Gateway:
         program, run = readable_program(source), self._run_of(continues) if continues else None
         client = sent.get("client") or ""
         with _one_at_a_time():
-            done = self._agent_of(client).execute(program.source, continues=run, **self._gated(**sent))
+            done = self._agent_of(client).execute(
+                program.source, continues=run, **self._gated(**sent)
+            )
         return self._reply(done, client)
 
     def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
@@ -214,7 +233,9 @@ class Gateway:
         client = sent.get("client") or ""
         return self._reply(self._resume(client, run, self._gated(**sent)), client)
 
-    def call(self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]) -> Reply:
+    def call(
+        self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
+    ) -> Reply:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
         The reply has the full response under `result`, or what went wrong under `error`. The same call of the same
@@ -230,7 +251,11 @@ class Gateway:
         source = f"{tool.alias}(**{given!r})"
         how = self._gated(**sent)
         arguments = tool.original(given)
-        run = self._run_of(continues) if continues else self._waiting(tool, arguments, source, how["client"].name)
+        run = (
+            self._run_of(continues)
+            if continues
+            else self._waiting(tool, arguments, source, how["client"].name)
+        )
         with _one_at_a_time():
             solution = agent.execute(source, continues=run, **how)
         if run is not None and solution.status == "solved":
@@ -241,7 +266,9 @@ class Gateway:
         """The latest run in which this call of this client waits for a person, or was allowed and not answered yet."""
         store = self._agent.store
         for asked in store.questions.about(tool, arguments):
-            attempts = store.load(asked.run).attempts if asked.run and asked.client == client else ()
+            attempts = (
+                store.load(asked.run).attempts if asked.run and asked.client == client else ()
+            )
             if attempts and attempts[-1].program.source == source:
                 return asked.run
         return None
@@ -250,7 +277,9 @@ class Gateway:
         """A run with its programs, calls and faults; secrets are placeholders."""
         run = self._agent.store.load(self._run_of(handle))
         redact = redactor(run)
-        attempts = [asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)]
+        attempts = [
+            asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)
+        ]
         return {"status": run.summary.status, "attempts": attempts}
 
     def protocol(self, name: str, client: str = "") -> Reply:
@@ -268,7 +297,9 @@ class Gateway:
     def _run_of(self, handle: str) -> str:
         run = handle.rpartition(".")[0]
         if not run or not hmac.compare_digest(self.handle_of(run), handle):
-            raise BadRequest(f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program gave it.")
+            raise BadRequest(
+                f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program gave it."
+            )
         return run
 
     def _gated(self, **how: Unpack[Sent]) -> Gated:
@@ -301,7 +332,11 @@ class Gateway:
             else "it took effect before that run was interrupted, or stopped for a person"
         )
         own = self._writers.get(earlier) == client
-        way = f" Go on with that run: continues={self.handle_of(earlier)!r}; nothing is sent twice." if own else ""
+        way = (
+            f" Go on with that run: continues={self.handle_of(earlier)!r}; nothing is sent twice."
+            if own
+            else ""
+        )
         raise Paused(
             f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} Else a person decides about"
             f" that run, as {docs_page('guides/writes#a-call-that-another-run-has-made')} says"
@@ -312,7 +347,9 @@ class Gateway:
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
             task, answer = stored.summary.task, stored.summary.answer
-            return Solution(task=task, attempts=stored.attempts, status="solved", answer=answer, run=run)
+            return Solution(
+                task=task, attempts=stored.attempts, status="solved", answer=answer, run=run
+            )
         with _one_at_a_time():
             return self._agent_of(client).resume(run, **how)
 
@@ -330,11 +367,21 @@ class Gateway:
         status = "declined" if is_declined(solution) else solution.status
         reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run or "")}
         called = self._agent.toolbox.get(last.program.source.partition("(")[0])
-        if called is not None and isinstance(called.protocol.binding, ProgramBinding) and last.answer is not None:
+        if (
+            called is not None
+            and isinstance(called.protocol.binding, ProgramBinding)
+            and last.answer is not None
+        ):
             return reply | {"result": answer_of(last)}
         call = last.calls[-1] if last.calls else None
         if call is None or call.error is not None:
-            problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
+            problem = (
+                call.error
+                if call is not None
+                else last.fault.message
+                if last.fault is not None
+                else "no call"
+            )
             then = {"next": _CALL_AGAIN} if status == "paused" else {}
             return reply | {"error": problem} | then
         if call.drift:
@@ -347,18 +394,26 @@ class Gateway:
         solution = self._covered(solution)
         last = solution.attempts[-1]
         printed = last.trace.stdout.strip() if last.trace is not None else ""
-        reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
+        reply: dict[str, Any] = {
+            "status": solution.status,
+            "run": self.handle_of(solution.run or ""),
+        }
         if last.answer is not None:
             reply["answer"] = self._results.shown(answer_of(last), client)
         if calls := last.calls:
             more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
             reply["calls"] = [*map(call_line, calls[:_CALLS_SHOWN]), *more]
             if reused := sum(call.reused for call in calls):
-                reply["reused"] = f"{reused} of {len(calls)} calls were answered by the journal, not made again"
+                reply["reused"] = (
+                    f"{reused} of {len(calls)} calls were answered by the journal, not made again"
+                )
         value = "" if printed else last.answer or ""  # as it left the sandbox
         cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
         warnings = [_CUT] if cut else []
-        warnings += [*last.doubts, *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1])]
+        warnings += [
+            *last.doubts,
+            *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1]),
+        ]
         if warnings:
             reply["warnings"] = list(dict.fromkeys(warnings))[:8]
         if last.findings:
@@ -384,7 +439,9 @@ def _one_at_a_time() -> Iterator[None]:
     try:
         yield
     except RunTaken as taken:
-        raise BadRequest("another request works on this run now: wait for its reply, then call again.") from taken
+        raise BadRequest(
+            "another request works on this run now: wait for its reply, then call again."
+        ) from taken
 
 
 def _word_finder(agent: Agent) -> Retriever:

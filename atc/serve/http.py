@@ -45,9 +45,14 @@ class BearerToken:
             return
         kind, _, rest = header(scope, b"authorization").partition(b" ")
         token = kind.lower() + b" " + rest.strip()
-        fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)]
+        fitting = [
+            number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)
+        ]
         if not fitting:
-            said, headers = "A bearer token is needed; see atc serve --help.\n", {"www-authenticate": "Bearer"}
+            said, headers = (
+                "A bearer token is needed; see atc serve --help.\n",
+                {"www-authenticate": "Bearer"},
+            )
             await PlainTextResponse(said, 401, headers)(scope, receive, send)
             return
         client = scope[CLIENT] = self._clients[fitting[0]]
@@ -63,11 +68,15 @@ class BearerToken:
                 await exchange.finish()
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with suppress(asyncio.CancelledError):  # it gave way; or the server ends, whose log would show a traceback
+        with suppress(
+            asyncio.CancelledError
+        ):  # it gave way; or the server ends, whose log would show a traceback
             await self._app(scope, receive, send)
 
 
-def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()) -> BearerToken:
+def http_app(
+    server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()
+) -> BearerToken:
     """The ASGI application. `token` may be several with spaces between, each a client's.
 
     `hosts` are names besides the address by which clients may reach it.
@@ -79,7 +88,9 @@ def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tu
     names = {host, *hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())}
     security = TransportSecuritySettings(
         allowed_hosts=[*names, *(f"{name}:{port}" for name in names)],
-        allowed_origins=[f"{scheme}://{name}:{port}" for name in names for scheme in ("http", "https")],
+        allowed_origins=[
+            f"{scheme}://{name}:{port}" for name in names for scheme in ("http", "https")
+        ],
     )
     app = server.streamable_http_app(
         streamable_http_path=PATH,

@@ -27,7 +27,9 @@ class Results:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[str, str]] = {}  # handle → client and value as JSON, the oldest first
+        self._kept: dict[
+            str, tuple[str, str]
+        ] = {}  # handle → client and value as JSON, the oldest first
         self._characters = Counter[str]()  # of each client
 
     def shown(self, value: Json, client: str) -> Json:
@@ -67,5 +69,7 @@ class Results:
         with self._lock:
             _, found = self._kept.get(handle, ("", None))
         if found is None:
-            raise ToolError(404, "no such handle: it was never given, or its value had to make room for others.")
+            raise ToolError(
+                404, "no such handle: it was never given, or its value had to make room for others."
+            )
         return json.loads(found)

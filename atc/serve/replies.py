@@ -30,7 +30,11 @@ def call_line(call: ToolCall) -> str:
 
 def told_finding(finding: Finding, program: Program) -> Reply:
     """Return a finding with the line of the program that it is about."""
-    found: dict[str, Json] = {"line": finding.line, "code": program.line(finding.line), "problem": finding.message}
+    found: dict[str, Json] = {
+        "line": finding.line,
+        "code": program.line(finding.line),
+        "problem": finding.message,
+    }
     if finding.suggestion and finding.suggestion not in finding.message:
         found["suggestion"] = finding.suggestion
     return found
@@ -38,7 +42,11 @@ def told_finding(finding: Finding, program: Program) -> Reply:
 
 def told_fault(fault: Fault) -> Reply:
     """Return a fault with the call that is blamed and the evidence."""
-    more = {"line": fault.line, "blamed_call": fault.tool, "evidence": [fact.text for fact in fault.evidence] or None}
+    more = {
+        "line": fault.line,
+        "blamed_call": fault.tool,
+        "evidence": [fact.text for fact in fault.evidence] or None,
+    }
     told = {name: value for name, value in more.items() if value is not None}
     return {"kind": fault.kind, "problem": fault.message, **told}
 

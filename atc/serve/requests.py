@@ -60,7 +60,9 @@ def readable_query(query: str) -> str:
     if not query.strip():
         raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
     if len(query) > _LONGEST_QUERY:
-        raise BadRequest(f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make it shorter.")
+        raise BadRequest(
+            f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make it shorter."
+        )
     return query
 
 
@@ -74,7 +76,9 @@ def readable_names(names: list[str] | str) -> list[str]:
     if not names:
         raise BadRequest("name at least one tool; search_tools finds their names.")
     if len(names) > _MOST_NAMES:
-        raise BadRequest(f"{len(names):,} tools are named, more than {_MOST_NAMES}; describe fewer at once.")
+        raise BadRequest(
+            f"{len(names):,} tools are named, more than {_MOST_NAMES}; describe fewer at once."
+        )
     return names
 
 
@@ -105,7 +109,11 @@ def readable_program(source: str) -> Program:
         BadRequest: it is empty, or too long.
     """
     if not source.strip():
-        raise BadRequest("the program is empty; write Python that calls the tools and prints the answer.")
+        raise BadRequest(
+            "the program is empty; write Python that calls the tools and prints the answer."
+        )
     if len(source) > _LONGEST_SOURCE:
-        raise BadRequest(f"the program has {len(source):,} characters, more than {_LONGEST_SOURCE:,}.")
+        raise BadRequest(
+            f"the program has {len(source):,} characters, more than {_LONGEST_SOURCE:,}."
+        )
     return Program(source)

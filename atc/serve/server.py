@@ -66,7 +66,9 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
         "atc",
         version=__version__,
         instructions=INSTRUCTIONS,
-        get_tool_input_schema={name: tool.protocol.input_schema for name, tool in service.tools.items()}.get,
+        get_tool_input_schema={
+            name: tool.protocol.input_schema for name, tool in service.tools.items()
+        }.get,
         on_list_tools=service.list_tools,
         on_call_tool=service.call_tool,
         on_list_resources=service.list_resources,
@@ -116,7 +118,9 @@ class Requests:
         """The place is free again when the thread has ended, which may be after the request was cancelled."""
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())
-        done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
+        done.add_done_callback(
+            lambda ended: ended.cancelled() or ended.exception()
+        )  # else asyncio prints it
         return await asyncio.shield(done)
 
     async def run(
@@ -131,8 +135,14 @@ class Requests:
         The client is told of progress where it asks for it; when it cancels, the program ends.
         """
         consent = Consent(ctx, params)
-        how = {"client": client_of(ctx), "ask_person": consent.ask, "answered": tuple(consent.answers)}
-        progress = _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
+        how = {
+            "client": client_of(ctx),
+            "ask_person": consent.ask,
+            "answered": tuple(consent.answers),
+        }
+        progress = (
+            _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
+        )
         client = client_of(ctx)
         stop = threading.Event()
 
@@ -173,12 +183,20 @@ class _Service:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway, self._requests = gateway, Requests(gateway)
         self.tools = load_tools(
-            gateway.search_tools, gateway.describe_tools, gateway.run_program, gateway.check_program, gateway.resume_run
+            gateway.search_tools,
+            gateway.describe_tools,
+            gateway.run_program,
+            gateway.check_program,
+            gateway.resume_run,
         )
 
-    async def list_tools(self, ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        self, ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         """The gateway's own tools; few API tools are described in `run_program`'s description."""
-        tools = [_offered(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()]
+        tools = [
+            _offered(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()
+        ]
         running = next(tool for tool in tools if tool.name == "run_program")
         overview = await self._requests.answer(ctx, partial(self._gateway.overview, client_of(ctx)))
         running.description = f"{running.description}\n\n{overview}"
@@ -189,12 +207,16 @@ class _Service:
         try:
             if (tool := self.tools.get(params.name)) is None:
                 name, known = shorten(params.name, 100), ", ".join(self.tools)
-                raise BadRequest(f"no tool {name!r}; there are {known}. API functions are called by run_program.")
+                raise BadRequest(
+                    f"no tool {name!r}; there are {known}. API functions are called by run_program."
+                )
             given = contract(tool.protocol).accept(params.arguments or {})
             if not tool.protocol.writes:
                 read = partial(getattr(self._gateway, params.name), **given, client=client_of(ctx))
                 return result(await self._requests.answer(ctx, read))
-            if params.request_state is not None:  # the same program goes on, whatever the run has done since
+            if (
+                params.request_state is not None
+            ):  # the same program goes on, whatever the run has done since
                 given["continues" if "source" in given else "run"] = State.of(params).run
             work = partial(getattr(self._gateway, params.name), **given)
             return await self._requests.run(ctx, params, work, _told)
@@ -211,22 +233,31 @@ class _Service:
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """Where runs and protocols are read."""
-        about = {"run": "A run by its handle: programs, calls, faults.", "protocol": "A tool's protocol."}
+        about = {
+            "run": "A run by its handle: programs, calls, faults.",
+            "protocol": "A tool's protocol.",
+        }
         places = {"run": "atc://runs/{run}", "protocol": "atc://protocols/{tool}"}
         templates = [
-            types.ResourceTemplate(name=name, uri_template=place, mime_type="application/json", description=about[name])
+            types.ResourceTemplate(
+                name=name, uri_template=place, mime_type="application/json", description=about[name]
+            )
             for name, place in places.items()
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
-    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(
+        self, ctx: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         """A run or a protocol as JSON."""
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
         try:
             if kind == "runs":
                 found: Json = await self._requests.answer(ctx, partial(self._gateway.stored, name))
             elif kind == "protocols":
-                found = await self._requests.answer(ctx, partial(self._gateway.protocol, name, client_of(ctx)))
+                found = await self._requests.answer(
+                    ctx, partial(self._gateway.protocol, name, client_of(ctx))
+                )
             else:
                 raise BadRequest(
                     f"no resource {shorten(str(params.uri), 100)!r}; there are atc://runs/RUN and atc://protocols/TOOL."
@@ -234,7 +265,9 @@ class _Service:
         except AtcError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         text = json.dumps(found, ensure_ascii=False)
-        content = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=text)
+        content = types.TextResourceContents(
+            uri=str(params.uri), mime_type="application/json", text=text
+        )
         return types.ReadResourceResult(contents=[content])
 
 
@@ -287,10 +320,17 @@ def tools_server(gateway: Gateway) -> Server[Any]:
     requests = Requests(gateway)
 
     def listed(client: str) -> list[types.Tool]:
-        return [_offered(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools(client).values()]
+        return [
+            _offered(replace(tool.protocol, name=tool.alias))
+            for tool in gateway.tools(client).values()
+        ]
 
-    async def list_tools(ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=await requests.answer(ctx, partial(listed, client_of(ctx))))
+    async def list_tools(
+        ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=await requests.answer(ctx, partial(listed, client_of(ctx)))
+        )
 
     async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""
@@ -308,7 +348,14 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             reply["result"],
             gateway.tools(client).find(name).protocol.output_schema or {"type": "object"},
         )
-        structured = response if isinstance(response, dict) and offered.get("type") == "object" else {RESULT: response}
+        structured = (
+            response
+            if isinstance(response, dict) and offered.get("type") == "object"
+            else {RESULT: response}
+        )
         return Done(content=result(response).content, structured_content=structured)
 
-    return sealed(Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool), gateway)
+    return sealed(
+        Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool),
+        gateway,
+    )

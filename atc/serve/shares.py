@@ -40,7 +40,9 @@ class Exchange:
         if message["type"] == "http.response.start":
             self._started = True
             self._streams = header(message, b"content-type").startswith(b"text/event-stream")
-        self._ended = message["type"] == "http.response.body" and not message.get("more_body", False)
+        self._ended = message["type"] == "http.response.body" and not message.get(
+            "more_body", False
+        )
         await self._send(message)
 
     async def finish(self) -> None:
@@ -61,7 +63,9 @@ class Exchange:
             f" {MOST_CONNECTIONS}: the one that was idle longest gave way. Read and close what is open, then ask again."
         )
         if not self._started:
-            await PlainTextResponse(f"{said}\n", 503, {"connection": "close"})(scope, _nothing, self._send)
+            await PlainTextResponse(f"{said}\n", 503, {"connection": "close"})(
+                scope, _nothing, self._send
+            )
             return
         body = f": {said}\n\n".encode() if self._streams else b""
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
@@ -162,7 +166,9 @@ class Sessions:
             )
             return PlainTextResponse(said, 404)
         if self._shares.owner(session) not in (None, client):
-            return PlainTextResponse("There is no such session; send initialize to begin one.\n", 404)
+            return PlainTextResponse(
+                "There is no such session; send initialize to begin one.\n", 404
+            )
         return None
 
     @contextmanager
@@ -190,7 +196,11 @@ class Sessions:
         ended = scope["method"] == "DELETE" and message["status"] < 400
         if session and (ended or message["status"] == 404):
             self._shares.drop(session)
-        elif not session and message["status"] < 400 and (new := header(message, _SESSION).decode("latin-1")):
+        elif (
+            not session
+            and message["status"] < 400
+            and (new := header(message, _SESSION).decode("latin-1"))
+        ):
             self._shares.use(client, new)
 
     def _give_way(self, session: str) -> None:
@@ -215,7 +225,9 @@ class Sessions:
 
 def header(message: Scope | Message, name: bytes) -> bytes:
     """Return the value of a header of a request or response, empty if there is none."""
-    return next((bytes(value) for key, value in message.get("headers", ()) if key.lower() == name), b"")
+    return next(
+        (bytes(value) for key, value in message.get("headers", ()) if key.lower() == name), b""
+    )
 
 
 async def _nothing() -> Message:

@@ -15,7 +15,9 @@ def store_at(place: str | PathLike[str]) -> RunStore:
         ModuleNotFoundError: it is a database, and the extra `scale` is not installed.
     """
     if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
-        from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
+        from atc.store.postgres import (
+            PostgresStore,
+        )  # psycopg is imported by those alone who use it
 
         return PostgresStore(place)
     return Store(place)

@@ -44,7 +44,10 @@ class Holder:
     def life(self) -> Life:
         """Return whether the process lives, as far as this process can tell."""
         mine = this_process()
-        if (self.host, self.pids) == (mine.host, "") and sys.platform == "darwin":  # which has neither
+        if (self.host, self.pids) == (
+            mine.host,
+            "",
+        ) and sys.platform == "darwin":  # which has neither
             return "ended" if _is_gone(self.pid) else "unknown"
         same = (self.boot, self.pids, self.clock) == (mine.boot, mine.pids, mine.clock)
         if not (same and self.boot and self.pids and self.started and _proc_is_ours()):
@@ -73,7 +76,9 @@ def this_process() -> Holder:
     """Return this process as the holder of a run that it takes now."""
     host, boot, pids, clock, started = _about(os.getpid())
     taken = secrets.token_hex(8)
-    return Holder(host=host, boot=boot, pids=pids, clock=clock, pid=os.getpid(), started=started, taken=taken)
+    return Holder(
+        host=host, boot=boot, pids=pids, clock=clock, pid=os.getpid(), started=started, taken=taken
+    )
 
 
 @cache

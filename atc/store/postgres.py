@@ -27,7 +27,9 @@ from atc.store.questions import TABLE as QUESTIONS
 from atc.store.sql import TABLES, Database, RunStore
 from atc.store.stored import RunRefused, StoreUnavailable, as_json, from_json
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what matters of it comes as an error
+logging.getLogger("psycopg.pool").addHandler(
+    logging.NullHandler()
+)  # what matters of it comes as an error
 _PATIENCE_SECONDS = 10.0  # how long a lost connection is tried again, and a locked row waited for
 _MOST_CONNECTIONS = 32  # of one process; who wants one more waits for one to be free
 _CONNECTION: Mapping[str, Any] = {
@@ -111,14 +113,19 @@ class PostgresStore(RunStore):
     def __init__(self, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self._parameters = {**_CONNECTION, **_parsed(address)}
         host = self._parameters.get("host") or self._parameters.get("service") or "the default host"
-        self.name = f"PostgreSQL database {self._parameters.get('dbname') or 'of its user'} at {host}"
+        self.name = (
+            f"PostgreSQL database {self._parameters.get('dbname') or 'of its user'} at {host}"
+        )
         session = _SESSION.format(_PATIENCE_SECONDS, lease_seconds)
         self._parameters["options"] = f"{self._parameters.get('options', '')} {session}"
         self._lease_seconds = lease_seconds
         self._holder = this_process()
         self._leases: dict[str, _Lease] = {}
         self._closing = threading.Event()
-        with self._explained(), psycopg.connect(**self._parameters, row_factory=dict_row) as connection:
+        with (
+            self._explained(),
+            psycopg.connect(**self._parameters, row_factory=dict_row) as connection,
+        ):
             self._migrate(_Transaction(connection))
         self._pool = ConnectionPool(
             kwargs={**self._parameters, "autocommit": True, "row_factory": dict_row},
@@ -142,7 +149,11 @@ class PostgresStore(RunStore):
     def changes(self) -> int:
         """See `RunStore.changes`. Whatever is written renews a lease."""
         with self._transaction(writing=False) as db:
-            return hash(db.execute("SELECT sum(extract(epoch FROM expires)) AS until FROM leases").fetchone()["until"])
+            return hash(
+                db.execute(
+                    "SELECT sum(extract(epoch FROM expires)) AS until FROM leases"
+                ).fetchone()["until"]
+            )
 
     def confirm_owned(self, run: str) -> None:
         """See `RunStore.confirm_owned`."""
@@ -160,12 +171,18 @@ class PostgresStore(RunStore):
 
     @contextmanager
     def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:
-        lease, until = self._leases.get(run or "") or _Lease(0, 0.0), time.monotonic() + self._lease_seconds
+        lease, until = (
+            self._leases.get(run or "") or _Lease(0, 0.0),
+            time.monotonic() + self._lease_seconds,
+        )
         with self._explained(), self._pool.connection() as connection, connection.transaction():
             db = _Transaction(connection)
             if not writing:
                 db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            if run is not None and not db.execute(_WRITE, (self._lease_seconds, run, lease.token)).fetchone():
+            if (
+                run is not None
+                and not db.execute(_WRITE, (self._lease_seconds, run, lease.token)).fetchone()
+            ):
                 row = db.execute("SELECT owner FROM leases WHERE run = ?", (run,)).fetchone()
                 if row is None:
                     raise RunRefused(f"run {run} has been deleted while this process worked on it.")
@@ -179,7 +196,9 @@ class PostgresStore(RunStore):
         lease.until = until
 
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
-        if lock and run in self._leases:  # a thread of ours is at it, perhaps without knowing that its lease is over
+        if (
+            lock and run in self._leases
+        ):  # a thread of ours is at it, perhaps without knowing that its lease is over
             return str(self._holder)
         query = "SELECT owner, expires > clock_timestamp() AS living FROM leases WHERE run = ?"
         row = db.execute(query + (" FOR UPDATE" if lock else ""), (run,)).fetchone()
@@ -194,7 +213,9 @@ class PostgresStore(RunStore):
 
     def _own(self, db: Database, run: str) -> None:
         until = time.monotonic() + self._lease_seconds
-        row = db.execute(_TAKE, (run, as_json(Holder, self._holder), self._lease_seconds)).fetchone()
+        row = db.execute(
+            _TAKE, (run, as_json(Holder, self._holder), self._lease_seconds)
+        ).fetchone()
         cast("_Transaction", db).taken[run] = _Lease(row["token"], until)
 
     def _beat(self) -> None:
@@ -207,7 +228,9 @@ class PostgresStore(RunStore):
         held, until = dict(self._leases), time.monotonic() + seconds
         if not held:
             return
-        with suppress(StoreUnavailable):  # it is tried again, and what is written meanwhile is refused
+        with suppress(
+            StoreUnavailable
+        ):  # it is tried again, and what is written meanwhile is refused
             with self._transaction() as db:
                 tokens = [lease.token for lease in held.values()]
                 rows = db.execute(_RENEW, (list(held), tokens, seconds)).fetchall()
@@ -218,7 +241,9 @@ class PostgresStore(RunStore):
         """Bring the database's tables up to date; one process at a time does."""
         db.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
         # Asked of the catalogue as of any table: what looks up one name may not see yet what another process has made.
-        made = db.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'atc' AND tablename = 'format'").fetchone()
+        made = db.execute(
+            "SELECT 1 FROM pg_tables WHERE schemaname = 'atc' AND tablename = 'format'"
+        ).fetchone()
         if not made:
             db.execute("CREATE SCHEMA IF NOT EXISTS atc")
             db.execute("CREATE TABLE atc.format AS SELECT 0 AS number")
@@ -240,12 +265,16 @@ class PostgresStore(RunStore):
         try:
             yield
         except psycopg.Error as error:
-            said = (error.diag.message_primary or str(error)).strip().partition("\n")[0]  # libpq goes on with guesses
+            said = (
+                (error.diag.message_primary or str(error)).strip().partition("\n")[0]
+            )  # libpq goes on with guesses
             if (password := self._parameters.get("password")) is not None:
                 said = said.replace(str(password), "***")
             lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
             advice = "; see that it runs, and that ATC_STORE names it" if lost else ""
-            raise StoreUnavailable(f"the store of runs, {self.name}: {said.strip().rstrip('.')}{advice}.") from None
+            raise StoreUnavailable(
+                f"the store of runs, {self.name}: {said.strip().rstrip('.')}{advice}."
+            ) from None
 
 
 def _holder(owner: str) -> Holder | None:

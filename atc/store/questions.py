@@ -75,12 +75,19 @@ class Questions:
         """What was asked about this call; `arguments` by original name."""
         digests = _digests(self._key(), tool, arguments, loose=True)
         marks = ", ".join("?" for _ in digests)
-        query = f"SELECT DISTINCT run, client, question, state FROM questions WHERE digest IN ({marks})"  # noqa: S608 - marks alone
+        query = (
+            f"SELECT DISTINCT run, client, question, state FROM questions WHERE digest IN ({marks})"  # noqa: S608 - marks alone
+        )
         with self._transaction(writing=False) as db:
             rows = db.execute(f"{query} ORDER BY run DESC", digests).fetchall()
-        return [Asked(**{name: row[name] for name in ("run", "client", "question", "state")}) for row in rows]
+        return [
+            Asked(**{name: row[name] for name in ("run", "client", "question", "state")})
+            for row in rows
+        ]
 
-    def open(self, tool: Tool, arguments: JsonObject, run: str, *, client: str, question: str) -> None:
+    def open(
+        self, tool: Tool, arguments: JsonObject, run: str, *, client: str, question: str
+    ) -> None:
         """A person is about to be asked about this call."""
         digests = _digests(self._key(), tool, arguments)
         self._change((_OPEN, (digest, run, client, question)) for digest in digests)
@@ -90,7 +97,9 @@ class Questions:
         digests = _digests(self._key(), tool, arguments)
         self._change((_DECLINE, (digest, run)) for digest in digests)
 
-    def allow(self, tool: Tool, arguments: JsonObject, run: str, *, waits: bool, everywhere: bool) -> None:
+    def allow(
+        self, tool: Tool, arguments: JsonObject, run: str, *, waits: bool, everywhere: bool
+    ) -> None:
         """A person has said yes: this call may be sent once, in this run. `waits`: a client still has no answer.
 
         `everywhere`: the yes comes from who runs this, so it answers what was asked about the call in other runs, too.
@@ -101,17 +110,26 @@ class Questions:
             if waits:
                 told = "UPDATE questions SET question = '', state = 'allowed' WHERE digest = ? AND run = ?"
                 changes.append((f"{told} AND client <> ''", row))
-            changes.append(("DELETE FROM questions WHERE digest = ? AND run IN (?, '') AND state <> 'allowed'", row))
+            changes.append(
+                (
+                    "DELETE FROM questions WHERE digest = ? AND run IN (?, '') AND state <> 'allowed'",
+                    row,
+                )
+            )
             if everywhere:
                 told = "UPDATE questions SET question = '', state = 'released' WHERE digest = ? AND state = 'open'"
                 changes.append((told, (digest,)))
-                changes.append(("DELETE FROM questions WHERE digest = ? AND state = 'declined'", (digest,)))
+                changes.append(
+                    ("DELETE FROM questions WHERE digest = ? AND state = 'declined'", (digest,))
+                )
         self._change(changes)
 
     def answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
         """The client that waited for this call has its answer."""
         told = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
-        self._change((told, (digest, run)) for digest in _digests(self._key(), tool, arguments, loose=True))
+        self._change(
+            (told, (digest, run)) for digest in _digests(self._key(), tool, arguments, loose=True)
+        )
 
     def void(self, run: str, *, but: Collection[str] = ()) -> None:
         """No answer that comes later is for a question of this run, but for those of these ids."""
@@ -122,7 +140,9 @@ class Questions:
     def left_open(self, run: str) -> bool:
         """Whether a client of a gateway has no answer to a question of this run."""
         with self._transaction(writing=False) as db:
-            query = "SELECT 1 FROM questions WHERE run = ? AND state IN ('open', 'released') LIMIT 1"
+            query = (
+                "SELECT 1 FROM questions WHERE run = ? AND state IN ('open', 'released') LIMIT 1"
+            )
             return db.execute(query, (run,)).fetchone() is not None
 
     def _change(self, changes: Iterable[tuple[str, tuple[str, ...]]]) -> None:
@@ -140,12 +160,18 @@ class HeldDigests:
 
     def __call__(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return True if no setting sends this call."""
-        return bool(self.digests) and not self.digests.isdisjoint(_digests(self.key, tool, arguments, loose=True))
+        return bool(self.digests) and not self.digests.isdisjoint(
+            _digests(self.key, tool, arguments, loose=True)
+        )
 
 
-def _digests(key: bytes, tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tuple[str, ...]:
+def _digests(
+    key: bytes, tool: Tool, arguments: JsonObject, *, loose: bool = False
+) -> tuple[str, ...]:
     """Return what is kept of a call in place of its texts; `loose` as `spellings` has it."""
-    texts = (text.encode("utf-8", "surrogatepass") for text in spellings(tool, arguments, loose=loose))
+    texts = (
+        text.encode("utf-8", "surrogatepass") for text in spellings(tool, arguments, loose=loose)
+    )
     return tuple(hmac.digest(key, text, "sha256").hex() for text in texts)
 
 

@@ -64,14 +64,25 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
     try:
         request = Plan(tool.protocol, binding).build(arguments)
     except AtcError:  # it cannot be sent
-        return canonical(f"{binding.method} {binding.url}", {name: repr(value) for name, value in arguments.items()})
+        return canonical(
+            f"{binding.method} {binding.url}",
+            {name: repr(value) for name, value in arguments.items()},
+        )
     origin, rest = split_url(request.url)
     path, _, query = rest.partition("?")
     sent: defaultdict[str, list[str]] = defaultdict(list)
-    for name, value in [*parse_qsl(query, keep_blank_values=True), *_headers(request), *_body(request)]:
-        sent[normalize("NFC", name)] += [_text(one) for one in (value if isinstance(value, list) else [value])]
+    for name, value in [
+        *parse_qsl(query, keep_blank_values=True),
+        *_headers(request),
+        *_body(request),
+    ]:
+        sent[normalize("NFC", name)] += [
+            _text(one) for one in (value if isinstance(value, list) else [value])
+        ]
     host = "" if tool.home and origin.url == tool.home else _host(origin)
-    return canonical(f"{request.method.upper()} {host}{_plain_path(path)}", {name: sent[name] for name in sent})
+    return canonical(
+        f"{request.method.upper()} {host}{_plain_path(path)}", {name: sent[name] for name in sent}
+    )
 
 
 def _host(origin: Origin) -> str:

@@ -55,7 +55,9 @@ INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.intended, calls.intended),
     complete = excluded.complete, reused = excluded.reused, document = excluded.document
 """
-_TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
+_TOOLS = (
+    "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
+)
 _IN_DOUBT = """
 SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
 WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'unknown'
@@ -104,7 +106,9 @@ class RunStore(ABC):
         """
 
     @abstractmethod
-    def _transaction(self, run: str | None = None, *, writing: bool = True) -> AbstractContextManager[Database]:
+    def _transaction(
+        self, run: str | None = None, *, writing: bool = True
+    ) -> AbstractContextManager[Database]:
         """A transaction that sees one state of all tables; what it writes is durable when the block has ended.
 
         Raises `RunRefused`: `run` was taken over by another process.
@@ -139,7 +143,9 @@ class RunStore(ABC):
         with self._transaction() as db:
             name = _new_id(now)
             while db.execute(added, (name, now, document)).fetchone() is None:
-                name = _new_id(now)  # four characters do repeat, within one second, once in a million
+                name = _new_id(
+                    now
+                )  # four characters do repeat, within one second, once in a million
             self._own(db, name)
         return name
 
@@ -160,19 +166,33 @@ class RunStore(ABC):
                 write_event(db, run, event)
 
     def finish(
-        self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
+        self,
+        run: str,
+        solution: Solution | None = None,
+        *,
+        status: str | None = None,
+        error: str | None = None,
     ) -> None:
         """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence.
 
         That a budget ended it is kept as a sentence, too.
         """
-        if error is None and solution is not None and solution.limit is not None and solution.answer is None:
+        if (
+            error is None
+            and solution is not None
+            and solution.limit is not None
+            and solution.answer is None
+        ):
             error = f"the run's budget was spent: {solution.limit}"
         told = error and plain(error)
         changes: dict[str, Any] = {"ended": time.time(), "status": status or "error", "error": told}
         if solution is not None:
             answer = solution.answer and plain(solution.answer)
-            changes |= {"status": status or solution.status, "answer": answer, "usage": solution.usage}
+            changes |= {
+                "status": status or solution.status,
+                "answer": answer,
+                "usage": solution.usage,
+            }
         with self._transaction(run) as db:
             change_run(db, run, **changes)
 
@@ -188,7 +208,9 @@ class RunStore(ABC):
         with self._transaction() as db:
             row = ("gateway", secrets.token_hex(32))
             db.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT (name) DO NOTHING", row)
-            return bytes.fromhex(db.execute("SELECT key FROM keys WHERE name = 'gateway'").fetchone()["key"])
+            return bytes.fromhex(
+                db.execute("SELECT key FROM keys WHERE name = 'gateway'").fetchone()["key"]
+            )
 
     @cached_property
     def questions(self) -> Questions:
@@ -204,7 +226,10 @@ class RunStore(ABC):
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}
             for row in db.execute(_IN_DOUBT, (tool, tool, tool)).fetchall():
-                found[row["run"]] = (*found.get(row["run"], ()), json.loads(row["document"])["arguments"])
+                found[row["run"]] = (
+                    *found.get(row["run"], ()),
+                    json.loads(row["document"])["arguments"],
+                )
             return found
 
     def load(self, name: str) -> StoredRun:
@@ -217,7 +242,9 @@ class RunStore(ABC):
 
     def _load(self, db: Database, run: str) -> StoredRun:
         summary = self._summary(db, db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone())
-        ahead = round(time.time() - self._now(db))  # this machine's clock shows so much more than the store's
+        ahead = round(
+            time.time() - self._now(db)
+        )  # this machine's clock shows so much more than the store's
         calls = tuple(
             Recorded(
                 execution=one["execution"],
@@ -231,8 +258,12 @@ class RunStore(ABC):
         for one in rows_of(db, "attempts", run):
             attempt = replace(from_json(Attempt, one["document"]), execution=one["execution"])
             made = tuple(stored.call for stored in calls if stored.execution == attempt.execution)
-            attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
-        exchanges = tuple(from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run))
+            attempts.append(
+                replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made))
+            )
+        exchanges = tuple(
+            from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run)
+        )
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
         if not summary.usage.model_calls:  # it has not ended
             summary = replace(summary, usage=used_so_far(exchanges))
@@ -241,7 +272,9 @@ class RunStore(ABC):
             attempts=tuple(attempts),
             calls=calls,
             exchanges=exchanges,
-            protocols={alias: load_protocol(json.loads(document)) for alias, document in tools.items()},
+            protocols={
+                alias: load_protocol(json.loads(document)) for alias, document in tools.items()
+            },
         )
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
@@ -262,7 +295,9 @@ class RunStore(ABC):
             over = found.status == "solved" or (found.status == "failed" and found.error is None)
             if over and not ended:
                 how = {"solved": "is solved", "failed": "has failed"}[found.status]
-                raise RunRefused(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
+                raise RunRefused(
+                    f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it."
+                )
             change_run(db, run, status="running", ended=None, error=None)
             self._own(db, run)
         return self.load(run)
@@ -280,7 +315,9 @@ class RunStore(ABC):
         """
         with self._transaction() as db:
             runs = list(dict.fromkeys(resolve(db, name) for name in names))
-            for run in sorted(runs):  # always in one order, so that two who delete do not wait for each other
+            for run in sorted(
+                runs
+            ):  # always in one order, so that two who delete do not wait for each other
                 self._require_free(db, run, "end it first")
                 db.execute("DELETE FROM runs WHERE id = ?", (run,))
                 forget_run(db, run)
@@ -303,13 +340,18 @@ class RunStore(ABC):
 def _new_id(now: float) -> str:
     """An id that sorts by time (UTC) and can be read aloud: `20261121-010203-k3f9`."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    legible = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
+    legible = (
+        "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
+    )
     return f"{stamp}-{''.join(secrets.choice(legible) for _ in range(4))}"
 
 
 def read_run(db: Database, run: str) -> RunSummary:
     """What the document of a run says."""
-    return from_json(RunSummary, db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"])
+    return from_json(
+        RunSummary,
+        db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"],
+    )
 
 
 def change_run(db: Database, run: str, **changes: Any) -> None:
@@ -322,16 +364,23 @@ def resolve(db: Database, name: str) -> str:
     """The id of the run of this name. Raises `UnknownRun`: there is none, or more than one."""
     if db.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone() is not None:
         return name
-    latest = [str(row["id"]) for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC").fetchall()]
+    latest = [
+        str(row["id"])
+        for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC").fetchall()
+    ]
     if name == "last" and latest:
         return latest[0]
     found = [run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))]
     if len(found) == 1:
         return found[0]
     if found:
-        raise UnknownRun(f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id.")
+        raise UnknownRun(
+            f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id."
+        )
     near = ", ".join(closest(name, latest[:1000], most=3))
-    raise UnknownRun(f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all."))
+    raise UnknownRun(
+        f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all.")
+    )
 
 
 def write_event(db: Database, run: str, event: events.Event) -> None:
@@ -346,23 +395,35 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
             heard = replace(event.completion, text=plain(event.completion.text))
             text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
-            db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
-            if not read_run(db, run).model:  # a run without a named model is the model's that answers first
+            db.execute(
+                "UPDATE exchanges SET document = ? WHERE run = ? AND number = ?",
+                (text, run, last["number"]),
+            )
+            if not read_run(
+                db, run
+            ).model:  # a run without a named model is the model's that answers first
                 change_run(db, run, model=heard.model)
         case events.ToolsNamed():
             for alias, protocol in event.protocols.items():
                 document = json.dumps(dump(protocol), separators=(",", ":"))
                 digest = hashlib.sha256(document.encode()).hexdigest()
-                db.execute("INSERT INTO protocols VALUES (?, ?) ON CONFLICT (digest) DO NOTHING", (digest, document))
+                db.execute(
+                    "INSERT INTO protocols VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
+                    (digest, document),
+                )
                 db.execute(_TOOL_ROW, (run, alias, digest))
         case events.ProgramWritten():
-            _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None))
+            _write_attempt(
+                db, run, event.attempt, Attempt(event.program, event.findings, None, None)
+            )
         case events.AttemptEnded():
             trace = event.result.trace and replace(event.result.trace, calls=())  # each was told of
             _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
         case events.Noted(sentence=sentence):
             said = read_run(db, run).notes
-            change_run(db, run, notes=tuple(dict.fromkeys((*said, sentence))))  # a run that goes on is told again
+            change_run(
+                db, run, notes=tuple(dict.fromkeys((*said, sentence)))
+            )  # a run that goes on is told again
 
 
 def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:

@@ -142,7 +142,9 @@ class Store(RunStore):
                     until = time.monotonic() + LEASE_SECONDS
                     lease = read_run(db, run).lease
                     if lease is not None:
-                        change_run(db, run, lease=replace(lease, seen=time.time(), beats=lease.beats + 1))
+                        change_run(
+                            db, run, lease=replace(lease, seen=time.time(), beats=lease.beats + 1)
+                        )
                     held.until = until
 
     def _watch(self, names: Sequence[str]) -> None:
@@ -165,7 +167,11 @@ class Store(RunStore):
                 with suppress(UnknownRun):  # which is told of when the run is taken
                     run = resolve(db, name)
                     summary = read_run(db, run)
-                    if summary.status == "running" and summary.lease and summary.lease.holder.life() == "unknown":
+                    if (
+                        summary.status == "running"
+                        and summary.lease
+                        and summary.lease.holder.life() == "unknown"
+                    ):
                         found[run] = summary.lease
         return found
 
@@ -191,20 +197,31 @@ def _connect(path: Path) -> sqlite3.Connection:
         _keep_private(path)
         if not path.exists():
             _make(path)
-        database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        database = sqlite3.connect(
+            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
         with ExitStack() as stack:
             stack.callback(database.close)
             program, version = (
-                database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+                database.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("application_id", "user_version")
             )
             if (program, version) != (_APPLICATION, FORMAT):
-                made = f"another version of atc (format {version}" if program == _APPLICATION else "another program ("
+                made = (
+                    f"another version of atc (format {version}"
+                    if program == _APPLICATION
+                    else "another program ("
+                )
                 raise StoreUnavailable(
                     f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
                     " ATC_STATE_DIR to another folder."
                 )
-            database.executescript("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
-            database.execute(QUESTIONS.format("IF NOT EXISTS"))  # a store that an earlier version made has none
+            database.executescript(
+                "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;"
+            )
+            database.execute(
+                QUESTIONS.format("IF NOT EXISTS")
+            )  # a store that an earlier version made has none
             stack.pop_all()
     database.row_factory = sqlite3.Row
     return database

@@ -60,10 +60,16 @@ class RunSummary:
     tools: tuple[str, ...] = ()
     usage: Annotated[Usage, BeforeValidator(lambda used: used or {})] = field(default_factory=Usage)
     pins: Pins | None = None  # what every execution pins
-    notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
-    identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
+    notes: tuple[
+        str, ...
+    ] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
+    identities: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by alias, of all its tools at its start
     gateway: bool = False  # its programs are those of another agent, a client of a gateway
-    lease: Lease | None = None  # of the process that began it or went on with it, where the store is a file
+    lease: Lease | None = (
+        None  # of the process that began it or went on with it, where the store is a file
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +89,9 @@ class StoredRun:
     attempts: tuple[Attempt, ...]
     calls: tuple[Recorded, ...]
     exchanges: tuple[Exchange, ...]
-    protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)  # by alias, those that its programs named
+    protocols: Mapping[str, ToolProtocol] = field(
+        default_factory=dict
+    )  # by alias, those that its programs named
 
     @property
     def purpose(self) -> str:
@@ -123,7 +131,9 @@ def from_json(kind: type[T], text: str) -> T:
     try:
         value: T = adapter(kind).validate_python(json.loads(text))  # type: ignore[arg-type]  # a type is hashable
     except ValidationError as error:
-        raise StoreUnavailable(f"the store of runs holds what this atc cannot read: {first_problem(error)}.") from error
+        raise StoreUnavailable(
+            f"the store of runs holds what this atc cannot read: {first_problem(error)}."
+        ) from error
     return value
 
 

@@ -55,7 +55,9 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
     """Find tools, solve, reflect, and again."""
     config, options = parts.config, options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
-    return _AnyTool(task, replace(parts, config=replace(config, max_tokens=tokens)), options).solve()
+    return _AnyTool(
+        task, replace(parts, config=replace(config, max_tokens=tokens)), options
+    ).solve()
 
 
 class _Failed(NamedTuple):
@@ -80,7 +82,9 @@ class _AnyTool(Acting):
         threads = options.threads if self.meter.powers.parallel else 1
         limits = replace(options, threads=threads, prompt_tokens=parts.prompt_tokens)
         documents = {alias: ToolDocument.of(tool) for alias, tool in parts.toolbox.items()}
-        self.search = anytool.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(task)
+        self.search = anytool.AnyTool(
+            documents, self.meter.asker("retrieve"), options=limits
+        ).start(task)
 
     def act(self) -> None:
         """Round after round, until an answer stands or a round fails as the one before it, with no agent woken."""
@@ -141,7 +145,9 @@ class _AnyTool(Acting):
             return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
         calls, warmth = told(attempt.trace.calls, self.parts.toolbox), self.parts.config.temperature
-        word, why = judged(self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth)
+        word, why = judged(
+            self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth
+        )
         if word != "Unsolved":  # of an unsure one there is nothing to mend it by
             self.answer = attempt.answer
             return None
@@ -164,7 +170,9 @@ class _AnyTool(Acting):
         before = self.search.ask.usage.model_calls
         if failed.functions:
             self.search.prune(failed.functions)
-            wrote = {one.tool for one in self.standing if self.parts.toolbox[one.tool].protocol.writes}
+            wrote = {
+                one.tool for one in self.standing if self.parts.toolbox[one.tool].protocol.writes
+            }
             gone = [name for name in failed.functions if name not in wrote]
             self.standing = tuple(action for action in self.standing if action.tool not in gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
@@ -174,7 +182,10 @@ class _AnyTool(Acting):
     def _candidates(self) -> Toolbox:
         """The pool's tools that fit a prompt, those that are new first: the solver has not tried them."""
         pool, parts = self.search.pool, self.parts
-        names = [*(name for name in pool if name not in self.given), *(name for name in self.given if name in pool)]
+        names = [
+            *(name for name in pool if name not in self.given),
+            *(name for name in self.given if name in pool),
+        ]
         chosen = parts.toolbox.only(names)
         if names:
             chosen = described_within(chosen, budget=parts.prompt_tokens, docs=parts.config.docs)[1]
@@ -195,7 +206,9 @@ _MOST_CALLS = 12
 """Calls that a judge is shown: the last ones, from which an answer is made."""
 
 
-def judged(ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7) -> tuple[Word, str]:
+def judged(
+    ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7
+) -> tuple[Word, str]:
     """Whether an answer settles its task, as a model sees it (§3.2, §5.1), and why; `calls` tells what it rests on.
 
     It is asked up to three times, at the run's temperature and with another seed each time, as in the published code.
@@ -205,12 +218,19 @@ def judged(ask: Ask, task: str, answer: str, *, calls: str = "", temperature: fl
     Raises:
         ModelUnavailable: the model did not answer.
     """
-    said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
+    said = fill(
+        "judge_task",
+        task=task,
+        calls=calls or "(none)",
+        answer=clipped(answer.strip(), _LONGEST_ANSWER),
+    )
     messages = asked(fill("judge"), said)
     words: list[Word] = []
     reasons: dict[Word, str] = {}
     for seed in range(_VOTES):
-        reply = ask(messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS)
+        reply = ask(
+            messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS
+        )
         word, reason = read(reply.text)
         words.append(word)
         reasons[word] = reasons.get(word) or reason
@@ -222,7 +242,11 @@ def judged(ask: Ask, task: str, answer: str, *, calls: str = "", temperature: fl
 def read(text: str) -> tuple[Word, str]:
     """The vote of a reply, and its reason; one that cannot be read is unsure."""
     said = json_object(text)
-    return (said["verdict"], one_text(said.get("reason"))) if said.get("verdict") in WORDS else ("Unsure", "")
+    return (
+        (said["verdict"], one_text(said.get("reason")))
+        if said.get("verdict") in WORDS
+        else ("Unsure", "")
+    )
 
 
 def told(calls: Sequence[ToolCall], tools: Toolbox) -> str:

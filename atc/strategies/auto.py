@@ -46,7 +46,9 @@ class _First(Chain):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
             return bool(self.why)
         rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
-        faults = [worth_repairing(tried).fault for tried in rounds]  # those that the model was told of, or would be
+        faults = [
+            worth_repairing(tried).fault for tried in rounds
+        ]  # those that the model was told of, or would be
         misread = [fault for fault in faults if fault is not None and fault.kind in MISREAD]
         if len(misread) >= _MOST_MISREAD and not any(attempt.answer for attempt in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
@@ -59,7 +61,9 @@ def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
     called = [word for word in re.findall(r"[^\W\d]\w*(?=\()", program.source) if word in tools]
     writing = writing_tools(program, tools)
     for number, name in enumerate(called):
-        unseen = (one for one in called[:number] if one not in writing and not described(tools[one]))
+        unseen = (
+            one for one in called[:number] if one not in writing and not described(tools[one])
+        )
         if name in writing and (source := next(unseen, None)):
             return name, source
     return None

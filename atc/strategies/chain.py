@@ -11,7 +11,15 @@ from atc.core.types import Attempt, Finding, Program, Solution
 from atc.pipeline.doubts import says_nothing
 from atc.pipeline.repair import Case, correction, worth_repairing
 from atc.pipeline.synthesize import new_program, opening
-from atc.run.attempt import attempt, checked, insists, rests_on_responses, with_named, writing_tools, written
+from atc.run.attempt import (
+    attempt,
+    checked,
+    insists,
+    rests_on_responses,
+    with_named,
+    writing_tools,
+    written,
+)
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
 from protocols.python_source import parse
@@ -49,7 +57,11 @@ class Chain(Run):
         messages = opening(self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs)
         for self.round in range(config.max_repairs + 1):
             program = new_program(
-                messages, self.meter.write, known=self.tried, most=self.parts.samples, temperature=config.temperature
+                messages,
+                self.meter.write,
+                known=self.tried,
+                most=self.parts.samples,
+                temperature=config.temperature,
             )
             if program is not None and program.source in self.tried:
                 self.confirmed = self.attempts[-1].answer is not None
@@ -64,7 +76,12 @@ class Chain(Run):
             told = any(attempt.answer is not None for attempt in self.attempts[:before])
             tried, last = self.attempts[before:], self.attempts[-1]
             ended = last.paused or (last.answer is not None and (told or not last.doubts))
-            if ended or config.repair == "none" or self.round == config.max_repairs or self.leaves(self.attempts):
+            if (
+                ended
+                or config.repair == "none"
+                or self.round == config.max_repairs
+                or self.leaves(self.attempts)
+            ):
                 return
             case = Case(
                 worth_repairing(tried),
@@ -94,7 +111,10 @@ class Chain(Run):
         if writing_tools(program, known) and insists(findings, program, known, self.attempts):
             attempt(self, _reads_of(program, writing_tools(program, known)), look=True)
         result = attempt(self, program)
-        passes = result.fault is not None and result.fault.kind in ("tool_failed", "unknown_outcome")
+        passes = result.fault is not None and result.fault.kind in (
+            "tool_failed",
+            "unknown_outcome",
+        )
         known = with_named(program, self.tools, self.parts.toolbox)
         if not passes and not rests_on_responses(result.findings, program, known):
             self.tried |= {program.source, result.program.source}
@@ -122,7 +142,9 @@ def _standing(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> st
         return sure
     last = answered[-1]
     kept = confirmed or len(answered) > 1
-    knows = not says_nothing(last.answer or "") and (not last.calls or any(call.error is None for call in last.calls))
+    knows = not says_nothing(last.answer or "") and (
+        not last.calls or any(call.error is None for call in last.calls)
+    )
     return last.answer if kept or (not asks and last is attempts[-1] and knows) else None
 
 
@@ -132,7 +154,9 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     tools = run.tools
     messages = opening(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
     try:
-        program = new_program(messages, run.meter.write, known=(), most=1, temperature=parts.config.temperature)
+        program = new_program(
+            messages, run.meter.write, known=(), most=1, temperature=parts.config.temperature
+        )
     except BudgetSpent as spent:
         run.meter.note(f"{spent.limit}: no more programs were written.")
         program = None

@@ -65,7 +65,9 @@ class _Session(Run):
     def act(self) -> None:
         """Turn after turn."""
         for _ in range(MOST_TURNS):
-            reply = read(self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text)
+            reply = read(
+                self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
+            )
             if reply.answer is not None:
                 self.answer = self._executed(answering(self.growing.program, reply.answer)).answer
                 return
@@ -88,7 +90,9 @@ class _Session(Run):
         shown = [printed(output, most=most)] if output.strip() else []
         shown += [shown_value(value, most=most)] if value is not None else []
         if failure is None or failure.kind == "exception":
-            self.growing.take(self.growing.with_piece(_as_left(block, failed=failure is not None)), trace)
+            self.growing.take(
+                self.growing.with_piece(_as_left(block, failed=failure is not None)), trace
+            )
         if failure is not None and (failure.kind, failure.type) == ("limit", "tool_calls"):
             raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
         if failure is not None:
@@ -125,5 +129,10 @@ def _as_left(block: Program, *, failed: bool) -> Program:
     if not failed and not _EXITS & names:
         return block
     ends = ast.Tuple([ast.Name("Exception"), ast.Name("SystemExit")])
-    kept = ast.Try(body=tree.body, handlers=[ast.ExceptHandler(ends, None, [ast.Pass()])], orelse=[], finalbody=[])
+    kept = ast.Try(
+        body=tree.body,
+        handlers=[ast.ExceptHandler(ends, None, [ast.Pass()])],
+        orelse=[],
+        finalbody=[],
+    )
     return Program(ast.unparse(ast.fix_missing_locations(ast.Module([kept], []))) + "\n")

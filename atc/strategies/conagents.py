@@ -70,7 +70,9 @@ class _Team(Acting):
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         self.stubs = self.described(self.tools)
-        self.turns = Turns(asked(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)), self.room)
+        self.turns = Turns(
+            asked(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)), self.room
+        )
         tool = {"type": "string", "enum": list(self.tools)}
         instruct = reply_tool("instruct", instruction=_TEXT, tool=tool, wanted={"type": "string"})
         self.guiding = Toolbox([instruct, finish_tool()])
@@ -81,24 +83,37 @@ class _Team(Acting):
         """Step by step, from its instruction to what was observed. Of what was sent back only its own prompts tell."""
         for _ in range(MOST_STEPS):
             self.rounds = MOST_ROUNDS
-            said, outcome = self._accepted("grounding", self.turns.messages(), self.guiding, self._guided)
-            self.turns.taken.append(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
+            said, outcome = self._accepted(
+                "grounding", self.turns.messages(), self.guiding, self._guided
+            )
+            self.turns.taken.append(
+                Turn(said=said, told=fill("conagents_result", result=outcome.told))
+            )
             if outcome.paused or outcome.answer is not None:
                 self.answer = outcome.answer
                 return
         self.limit = f"{MOST_STEPS} steps"
 
     def _accepted(
-        self, agent: Agent, messages: list[Message], tools: Toolbox, act: Callable[[ReadCall], _Outcome]
+        self,
+        agent: Agent,
+        messages: list[Message],
+        tools: Toolbox,
+        act: Callable[[ReadCall], _Outcome],
     ) -> tuple[str, _Outcome]:
         """What an agent says, and what came of it; it writes again while that is sent back to it."""
         while True:
             written = self.held(write_call, messages, tools, purpose=_PURPOSES[agent])
             call, said = written.call, written.text.strip() or "(nothing)"
-            outcome = act(call) if call.error is None else self._sent_back(call.error.message, agent)
+            outcome = (
+                act(call) if call.error is None else self._sent_back(call.error.message, agent)
+            )
             if outcome.again != agent:
                 return said, outcome
-            messages += [Message("assistant", said), Message("user", fill("conagents_again", feedback=outcome.told))]
+            messages += [
+                Message("assistant", said),
+                Message("user", fill("conagents_again", feedback=outcome.told)),
+            ]
 
     def _guided(self, call: ReadCall) -> _Outcome:
         """What came of grounding's reply: the answer, or an instruction, which execution carries out."""
@@ -108,11 +123,17 @@ class _Team(Acting):
                 return self._sent_back("The answer is empty.", "grounding")
             return _Outcome(told="", answer=attempt.answer, paused=attempt.paused)
         step = {name: str(value) for name, value in call.arguments.items()}
-        question = fill("conagents_choice", stubs=self.stubs, task=self.task, known=self._known(), **step)
+        question = fill(
+            "conagents_choice", stubs=self.stubs, task=self.task, known=self._known(), **step
+        )
         if refused := self._reviewed(question, ["grounding"]):
             return refused
         chosen = self.tools.only([step["tool"]])
-        about = {"stubs": self.described(chosen), "known": self._known(), "instruction": step["instruction"]}
+        about = {
+            "stubs": self.described(chosen),
+            "known": self._known(),
+            "instruction": step["instruction"],
+        }
         messages = asked(fill("conagents_execute"), fill("conagents_instruction", **about))
         return self._accepted("execution", messages, chosen, partial(self._called, step))[1]
 
@@ -133,7 +154,9 @@ class _Team(Acting):
             return _Outcome(told=seen.text, paused=True)
         if seen.failed:
             question = fill("conagents_failure", **told, error=seen.text)
-            return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(told=seen.text)
+            return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(
+                told=seen.text
+            )
         found = self._observed(seen.value, told["call"], step) or seen.text
         self.known.append(f"{step['instruction']}\n{found}")
         return _Outcome(told=found)
@@ -146,18 +169,27 @@ class _Team(Acting):
 
         def asking(prompt: str, response: str) -> list[Message]:
             about = {"instruction": step["instruction"], "wanted": step["wanted"]}
-            return asked(fill(prompt), fill("conagents_response", call=call, response=response, **about))
+            return asked(
+                fill(prompt), fill("conagents_response", call=call, response=response, **about)
+            )
 
         code = []
         if len(repr(value)) > LONGEST_READ:
-            form, sample = clipped(shape(value), _LONGEST_SHAPE), sampled(value, most=_LONGEST_SAMPLE)
-            code.append(asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample)))
+            form, sample = (
+                clipped(shape(value), _LONGEST_SHAPE),
+                sampled(value, most=_LONGEST_SAMPLE),
+            )
+            code.append(
+                asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
+            )
         reading = asking("conagents_observe", abridged(value, most=LONGEST_READ))
         return self.read_response(
             value, code, reading, purpose="observe", tokens=_LONGEST_REPLY, most=_LONGEST_OBSERVED
         )
 
-    def _reviewed(self, question: str, to: Sequence[Agent], *, accepts: bool = True) -> _Outcome | None:
+    def _reviewed(
+        self, question: str, to: Sequence[Agent], *, accepts: bool = True
+    ) -> _Outcome | None:
         """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
 
         It is asked only where something may still be written again.
@@ -166,7 +198,9 @@ class _Team(Acting):
             return None
         send_back = reply_tool("send_back", feedback=_TEXT, to={"type": "string", "enum": list(to)})
         replies = Toolbox([reply_tool("accept"), send_back] if accepts else [send_back])
-        call = self.held(write_call, asked(fill("conagents_review"), question), replies, purpose="review").call
+        call = self.held(
+            write_call, asked(fill("conagents_review"), question), replies, purpose="review"
+        ).call
         if call.tool != "send_back" or call.error is not None:
             return None
         back = next(agent for agent in to if agent == call.arguments["to"])

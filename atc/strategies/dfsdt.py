@@ -75,13 +75,21 @@ class _Search:
                 return _OUT
             self.turns.back_to(turns)
             self.acting.standing = self.acting.standing[:calls]
-            told = "\n\n".join(f"{clipped(one.said, _LONGEST_TOLD)}\n{one.told}".strip() for one in before)
+            told = "\n\n".join(
+                f"{clipped(one.said, _LONGEST_TOLD)}\n{one.told}".strip() for one in before
+            )
             then = fill("dfsdt_again", before=told) if before else ""
             turn = next_turn(self.turns, self.offer, self.acting, then=then)
             self.taken += 1
             self.turns.taken.append(turn)
             before.append(turn)
-            back = _BACK if turn.end == "back" else self.expand(depth + 1) if turn.end is None else _OUT
+            back = (
+                _BACK
+                if turn.end == "back"
+                else self.expand(depth + 1)
+                if turn.end is None
+                else _OUT
+            )
             if back > 1:
                 return back if back == _OUT else back - 1
         return 1

@@ -40,7 +40,12 @@ class NoModel:
 
 
 def run_given(
-    program: Program, task: str, parts: Parts, *, everything: Toolbox, earlier: Sequence[Attempt] = ()
+    program: Program,
+    task: str,
+    parts: Parts,
+    *,
+    everything: Toolbox,
+    earlier: Sequence[Attempt] = (),
 ) -> Solution:
     """Run `program` after the `earlier` attempts of the same run, whose completed calls are not repeated.
 

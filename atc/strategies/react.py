@@ -49,7 +49,9 @@ class ByTurns(Acting):
     `back`: the model may leave the path that it is on.
     """
 
-    def __init__(self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False) -> None:
+    def __init__(
+        self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False
+    ) -> None:
         super().__init__(task, parts)
         self.way, self.tries = way, tries
         self.offer = offered(self.tools, back=back, searching=self.meter.searching)
@@ -69,11 +71,15 @@ class ByTurns(Acting):
                 self.answer = self.give(last.answer).answer
             if self.answer is not None or last.end == "paused":
                 return
-        if self.limit is None and last.answer is None:  # of one that could not be given its program tells
+        if (
+            self.limit is None and last.answer is None
+        ):  # of one that could not be given its program tells
             self.not_run(last.reason or NO_ANSWER, kind="no_answer")
 
 
-def chain_of_turns(turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS) -> str | None:
+def chain_of_turns(
+    turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS
+) -> str | None:
     """At most so many turns, until one is the end; see `Way`."""
     for _ in range(most):
         turns.taken.append(next_turn(turns, offer, acting))
@@ -101,7 +107,11 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
         acting.waits = written.call.tool
         return replace(turn, told=observed(f"Error: {problem}"))
     turn = done(turn, written.call, offer, acting)
-    if acting.waits and turn.end is None and (reminder := acting.scope(offer.tools).reminder(acting.waits)):
+    if (
+        acting.waits
+        and turn.end is None
+        and (reminder := acting.scope(offer.tools).reminder(acting.waits))
+    ):
         acting.waits = ""
         return replace(turn, told=turn.told + reminder)
     return turn
@@ -118,7 +128,12 @@ def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
         case "back":
             return replace(turn, end="back", reason=str(given["reason"]))
         case "give_up":
-            return replace(turn, end="give_up", reason=str(given["reason"]), functions=tuple(texts(given["functions"])))
+            return replace(
+                turn,
+                end="give_up",
+                reason=str(given["reason"]),
+                functions=tuple(texts(given["functions"])),
+            )
         case "search" if offer.searching is not None:
             return replace(turn, told=observed(offer.searching.answer(texts(given["searches"]))))
     seen = acting.call(call.tool, given)
@@ -130,7 +145,14 @@ def observed(text: str) -> str:
     return f"Observation: {text}"
 
 
-def opening(task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full") -> list[Message]:
+def opening(
+    task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
+) -> list[Message]:
     """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
-    rules, example = fill("react", endings=offer.told), fill("react_example", finish=offer.ends["finish"])
-    return conversation.opening(rules, example, task, tools, told=observed, budget=budget, docs=docs)
+    rules, example = (
+        fill("react", endings=offer.told),
+        fill("react_example", finish=offer.ends["finish"]),
+    )
+    return conversation.opening(
+        rules, example, task, tools, told=observed, budget=budget, docs=docs
+    )

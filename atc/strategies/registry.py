@@ -105,7 +105,9 @@ def strategy(spec: str) -> Strategy:
             raise UnknownStrategy(f"the strategy {spec!r}: {error}.") from error
 
     def solve(task: str, parts: Parts) -> Solution:
-        solution: Solution = module.solve(task, replace(parts, config=replace(parts.config, **settings)), **own)
+        solution: Solution = module.solve(
+            task, replace(parts, config=replace(parts.config, **settings)), **own
+        )
         return solution
 
     return solve

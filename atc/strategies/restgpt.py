@@ -48,7 +48,10 @@ _TEXT = {"type": "string", "minLength": 1}
 _WANTED = {**_TEXT, "description": "What to read from the response, in words; not sent."}
 _CUT = re.compile(r"^[ \t*]*API response\s*:", re.IGNORECASE | re.MULTILINE)
 _STEP = re.compile(r"^[ \t*]*Plan step \d+\s*:[\s*]*", re.IGNORECASE | re.MULTILINE)
-_FINAL = re.compile(r"^[ \t*#]*Final answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+_FINAL = re.compile(
+    r"^[ \t*#]*Final answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
 _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
 """The caller's last word is all that the planner learns: it may be longer than arguments are."""
 
@@ -63,13 +66,17 @@ class _RestGPT(Acting):
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
-        self.planning = Turns(asked(fill("restgpt_plan"), fill("restgpt_plan_task", task=task)), self.room)
+        self.planning = Turns(
+            asked(fill("restgpt_plan"), fill("restgpt_plan_task", task=task)), self.room
+        )
         self.results: list[str] = []
 
     def act(self) -> None:
         """Step after step."""
         for step in range(1, MOST_STEPS + 1):
-            messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
+            messages = self.planning.messages(
+                fill("restgpt_plan_next", step=str(step)) if step > 1 else ""
+            )
             plan, answer = read_plan(self.replied(messages, "plan", _PLAN_TOKENS))
             if answer is not None:
                 self.answer = self.give(answer).answer
@@ -79,7 +86,9 @@ class _RestGPT(Acting):
                 return
             self.results.append(done)
             said = f"Plan step {step}: {plan}"
-            self.planning.taken.append(Turn(said=said, told=fill("restgpt_plan_result", result=done)))
+            self.planning.taken.append(
+                Turn(said=said, told=fill("restgpt_plan_result", result=done))
+            )
         self.limit = f"{MOST_STEPS} steps"
 
     def _fulfilled(self, plan: str) -> str | None:
@@ -101,18 +110,29 @@ class _RestGPT(Acting):
         """
         apis = "\n".join(self.tools)
         if self.parts.config.docs != "names":
-            summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in self.tools.items())
+            summaries = "\n".join(
+                f"- {alias}: {_summary(tool)}" for alias, tool in self.tools.items()
+            )
             apis = summaries if token_estimate(summaries) <= self.parts.prompt_tokens else apis
         task = fill("restgpt_select_task", background=background, step=plan)
         selecting = Turns(asked(fill("restgpt_select", apis=apis), task), self.room)
-        names = {"type": "array", "items": {"enum": list(self.tools)}, "minItems": 1, "maxItems": _MOST_APIS}
-        offer = Toolbox([reply_tool("call_apis", apis=names, plan=_TEXT), reply_tool("no_call", result=_TEXT)])
+        names = {
+            "type": "array",
+            "items": {"enum": list(self.tools)},
+            "minItems": 1,
+            "maxItems": _MOST_APIS,
+        }
+        offer = Toolbox(
+            [reply_tool("call_apis", apis=names, plan=_TEXT), reply_tool("no_call", result=_TEXT)]
+        )
         for _ in range(_MOST_CHOICES):
             written = self.held(write_call, selecting.messages(), offer, purpose="select")
             call, said = written.call, written.text.strip() or "(nothing)"
             if call.error is None:
                 break
-            selecting.taken.append(Turn(said=said, told=fill("restgpt_select_error", error=call.error.message)))
+            selecting.taken.append(
+                Turn(said=said, told=fill("restgpt_select_error", error=call.error.message))
+            )
         return call
 
     def _execute(self, choice: Mapping[str, Json], background: str) -> str | None:
@@ -121,7 +141,9 @@ class _RestGPT(Acting):
         assert isinstance(apis, list)  # the call is valid
         chosen = parts.toolbox.only(dict.fromkeys(map(str, apis)))
         asking = chosen.map(_asking)
-        offer = asking.also([reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)])
+        offer = asking.also(
+            [reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)]
+        )
         last_word = list(offer)[-1]
         functions = self.described(offer.only(chosen), share=2)
         task = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
@@ -162,8 +184,15 @@ class _RestGPT(Acting):
                 for sample in ("", f"\n\n{snippet}")
             ]
         shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
-        reading = [Message("user", fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted))]
-        return self.read_response(value, code, reading, purpose="parse", tokens=_PARSE_TOKENS, most=LONGEST_RESULT)
+        reading = [
+            Message(
+                "user",
+                fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted),
+            )
+        ]
+        return self.read_response(
+            value, code, reading, purpose="parse", tokens=_PARSE_TOKENS, most=LONGEST_RESULT
+        )
 
 
 def read_plan(text: str) -> tuple[str, str | None]:

@@ -15,8 +15,24 @@ from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair.facts import Case, facts, writes_told
 from atc.pipeline.repair.responses import fenceless, returned
 from atc.pipeline.synthesize import new_program
-from atc.run.attempt import attempt, numbered, rests_on_responses, seen_output, traced, writing_tools, written
-from atc.run.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns, shown_value
+from atc.run.attempt import (
+    attempt,
+    numbered,
+    rests_on_responses,
+    seen_output,
+    traced,
+    writing_tools,
+    written,
+)
+from atc.run.conversation import (
+    Turn,
+    Turns,
+    longest_shown,
+    opening,
+    paragraphs,
+    room_for_turns,
+    shown_value,
+)
 from atc.run.growing_program import Growing, finished, first_block, new_lines, unfinished
 from atc.run.strategy_run import Parts, Run, not_undone
 from atc.strategies.chain import UNCHANGED
@@ -31,7 +47,9 @@ REPEATED = "the model wrote the same piece again and again."
 _MOST_ALIKE = 3
 """Pieces in a row that may be the same: they may count on, or wait for something."""
 _LONGEST_ANSWER = 300
-_SPOKEN = re.compile(r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE)
+_SPOKEN = re.compile(
+    r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE
+)
 
 
 def solve(task: str, parts: Parts) -> Solution:
@@ -68,7 +86,15 @@ class Stepwise(Run):
             self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
         rules, example = fill("step"), fill("step_example")
         start = opening(
-            rules, example, task, self.tools, told=_next, said=_said, budget=budget, docs=docs, more=self.known
+            rules,
+            example,
+            task,
+            self.tools,
+            told=_next,
+            said=_said,
+            budget=budget,
+            docs=docs,
+            more=self.known,
         )
         self.turns = Turns(start, room - token_estimate(self.known))
 
@@ -90,21 +116,33 @@ class Stepwise(Run):
         """The next piece, as it ran; None where one that failed came back as it was, or the same came too often."""
         config, blind = self.parts.config, not seen_output(self.attempts)
         piece = new_program(
-            self._messages(), self._complete, known=self.failed, most=self.parts.samples, temperature=config.temperature
+            self._messages(),
+            self._complete,
+            known=self.failed,
+            most=self.parts.samples,
+            temperature=config.temperature,
         )
         if piece is None:
             return _Step("", self.not_run("The reply held no Python program."))
-        alike = [turn.said for turn in self.turns.taken[-_MOST_ALIKE:]] == [_said(piece.source)] * _MOST_ALIKE
+        alike = [turn.said for turn in self.turns.taken[-_MOST_ALIKE:]] == [
+            _said(piece.source)
+        ] * _MOST_ALIKE
         if alike or piece.source in self.failed:
             self.meter.note(REPEATED if alike else UNCHANGED)
             return None
         step = self._attempted(piece, blind=blind)
         result = step.result
         fails_again = not rests_on_responses(result.findings, result.program, self.parts.toolbox)
-        self.failed = self.failed | {piece.source} if result.fault is not None and fails_again else frozenset()
+        self.failed = (
+            self.failed | {piece.source}
+            if result.fault is not None and fails_again
+            else frozenset()
+        )
         return step
 
-    def _complete(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
+    def _complete(
+        self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
+    ) -> Completion:
         """The model's reply, up to where it would go on with outputs of its own."""
         completion = self.meter.write(messages, purpose=purpose, temperature=temperature, seed=seed)
         return replace(completion, text=next_piece(completion.text))
@@ -114,7 +152,9 @@ class Stepwise(Run):
         writing = writing_tools(piece, self.parts.toolbox)
         new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)
         if new is None:
-            return _Step(piece.source, self.not_run("These lines stand in the program already.", piece))
+            return _Step(
+                piece.source, self.not_run("These lines stand in the program already.", piece)
+            )
         whole = self.growing.with_piece(new)
         self.growing.settle()
         if (bare := finished(whole)) is not None:
@@ -125,7 +165,11 @@ class Stepwise(Run):
             self.growing.settle(result.calls)
         result = self._attempt(whole, blind=blind, look=True)
         kept, source = self.growing.program.source.rstrip(), result.program.source
-        as_run = source.removeprefix(kept).lstrip("\n") if kept and source.startswith(kept) else new.source
+        as_run = (
+            source.removeprefix(kept).lstrip("\n")
+            if kept and source.startswith(kept)
+            else new.source
+        )
         return _Step(as_run, result, shown=self._shown(result))
 
     def _attempt(self, program: Program, *, blind: bool, look: bool = False) -> Attempt:
@@ -175,7 +219,11 @@ class Stepwise(Run):
         then = fill("step_last" if last else "step_next")
         if result.fault is not None and (result.findings or result.trace is not None):
             told.append(self._failed(step))
-            line = len(result.program.source.rstrip().splitlines()) - len(step.piece.rstrip().splitlines()) + 1
+            line = (
+                len(result.program.source.rstrip().splitlines())
+                - len(step.piece.rstrip().splitlines())
+                + 1
+            )
             then = then if last else fill("step_again", line=str(line))
         elif result.fault is not None:
             told.append(result.fault.message)
@@ -201,7 +249,9 @@ class Stepwise(Run):
 
         Read from the attempts alone: when a run goes on, its journal knows what comes later, too.
         """
-        made = [call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"]
+        made = [
+            call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"
+        ]
         issued = {key for key, _ in numbered(self.growing.issued)}
         standing = [call for key, call in written(self).items() if key not in issued]
         return not_undone(standing, made, self.parts.toolbox)

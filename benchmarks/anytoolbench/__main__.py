@@ -23,10 +23,26 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.core.prompts import fill_from
 from atc.pipeline.retrieve import hierarchy as listing
-from atc.pipeline.retrieve.anytool import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
+from atc.pipeline.retrieve.anytool import (
+    FUNCTIONS,
+    Agent,
+    Function,
+    Mistake,
+    Options,
+    Search,
+    perform,
+    schema,
+)
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.hierarchy import Hierarchy, spelled
-from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, one_text
+from atc.pipeline.retrieve.model_replies import (
+    Tally,
+    a_list,
+    a_text,
+    an_object,
+    json_object,
+    one_text,
+)
 from benchmarks.runner import Rows, suite
 from protocols.errors import AtcError, ToolError
 from protocols.model import Ask, Message
@@ -88,7 +104,9 @@ class ApiPool(dict[str, Api]):
         super().__init__((api.document.name, api) for api in apis)
         self.hierarchy = Hierarchy.of({name: api.document for name, api in self.items()})
         places = self.hierarchy.places()
-        self._categories = {name: place.category for place in places for name in self.hierarchy.apis([place])}
+        self._categories = {
+            name: place.category for place in places for name in self.hierarchy.apis([place])
+        }
         if len(self.hierarchy.tools) < 2:
             raise TooFewApis(
                 f"a query takes APIs of 2 categories at least, and the {len(self)} that can be called without writing "
@@ -134,21 +152,30 @@ class Query:
         flat, pool = FUNCTIONS["flat"], self.search.pool
         held = list(pool) or [""]
         one_call = {"api": {"enum": held}, "arguments": {"type": "object"}}
-        text, solution = a_text(_LONGEST_TEXT, least=1), a_list(an_object(one_call), most=CALLS, least=1)
+        text, solution = (
+            a_text(_LONGEST_TEXT, least=1),
+            a_list(an_object(one_call), most=CALLS, least=1),
+        )
         removed = {"apis": a_list({"enum": held}, most=len(held), least=1)}
         finished = {"query": text, "solution": solution, "answer": text}
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
         return {
-            **{name: Function(flat[name].takes, partial(self._explore, name)) for name in EXPLORING},
+            **{
+                name: Function(flat[name].takes, partial(self._explore, name)) for name in EXPLORING
+            },
             "add_API_into_API_pool": flat["add_API_into_API_pool"],
-            "remove_API_from_API_pool": Function(lambda *_: removed if pool else None, self._remove),
+            "remove_API_from_API_pool": Function(
+                lambda *_: removed if pool else None, self._remove
+            ),
             "test_API": Function(lambda *_: one_call if pool else None, self._test),
             "finish": Function(lambda *_: finished if finishes else None, self._finish),
         }
 
     def _explore(self, name: str, search: Search, agent: Agent, arguments: JsonObject) -> str:
         if self.explored >= EXPLORE:
-            raise Mistake(f"all {EXPLORE} exploring calls are made; choose among what you have seen")
+            raise Mistake(
+                f"all {EXPLORE} exploring calls are made; choose among what you have seen"
+            )
         self.explored += 1
         return FUNCTIONS["flat"][name].act(search, agent, arguments)
 
@@ -158,7 +185,11 @@ class Query:
         return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
 
     def _test(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
-        name, given, room = self._in_pool(arguments.get("api")), arguments.get("arguments"), search.room.result
+        name, given, room = (
+            self._in_pool(arguments.get("api")),
+            arguments.get("arguments"),
+            search.room.result,
+        )
         try:
             response = self.pool[name].call(given if isinstance(given, dict) else {})
         except CallFailed as failed:
@@ -187,7 +218,9 @@ class Query:
         found = spelled(name, self.search.pool) if isinstance(name, str) else None
         if found is None:
             pool = ", ".join(self.search.pool) or "nothing"
-            raise Mistake(f"the pool has no API {clipped(repr(name), 80)}; it holds {pool}; add it first")
+            raise Mistake(
+                f"the pool has no API {clipped(repr(name), 80)}; it holds {pool}; add it first"
+            )
         return found
 
 
@@ -243,11 +276,15 @@ def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterat
     categories = pool.categories(api for api, _ in planned)
     if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
         wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
-        raise Refused("categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted")
+        raise Refused(
+            "categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted"
+        )
     known, shared = query.casefold(), False
     for number, (api, arguments) in enumerate(planned, start=1):
         for name, value in arguments.items():
-            telling = (isinstance(value, str) and len(value) > 2) or (isinstance(value, int) and value > 100)
+            telling = (isinstance(value, str) and len(value) > 2) or (
+                isinstance(value, int) and value > 100
+            )
             if telling and str(value).casefold() not in known:
                 detail = f"{value!r} for {name!r} of {api!r} stands neither in the query nor in earlier responses"
                 raise Refused("missing information", detail)
@@ -280,16 +317,24 @@ def _stands_in(value: str | float, text: str) -> bool:
     if isinstance(value, str):
         return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()
     written = [number.replace(",", "") for number in _NUMBER.findall(text)]
-    return any(round(abs(value), len(number.partition(".")[2])) == float(number) for number in written)
+    return any(
+        round(abs(value), len(number.partition(".")[2])) == float(number) for number in written
+    )
 
 
 def judged(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
     """Why a solution resolves its query, as a model sees it (A.8). Raises Refused where it does not."""
-    most = max(_LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution)))  # responses share half of a prompt
+    most = max(
+        _LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution))
+    )  # responses share half of a prompt
     lines = []
     for number, call in enumerate(solution, start=1):
-        given = clipped(", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE)
-        lines.append(f"{number}. {one_text(call['api'])}({given}) → {abridged(call['response'], most=most)}")
+        given = clipped(
+            ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE
+        )
+        lines.append(
+            f"{number}. {one_text(call['api'])}({given}) → {abridged(call['response'], most=most)}"
+        )
     case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
     word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
     if word != "resolved":
@@ -306,7 +351,9 @@ def screened(query: str, ask: Ask) -> None:
 
 def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
     """One of the words, empty where the reply has none of them, and the reason."""
-    verdict = an_object({"reason": a_text(_LINE), "verdict": {"type": "string", "enum": list(words)}})
+    verdict = an_object(
+        {"reason": a_text(_LINE), "verdict": {"type": "string", "enum": list(words)}}
+    )
     messages = [Message("system", instructions), Message("user", case)]
     found = json_object(ask(messages, schema=verdict, max_tokens=_VERDICT_TOKENS).text)
     word = one_text(found.get("verdict")).casefold()
@@ -315,11 +362,15 @@ def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tu
 
 @suite
 @click.option("--tools", multiple=True, metavar="SRC", help="Sources of tools; repeatable.")
-@click.option("--queries", type=click.IntRange(1), default=10, show_default=True, help="Queries wanted.")
+@click.option(
+    "--queries", type=click.IntRange(1), default=10, show_default=True, help="Queries wanted."
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
-def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str | None) -> dict[str, Any]:
+def main(
+    tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str | None
+) -> dict[str, Any]:
     config = load_config({"model": model, "tools": tools})
     with open_toolbox(config) as toolbox:
         ask = choose_model(config)
@@ -327,17 +378,29 @@ def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str 
     return {"suite": "anytoolbench", "model": ask.name, "out": str(out), **figures(rows)}
 
 
-def make_queries(pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 0) -> list[dict[str, Any]]:
+def make_queries(
+    pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 0
+) -> list[dict[str, Any]]:
     """Go on until `out` holds `count` queries, or `TRIES` times as many were attempted; gives all rows."""
-    header = {"format": "atc-anytoolbench-2", "data": f"{len(pool)} APIs", "model": ask.name, "seed": seed}
+    header = {
+        "format": "atc-anytoolbench-2",
+        "data": f"{len(pool)} APIs",
+        "model": ask.name,
+        "seed": seed,
+    }
     with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:
         while len(taken := taken_of(file.rows.values())) < count and len(file.rows) < TRIES * count:
             watch(len(taken))
             tally, number = Tally(ask), len(file.rows)
             row = {"id": f"anytool-{seed}-{number:04}", **construct(pool, number, tally, seed=seed)}
             for one in taken if "rejected" not in row else ():
-                if row["query"].casefold() == one["query"].casefold() or set(row["gold"]) == set(one["gold"]):
-                    row |= {"rejected": "repeated", "detail": f"{one['id']} has the same text or takes the same APIs"}
+                if row["query"].casefold() == one["query"].casefold() or set(row["gold"]) == set(
+                    one["gold"]
+                ):
+                    row |= {
+                        "rejected": "repeated",
+                        "detail": f"{one['id']} has the same text or takes the same APIs",
+                    }
             file.append({**row, "usage": asdict(tally.usage)})
         return list(file.rows.values())
 
@@ -353,10 +416,15 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "attempts": len(rows),
         "queries": len(taken),
-        "rejected": dict(sorted(Counter(row["rejected"] for row in rows if "rejected" in row).items())),
+        "rejected": dict(
+            sorted(Counter(row["rejected"] for row in rows if "rejected" in row).items())
+        ),
         "categories": dict(sorted(Counter(str(len(row["categories"])) for row in taken).items())),
         "calls": sum(len(row["solution"]) for row in taken),
-        **{key: sum(row["usage"][key] for row in rows) for key in ("model_calls", "input_tokens", "output_tokens")},
+        **{
+            key: sum(row["usage"][key] for row in rows)
+            for key in ("model_calls", "input_tokens", "output_tokens")
+        },
     }
 
 

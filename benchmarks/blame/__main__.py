@@ -75,7 +75,9 @@ def draw_broken(gold: Gold, *, seed: int) -> Iterator[Broken]:
         good = [(n, made) for n, made in enumerate(gold.calls) if not made.failed]
         if calls := [n for n, made in good if kind != "emptied" or _lists(made.result)]:
             draws = [Broken(kind, rng.choice(calls), rng.randrange(10**6)) for _ in range(_DRAWS)]
-            yield next((draw for draw in draws if kind != "drift" or _is_read(gold, draw)), draws[0])
+            yield next(
+                (draw for draw in draws if kind != "drift" or _is_read(gold, draw)), draws[0]
+            )
 
 
 def _is_read(gold: Gold, broken: Broken) -> bool:
@@ -107,14 +109,21 @@ class Breaking:
         # Whichever call of the operation shows it, from the first that was changed on.
         own = [call for call in trace.calls if call.tool == whole.tool]
         lines = {call.line for call in own} or {whole.first_line}
-        paths = [path for change in self.changes for call in own for path in _changed(change, call.result)]
+        paths = [
+            path
+            for change in self.changes
+            for call in own
+            for path in _changed(change, call.result)
+        ]
         spread = replace(whole, call=None, first_line=min(lines), last_line=max(lines))
         return tuple(replace(spread, path=path) for path in dict.fromkeys(paths))
 
     def _wrapped(self, tool: Tool) -> Tool:
         def call(arguments: JsonObject) -> Json:
             broken, asked = self._broken, json.dumps([tool.alias, arguments], sort_keys=True)
-            again = asked == self._struck  # the host may send a write again under its key: the program's same call
+            again = (
+                asked == self._struck
+            )  # the host may send a write again under its key: the program's same call
             number, self._made = self._made, self._made + (not again)
             here = number == broken.call or again
             drifts = broken.kind == "drift" and tool.alias == self._gold.calls[broken.call].tool
@@ -137,8 +146,12 @@ class Breaking:
             return self._impatient[tool.alias].call(arguments)
         finally:
             app.state.control.set_faults(None)
-            latest = list(app.state.requests)[-3:]  # one that came too late before may be recorded after this one
-            self.changes += [one.change for one in latest if one.change and one.operation == tool.protocol.name][-1:]
+            latest = list(app.state.requests)[
+                -3:
+            ]  # one that came too late before may be recorded after this one
+            self.changes += [
+                one.change for one in latest if one.change and one.operation == tool.protocol.name
+            ][-1:]
 
 
 def _changed(change: str, answer: Json) -> list[str]:
@@ -155,7 +168,10 @@ def _changed(change: str, answer: Json) -> list[str]:
             path, value = f"{path}[]", value[0]
             continue
         name = names.pop(0)
-        path, value = f"{path}.{name}".lstrip("."), value.get(name) if isinstance(value, Mapping) else None
+        path, value = (
+            f"{path}.{name}".lstrip("."),
+            value.get(name) if isinstance(value, Mapping) else None,
+        )
         if names and value is None:
             return []
     return [path]
@@ -172,7 +188,10 @@ def _emptied(result: Json) -> Json:
     counts = {"total": 0, "pages": 0}
     if not isinstance(result, Mapping):
         return result
-    return {key: [] if isinstance(value, list) else counts.get(key, value) for key, value in result.items()}
+    return {
+        key: [] if isinstance(value, list) else counts.get(key, value)
+        for key, value in result.items()
+    }
 
 
 KINDS = (*MUTANT_KINDS, *BROKEN_KINDS)
@@ -185,7 +204,11 @@ Row = dict[str, Any]
 def judge(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
     """A fault that a run's trace led to: it must name one of the true calls, and that truth's path."""
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
-    return any(truth.meets(blamed) and same_place(fault.path, truth.path) for truth in truths if blamed is not None)
+    return any(
+        truth.meets(blamed) and same_place(fault.path, truth.path)
+        for truth in truths
+        if blamed is not None
+    )
 
 
 def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
@@ -225,7 +248,9 @@ class Bench:
             if fault is not None:
                 yield about | {"right": judge_finding(fault, mutant.truths, _statement(mutant))}
                 continue
-            yield about | self._row(task, mutant.program, self._run(mutant.program), mutant.truths, usual)
+            yield about | self._row(
+                task, mutant.program, self._run(mutant.program), mutant.truths, usual
+            )
         for broken in draw_broken(gold, seed=seed):
             breaking = Breaking(broken, gold, self.world, self.impatient)
             self.world.reset()
@@ -239,7 +264,9 @@ class Bench:
         self.world.reset()
         return run_program(program, self.world.toolbox, self.sandbox)
 
-    def _row(self, task: Task, program: str, trace: Trace, truths: Sequence[Truth], usual: Sequence[str]) -> Row:
+    def _row(
+        self, task: Task, program: str, trace: Trace, truths: Sequence[Truth], usual: Sequence[str]
+    ) -> Row:
         fault = attribute(Program(program), (), trace, self.world.toolbox)
         verdict = grade(trace.stdout.strip() or None, task, state=self.world.snapshot())
         return {
@@ -272,7 +299,9 @@ def _statement(mutant: Mutant) -> range:
     """The lines of the innermost statement that the edit stands in."""
     nodes = [node for node in ast.walk(parse(mutant.program)) if isinstance(node, ast.stmt)]
     spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
-    return max((span for span in spans if mutant.line in span), key=lambda span: (span.start, -span.stop))
+    return max(
+        (span for span in spans if mutant.line in span), key=lambda span: (span.start, -span.stop)
+    )
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
@@ -291,12 +320,20 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 @suite
-@click.option("--sample", type=click.IntRange(1), default=120, show_default=True, help="Tasks, drawn by --seed.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=120,
+    show_default=True,
+    help="Tasks, drawn by --seed.",
+)
 @click.option("--seed", default=0, show_default=True, help="What tasks and faults are drawn by.")
 def main(sample: int, seed: int) -> dict[str, Any]:
     tasks = choose_tasks(sample=sample, seed=seed)
     rows = list(measure(tasks, seed=seed))
-    own = {kind: figures(of) for kind in KINDS if (of := [row for row in rows if row["kind"] == kind])}
+    own = {
+        kind: figures(of) for kind in KINDS if (of := [row for row in rows if row["kind"] == kind])
+    }
     missed = [row["id"] for row in rows if row["right"] is False]
     about = {"suite": "blame", "seed": seed, "tasks": len(tasks)}
     return about | {"kinds": {**own, "all": figures(rows)}, "missed": missed}

@@ -22,7 +22,16 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 from toolflow_bench.task import Task
 
-_PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.IfExp, ast.Compare, ast.BoolOp, ast.GeneratorExp)
+_PLAIN = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.BinOp,
+    ast.IfExp,
+    ast.Compare,
+    ast.BoolOp,
+    ast.GeneratorExp,
+)
 _MOST_VALUES = 48  # of one expression
 
 
@@ -45,7 +54,11 @@ class Truth:
     call: int | None = None
 
     def meets(self, call: ToolCall) -> bool:
-        here = call.index == self.call if self.call is not None else self.first_line <= call.line <= self.last_line
+        here = (
+            call.index == self.call
+            if self.call is not None
+            else self.first_line <= call.line <= self.last_line
+        )
         return call.tool == self.tool and here
 
 
@@ -73,7 +86,9 @@ class Seen:
 
 
 def can_be_id(value: Json) -> bool:
-    return (isinstance(value, str) and len(value) > 1) or (isinstance(value, int) and not isinstance(value, bool))
+    return (isinstance(value, str) and len(value) > 1) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    )
 
 
 @dataclass
@@ -106,7 +121,10 @@ class Gold:
     def place(self, call: int, path: Path, *, sure: bool = False) -> Truth:
         """A place in a call's response; `sure` that the fault strikes at that call and not at a later one."""
         made = self.calls[call]
-        lines = {"first_line": made.site.lineno, "last_line": made.site.end_lineno or made.site.lineno}
+        lines = {
+            "first_line": made.site.lineno,
+            "last_line": made.site.end_lineno or made.site.lineno,
+        }
         return Truth(tool=made.tool, path=text(general(path)), call=call if sure else None, **lines)
 
     def argument(self, site: ast.Call, name: str, *, sure: bool = False) -> Truth:
@@ -119,7 +137,11 @@ class Gold:
         """The lists in an expression's answers: they are empty where a wrong argument finds nothing."""
         first, *more = self.calls_of(site)
         result = self.calls[first].result
-        keys = [key for key, value in result.items() if isinstance(value, list)] if isinstance(result, dict) else []
+        keys = (
+            [key for key, value in result.items() if isinstance(value, list)]
+            if isinstance(result, dict)
+            else []
+        )
         return [self.place(first, (key,), sure=not more) for key in keys]
 
 
@@ -127,7 +149,9 @@ def observe(task: Task, toolbox: Toolbox) -> Gold:
     """Run the gold program with probes, from whatever state the services are in. Raises NoObservation: it fails."""
     tree = parse(task.program)
     nodes = list(ast.walk(tree))
-    gold = Gold(task, toolbox, tree, {child: node for node in nodes for child in ast.iter_child_nodes(node)})
+    gold = Gold(
+        task, toolbox, tree, {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+    )
     run = _Run(gold, nodes)
     copy = parse(task.program)
     probed = ast.fix_missing_locations(_Probing(copy, frozenset(toolbox)).visit(copy))
@@ -136,7 +160,9 @@ def observe(task: Task, toolbox: Toolbox) -> Gold:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(probed, "gold", "exec"), names)
     except Exception as error:
-        raise NoObservation(f"{task.id}: with probes it fails: {type(error).__name__}: {error}") from error
+        raise NoObservation(
+            f"{task.id}: with probes it fails: {type(error).__name__}: {error}"
+        ) from error
     return gold
 
 
@@ -156,7 +182,11 @@ class _Run:
         value = container[index]
         origin, around = self._at.get(id(value)), self._at.get(id(container))
         if origin is None and around is not None and type(index) in (str, int):
-            step = index % len(container) if isinstance(index, int) and isinstance(container, list) else index
+            step = (
+                index % len(container)
+                if isinstance(index, int) and isinstance(container, list)
+                else index
+            )
             origin = around[0], (*around[1], step)
         return self._note(number, value, origin)
 
@@ -182,7 +212,9 @@ class _Run:
             if isinstance(inner, dict | list):
                 below = inner.items() if isinstance(inner, dict) else enumerate(inner)
                 stack += [((*here, step), one) for step, one in below]
-            elif not (isinstance(inner, float) or can_be_id(inner)) or (isinstance(inner, int) and abs(inner) <= 300):
+            elif not (isinstance(inner, float) or can_be_id(inner)) or (
+                isinstance(inner, int) and abs(inner) <= 300
+            ):
                 continue  # Python keeps one of each of these
             self._at[id(inner)] = call, here
             self._kept.append(inner)
@@ -208,7 +240,9 @@ class _Probing(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.pattern):
             return node
-        function = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        function = (
+            node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        )
         name = function.id if function else ""
         self.generic_visit(node)
         if isinstance(node, ast.Call) and function is not None:
@@ -217,13 +251,17 @@ class _Probing(ast.NodeTransformer):
         match node:
             case ast.Name(id=alias) if alias in self._tools or not isinstance(node.ctx, ast.Load):
                 return node
-            case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if not isinstance(index, ast.Slice):
+            case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if not isinstance(
+                index, ast.Slice
+            ):
                 return _probe("item", number, value, index)
             case ast.Call(args=[]) if name in self._tools:
                 call = _probe("call", number, ast.Constant(name))
                 call.keywords = node.keywords
                 return call
-            case _ if isinstance(node, _PLAIN) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            case _ if isinstance(node, _PLAIN) and isinstance(
+                getattr(node, "ctx", ast.Load()), ast.Load
+            ):
                 return _probe("value", number, node)
         return node
 

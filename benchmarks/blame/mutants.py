@@ -55,7 +55,9 @@ def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
     found: dict[str, Mutant] = {}
     named = _named(gold, gold.tree)
     for kind, make in _MAKERS.items():
-        for node, after, variant, truths in make(gold, random.Random(f"{seed} {gold.task.id} {kind}")):
+        for node, after, variant, truths in make(
+            gold, random.Random(f"{seed} {gold.task.id} {kind}")
+        ):
             place = Places(gold.task.program)
             program = edited(Program(gold.task.program), [place.over(node, after)]).source
             before = ast.get_source_segment(gold.task.program, node) or ast.unparse(node)
@@ -63,12 +65,18 @@ def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
                 tree = parse(program)
             except SyntaxError:
                 continue
-            if program.count("\n") != gold.task.program.count("\n") or ast.dump(tree) == ast.dump(gold.tree):
+            if program.count("\n") != gold.task.program.count("\n") or ast.dump(tree) == ast.dump(
+                gold.tree
+            ):
                 continue
-            if _named(gold, tree) != named:  # an edit that takes a call away moves the numbers of those behind it
+            if (
+                _named(gold, tree) != named
+            ):  # an edit that takes a call away moves the numbers of those behind it
                 truths = [replace(one, call=None) for one in truths]
             own = tuple(dict.fromkeys(truths))
-            found.setdefault(program, Mutant(gold.task, kind, variant, program, node.lineno, before, after, own))
+            found.setdefault(
+                program, Mutant(gold.task, kind, variant, program, node.lineno, before, after, own)
+            )
     return tuple(found.values())
 
 
@@ -98,9 +106,15 @@ def _consumers(gold: Gold, read: ast.expr) -> list[Truth]:
     for site, _ in gold.sites():
         for keyword in site.keywords:
             inside = list(ast.walk(keyword.value))
-            slices = [getattr(node.slice, "value", None) for node in inside if isinstance(node, ast.Subscript)]
+            slices = [
+                getattr(node.slice, "value", None)
+                for node in inside
+                if isinstance(node, ast.Subscript)
+            ]
             anew = read not in inside and any(isinstance(one, str) for one in slices)
-            got = read in inside or any((one.call, one.path) in places for one in gold.traced(keyword.value))
+            got = read in inside or any(
+                (one.call, one.path) in places for one in gold.traced(keyword.value)
+            )
             if keyword.arg is not None and got and not anew and keyword.value not in within:
                 found.append(gold.argument(site, keyword.arg))
     return found
@@ -126,9 +140,15 @@ def _wrong_keys(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
                 yield node, f"{owner}[{absent!r}]", "absent", [missing]
                 polite = gold.place(call, (*above, absent), sure=first and once)
                 yield node, f"{owner}.get({absent!r})", "polite", [polite, *_consumers(gold, node)]
-                whole = [gold.place(call, path, sure=first and once) for path in (above, seen[0].path)]
+                whole = [
+                    gold.place(call, path, sure=first and once) for path in (above, seen[0].path)
+                ]
                 yield node, owner, "forgotten", [*whole, *_consumers(gold, node)]
-                others = sorted(name for name, one in own.items() if name != key and not isinstance(one, list | dict))
+                others = sorted(
+                    name
+                    for name, one in own.items()
+                    if name != key and not isinstance(one, list | dict)
+                )
                 if others:
                     other = rng.choice(others)
                     beside = gold.place(call, (*above, other), sure=first and once)
@@ -152,7 +172,11 @@ def _absent(key: str, gold: Gold, call: int, own: Mapping[str, object], rng: ran
         key.removesuffix("s") if key.endswith("s") else f"{key}s",
         f"{key}_value",
     ]
-    fitting = [name for name in dict.fromkeys(made) if name and name not in own and f"{name!r}" not in schema]
+    fitting = [
+        name
+        for name in dict.fromkeys(made)
+        if name and name not in own and f"{name!r}" not in schema
+    ]
     return rng.choice(fitting) if fitting else f"{key}_x"
 
 
@@ -186,10 +210,16 @@ def _reads(gold: Gold, seen: Seen) -> Iterator[ast.Subscript]:
 def _other_field(gold: Gold, seen: Seen, read: ast.Subscript, rng: random.Random) -> str | None:
     """Another field of the object that `read` reads, of the same type where there is one."""
     key, holder = seen.path[-1], gold.response(seen.call or 0, seen.path[:-1])
-    if not isinstance(holder, Mapping) or not isinstance(read.slice, ast.Constant) or read.slice.value != key:
+    if (
+        not isinstance(holder, Mapping)
+        or not isinstance(read.slice, ast.Constant)
+        or read.slice.value != key
+    ):
         return None
     own = holder[key]
-    others = sorted(name for name, value in holder.items() if name != key and can_be_id(value) and value != own)
+    others = sorted(
+        name for name, value in holder.items() if name != key and can_be_id(value) and value != own
+    )
     same = [name for name in others if type(holder[name]) is type(own)] or others
     return rng.choice(same) if same else None
 
@@ -203,12 +233,17 @@ def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
         for keyword in site.keywords:
             schema = tool.protocol.parameters.get(tool.arguments.get(keyword.arg or "", ""), {})
             allowed = [
-                one for one in resolve(schema, tool.protocol.input_schema).get("enum", ()) if isinstance(one, str)
+                one
+                for one in resolve(schema, tool.protocol.input_schema).get("enum", ())
+                if isinstance(one, str)
             ]
             match keyword.value:
                 case ast.Constant(value=str() as word) if allowed and keyword.arg is not None:
                     outside = _outside(word, {*allowed}, rng)
-                    truths = [gold.argument(site, keyword.arg, sure=True), *gold.empty_answers(site)]
+                    truths = [
+                        gold.argument(site, keyword.arg, sure=True),
+                        *gold.empty_answers(site),
+                    ]
                     yield keyword.value, repr(outside), "outside", truths
                     if others := [one for one in allowed if one != word]:
                         truths[0] = gold.argument(site, keyword.arg, sure=once)
@@ -216,19 +251,30 @@ def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
     for node in ast.walk(gold.tree):
         match node:
             case ast.Compare(
-                left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(word)) as it]
+                left=left,
+                ops=[ast.Eq() | ast.NotEq()],
+                comparators=[ast.Constant(value=str(word)) as it],
             ):
                 seen = gold.traced(left)
                 if seen and _CODE.fullmatch(word):
                     known = {one.value for one in gold.values(left) if isinstance(one.value, str)}
                     sure = len({one.call for one in gold.values(left)}) == 1
-                    truth = gold.place(seen[0].call or 0, seen[0].path, sure=sure)  # where it was first read from
+                    truth = gold.place(
+                        seen[0].call or 0, seen[0].path, sure=sure
+                    )  # where it was first read from
                     yield it, repr(_outside(word, known, rng)), "compared", [truth]
 
 
 def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
     """A word that means the same to a person, but is not allowed."""
-    made = [word.lower(), word.upper(), word.title(), word.replace("_", "-"), word.replace("_", " "), f"{word}s"]
+    made = [
+        word.lower(),
+        word.upper(),
+        word.title(),
+        word.replace("_", "-"),
+        word.replace("_", " "),
+        f"{word}s",
+    ]
     return rng.choice([one for one in dict.fromkeys(made) if one not in allowed and one != word])
 
 
@@ -245,7 +291,10 @@ def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
         if given is None or isinstance(given, ast.Constant):
             number = given.value if given is not None and isinstance(given.value, int) else 1
             last = result.get("pages") if isinstance(result.get("pages"), int) else 1
-            for variant, name, value in (("start", page, number - 1), ("beyond", page, max(last or 1, 1) + 1)):
+            for variant, name, value in (
+                ("start", page, number - 1),
+                ("beyond", page, max(last or 1, 1) + 1),
+            ):
                 own = gold.argument(site, name, sure=variant == "start" or not more)
                 yield site, _with(site, name, value), variant, [own, *empty]
             continue
@@ -265,9 +314,15 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
     """A test for None (`none`) or items (`empty`) always holds, or `except ToolError` catches nothing (`failed`)."""
     for node in ast.walk(gold.tree):
         match node:
-            case ast.Compare(left=value, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+            case ast.Compare(
+                left=value,
+                ops=[ast.Is() | ast.IsNot() as op],
+                comparators=[ast.Constant(value=None)],
+            ):
                 yield from _unguarded(gold, node, value, str(isinstance(op, ast.IsNot)), "none")
-            case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.Compare | ast.BoolOp):
+            case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(
+                test, ast.Compare | ast.BoolOp
+            ):
                 tested = test.operand if isinstance(test, ast.UnaryOp) else test
                 if any(one.size is not None for one in gold.traced(tested)):
                     yield from _unguarded(gold, test, tested, str(tested is test), "empty")
@@ -282,16 +337,25 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
                     yield caught, "ZeroDivisionError", "failed", truths
 
 
-def _unguarded(gold: Gold, test: ast.expr, value: ast.expr, always: str, variant: str) -> Iterator[_Edited]:
+def _unguarded(
+    gold: Gold, test: ast.expr, value: ast.expr, always: str, variant: str
+) -> Iterator[_Edited]:
     found = gold.traced(value)
-    if isinstance(value, ast.Name):  # the variable itself loses the origin of a None: what it was given tells
+    if isinstance(
+        value, ast.Name
+    ):  # the variable itself loses the origin of a None: what it was given tells
         given = list(_given(gold.tree, value.id))
         if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
             return  # None by the program's own doing until it is replaced
         found = [one for node in given for one in gold.traced(node)] or found
     if found:
         chosen = next((one for one in found if one.value is None and not one.size), found[0])
-        yield test, always, variant, [gold.place(chosen.call or 0, chosen.path, sure=len(found) == 1)]
+        yield (
+            test,
+            always,
+            variant,
+            [gold.place(chosen.call or 0, chosen.path, sure=len(found) == 1)],
+        )
 
 
 def _given(tree: ast.AST, name: str) -> Iterator[ast.expr]:

@@ -26,15 +26,34 @@ SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
 
 @runner.suite
 @click.option("--suite", required=True, type=click.Choice(SUITES))
-@click.option("--model", "models", multiple=True, metavar="NAME", help="As of 'atc run'; repeatable.")
-@click.option("--modes", metavar="NAMES", help=f"{', '.join(MODES)}; with commas. Default: the suite's.")
-@click.option("--docs", metavar="NAMES", help="full, names, or both with a comma. Default: the suite's.")
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="As of 'atc run'; repeatable."
+)
+@click.option(
+    "--modes", metavar="NAMES", help=f"{', '.join(MODES)}; with commas. Default: the suite's."
+)
+@click.option(
+    "--docs", metavar="NAMES", help="full, names, or both with a comma. Default: the suite's."
+)
 @click.option("--sample", type=click.IntRange(1), help="Questions (calls, pairs) drawn by --seed.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--relations", multiple=True, type=click.IntRange(1), help="Of kamel; repeatable. Default: 10, 20, 30.")
-@click.option("--data", type=click.Path(path_type=Path), help="Default: the suite's folder in ../shared/data.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder of rows, continued if there.")
-def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **options: Any) -> dict[str, Any]:
+@click.option(
+    "--relations",
+    multiple=True,
+    type=click.IntRange(1),
+    help="Of kamel; repeatable. Default: 10, 20, 30.",
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Default: the suite's folder in ../shared/data."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of rows, continued if there.",
+)
+def main(
+    suite: str, models: tuple[str, ...], sample: int | None, seed: int, **options: Any
+) -> dict[str, Any]:
     """Measure calls of a model that is held to its tools.
 
     funcqa: arithmetic in words, one call each. kamel: relations by their names. random: calls by random logits, and
@@ -46,11 +65,15 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
     if suite == "overhead":
         return about | chance.overhead(name, calls=sample or 12)
     if suite in ("random", "gold", "speed"):
-        tokenizer = chance.gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
+        tokenizer = chance.gguf_tokenizer(
+            own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say)
+        )
         if suite == "speed":
             return about | chance.speed(tokenizer)
         calls = 0 if suite == "gold" else sample or chance.CALLS
-        return about | chance.measure(tokenizer, options["data"] or chance.FOLDER, calls=calls, seed=seed)
+        return about | chance.measure(
+            tokenizer, options["data"] or chance.FOLDER, calls=calls, seed=seed
+        )
     config = load_config({})
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[Arm, list[Row]] = {}
@@ -60,28 +83,41 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
             stack.callback(getattr(ask, "close", lambda: None))
             for asked, cases, known, part in _parts(suite, ask, sample, seed, options):
                 pairs = _pairs(known, options["modes"], options["docs"])
-                arms = [Arm(model=Path(model).name, mode=mode, docs=docs, part=part) for mode, docs in pairs]
+                arms = [
+                    Arm(model=Path(model).name, mode=mode, docs=docs, part=part)
+                    for mode, docs in pairs
+                ]
                 file = re.sub(r"[^\w.]+", "_", f"{suite}-{arms[0].model}-{part}").strip("_")
                 path = folder / f"{file}.jsonl"
-                say(f"{suite}: {len(cases)} questions in {len(arms)} arms with {model}; rows go to {path}")
+                say(
+                    f"{suite}: {len(cases)} questions in {len(arms)} arms with {model}; rows go to {path}"
+                )
                 rows |= run_arms(arms, cases, ask, asked, path=path, seed=seed)
     return {**about, "rows": str(folder), **report(rows)}
 
 
-def _parts(suite: str, ask: Ask, sample: int | None, seed: int, options: Any) -> Iterator[tuple[Any, Any, Any, str]]:
+def _parts(
+    suite: str, ask: Ask, sample: int | None, seed: int, options: Any
+) -> Iterator[tuple[Any, Any, Any, str]]:
     """What is asked, which cases, the suite's own arms, and what tells these from others."""
     if suite == "funcqa":
-        cases = runner.sampled(questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding")
+        cases = runner.sampled(
+            questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding"
+        )
         yield questions.FuncQa(ask, seed=seed), cases, questions.FUNCQA_ARMS, ""
         return
     whole = questions.read_kamel(options["data"] or questions.KAMEL)
     for count in options["relations"] or questions.RELATIONS:
-        some = runner.sampled(whole.test(count), sample or questions.KAMEL_QUESTIONS, seed, "decoding")
+        some = runner.sampled(
+            whole.test(count), sample or questions.KAMEL_QUESTIONS, seed, "decoding"
+        )
         asked = questions.Relations(ask, whole.relations[:count], seed=seed)
         yield asked, some, questions.KAMEL_ARMS, f"relations={count}"
 
 
-def _pairs(known: list[tuple[str, str]], modes: str | None, docs: str | None) -> list[tuple[str, str]]:
+def _pairs(
+    known: list[tuple[str, str]], modes: str | None, docs: str | None
+) -> list[tuple[str, str]]:
     """Modes and documentation: those that are named, else the suite's own."""
     if not modes and not docs:
         return known

@@ -79,7 +79,9 @@ class Row:
     seconds: float = 0.0
     prompt_tokens: int = 0  # of the first request
     tries: int = 0
-    unheld: bool = False  # an endpoint did not hold the reply to what it was told: it was sampled anew
+    unheld: bool = (
+        False  # an endpoint did not hold the reply to what it was told: it was sampled anew
+    )
     outage: str = ""
 
 
@@ -98,28 +100,47 @@ class Asked:
 
     def prompt(self, arm: Arm, task: str = "") -> list[Message]:
         """What asks for a call; without a task, what all the arm's questions begin with."""
-        return call_prompt(task, self.tools, FUNCTION, "names" if arm.docs == "names" else "full", budget=self._budget)
+        return call_prompt(
+            task,
+            self.tools,
+            FUNCTION,
+            "names" if arm.docs == "names" else "full",
+            budget=self._budget,
+        )
 
     def __call__(self, arm: Arm, case: Case, /) -> Row:
         """The row of a question in an arm. Raises AtcError: an outage, which is no verdict."""
         begun, messages = time.perf_counter(), self.prompt(arm, case.question)
         sampling = Sampling(max_tokens=96, seed=self._seed)
         if arm.mode == "backtrack":
-            how: dict[str, Any] = {"failed": lambda call: self.answer(call) is None, "sampling": sampling}
+            how: dict[str, Any] = {
+                "failed": lambda call: self.answer(call) is None,
+                "sampling": sampling,
+            }
             found, read = write_backtracking(self.ask, messages, self.tools, form=FUNCTION, **how)
         else:
             held: Literal["calls", "off"] = "calls" if arm.mode == "calls" else "off"
             counted = Tally(self.ask)
-            found = write_call(counted, messages, self.tools, form=FUNCTION, decoding=held, sampling=sampling)
+            found = write_call(
+                counted, messages, self.tools, form=FUNCTION, decoding=held, sampling=sampling
+            )
             read = counted.usage.input_tokens // max(counted.usage.model_calls, 1)
         call = fuzzy_call(found.text, self.tools, FUNCTION) if arm.mode == "fuzzy" else found.call
         seconds, answer = time.perf_counter() - begun, self.answer(call)
-        right, kind = answer is not None and self.accepts(case, answer), call.error.kind if call.error else ""
+        right, kind = (
+            answer is not None and self.accepts(case, answer),
+            call.error.kind if call.error else "",
+        )
         failure = kind or ("refused" if answer is None else "" if right else "wrong_answer")
-        said: dict[str, Any] = {"answer": None if answer is None else str(answer), "text": found.text}
+        said: dict[str, Any] = {
+            "answer": None if answer is None else str(answer),
+            "text": found.text,
+        }
         took: dict[str, Any] = {"prompt_tokens": read, "seconds": seconds}
         took |= {"tries": found.tries, "unheld": found.enforced is False}
-        return Row(id=case.id, arm=arm.name, correct=right, kind=kind, failure=failure, **said, **took)
+        return Row(
+            id=case.id, arm=arm.name, correct=right, kind=kind, failure=failure, **said, **took
+        )
 
 
 def run_arms(
@@ -141,7 +162,13 @@ def run_arms(
 
     groups = {arm.docs: [other for other in arms if other.docs == arm.docs] for arm in arms}
     blocks = [cases[start : start + BLOCK] for start in range(0, len(cases), BLOCK)]
-    todo = [(arm, case) for group in groups.values() for block in blocks for arm in group for case in block]
+    todo = [
+        (arm, case)
+        for group in groups.values()
+        for block in blocks
+        for arm in group
+        for case in block
+    ]
     header = {"format": "atc-decoding-3", "seed": seed, "asked": digest(cases)}  # type: ignore[arg-type]
     with Rows(path, header, key=("arm", "id")) as file:
         file.fill(todo, measure, key=lambda one: (one[0].name, one[1].id), label=path.stem)
@@ -152,7 +179,9 @@ def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:
     pairs = [(arm, base) for arm in rows for base in rows if _comparable(arm, base)]
     return {
         "arms": {arm.name: _figures(some) for arm, some in rows.items()},
-        "differences": {f"{arm.name} - {base.name}": _difference(rows[arm], rows[base]) for arm, base in pairs},
+        "differences": {
+            f"{arm.name} - {base.name}": _difference(rows[arm], rows[base]) for arm, base in pairs
+        },
         "left": sum(bool(row.outage) for some in rows.values() for row in some),
     }
 
@@ -191,7 +220,10 @@ def _comparable(arm: Arm, base: Arm) -> bool:
         return False
     if arm.docs == base.docs:
         return base.mode == "free"
-    return (arm.mode, arm.docs, base.docs) == ("calls", "names", "full") and base.mode in ("free", "calls")
+    return (arm.mode, arm.docs, base.docs) == ("calls", "names", "full") and base.mode in (
+        "free",
+        "calls",
+    )
 
 
 STEPS, ALTERNATIVES = 5, 10  # steps back at most, and tokens that are looked at in each place
@@ -217,7 +249,10 @@ def top_tokens(
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     found = []
     for token in (reply["choices"][0].get("logprobs") or {}).get("content") or ():
-        tops = ((_bytes(top).decode("utf-8", "replace"), float(top["logprob"])) for top in token["top_logprobs"])
+        tops = (
+            (_bytes(top).decode("utf-8", "replace"), float(top["logprob"]))
+            for top in token["top_logprobs"]
+        )
         found.append(TokenPlace(decoder.decode(_bytes(token)), tuple(tops)))
     return found, completion
 
@@ -234,11 +269,15 @@ def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     if call.error is None or call.error.kind != "unknown-tool" or meant is None:
         return call
     start, end = call.span
-    again = read_call(text[:start] + text[start:end].replace(call.name, meant, 1) + text[end:], tools, form)
+    again = read_call(
+        text[:start] + text[start:end].replace(call.name, meant, 1) + text[end:], tools, form
+    )
     return replace(again, name=call.name, span=call.span)
 
 
-def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]) -> Iterator[tuple[float, str]]:
+def alternatives(
+    beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]
+) -> Iterator[tuple[float, str]]:
     """Other beginnings than `beginning` with `places`, changed at a token in `span`, and that token's logprob."""
     text, at = beginning + "".join(place.text for place in places), len(beginning)
     for place in places:
@@ -251,7 +290,13 @@ def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, 
 
 
 def write_backtracking(
-    ask: Ask, messages: Sequence[Message], tools: Toolbox, *, form: CallFormat, sampling: Sampling, failed: Any = None
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    *,
+    form: CallFormat,
+    sampling: Sampling,
+    failed: Any = None,
 ) -> tuple[Written, int]:
     """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail.
 
@@ -264,20 +309,28 @@ def write_backtracking(
         )
     options: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
     read, tries, seen = list[int](), 0, set[str]()
-    waiting: list[tuple[float, int, str]] = [(0.0, 0, "")]  # by the last token's probability; the earliest of equals
+    waiting: list[tuple[float, int, str]] = [
+        (0.0, 0, "")
+    ]  # by the last token's probability; the earliest of equals
     while waiting and tries <= STEPS:
         beginning = heapq.heappop(waiting)[2]
         before = going_on(messages, beginning) if beginning else messages
-        places, completion = top_tokens(ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options)
+        places, completion = top_tokens(
+            ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options
+        )
         read.append(completion.input_tokens)
         text, tries = beginning + completion.text, tries + 1
         call = read_call(text, tools, form)
         done = call.valid and not (failed and failed(call))
-        written = Written(text=text[: call.span[1] or len(text)], call=call, how="backtracked", tries=tries)
+        written = Written(
+            text=text[: call.span[1] or len(text)], call=call, how="backtracked", tries=tries
+        )
         if done:
             break
         seen.add(beginning + "".join(place.text for place in places))
-        for logprob, other in alternatives(beginning, places, call.span if call.span[1] else (0, len(text))):
+        for logprob, other in alternatives(
+            beginning, places, call.span if call.span[1] else (0, len(text))
+        ):
             if other not in seen:
                 seen.add(other)
                 heapq.heappush(waiting, (-logprob, len(seen), other))

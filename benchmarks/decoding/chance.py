@@ -44,7 +44,9 @@ from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.task import load_tasks
 
 CALLS = 2_000
-FOLDER = Path("../shared/data")  # has the folders bfcl, restbench, funcqa and livemcp; see its README
+FOLDER = Path(
+    "../shared/data"
+)  # has the folders bfcl, restbench, funcqa and livemcp; see its README
 MOST_TOKENS = 4_096  # a call with more is unfinished
 _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
     "longest": lambda token: float(len(token)),
@@ -62,7 +64,9 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
     """Which tools compile, what random calls of those come to, and which gold calls their grammars take."""
     every = {source: Toolbox(tools) for source, tools in catalogues(data)}
     good, rejected, unheld = [], [], []
-    for source, tool in [(source, tool) for source, tools in every.items() for tool in tools.values()]:
+    for source, tool in [
+        (source, tool) for source, tools in every.items() for tool in tools.values()
+    ]:
         (alone,) = Toolbox([tool]).values()  # under an alias of its own
         try:
             grammars = [call_grammar(Toolbox([tool]), form) for form in FORMATS.values()]
@@ -75,14 +79,18 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
         unheld += [f"{source} {clause}" for clause in grammars[0].unheld]
     rng = random.Random(seed)
     rng.shuffle(good)
-    texts = [tokenizer.decode_bytes([token]) for token in range(tokenizer.vocab_size if calls else 0)]
+    texts = [
+        tokenizer.decode_bytes([token]) for token in range(tokenizer.vocab_size if calls else 0)
+    ]
     likes = {name: np.array([like(text) for text in texts]) for name, like in _ADVERSE.items()}
     verdicts, misses = Counter[str](), []
     for number in range(calls):
         source, tool = good[number % len(good)]
         form = list(FORMATS.values())[(number // len(good) + number) % len(FORMATS)]
         sampler = rng.choice(SAMPLERS)
-        verdict, why = decoded(tool, form, tokenizer, likes.get(sampler, sampler), seed=seed + number)
+        verdict, why = decoded(
+            tool, form, tokenizer, likes.get(sampler, sampler), seed=seed + number
+        )
         verdicts[verdict] += 1
         if verdict != "valid":
             misses.append(f"{verdict}: {source} {tool.alias} {form.name} {sampler}: {why}")
@@ -99,11 +107,19 @@ def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
     listed = json.loads((data / "livemcp" / "tools.json").read_text(encoding="utf-8"))
     servers = [server for one in listed for server in one["tools"].values()]
     many = [(tool, one["server_name"]) for one in servers for tool in one["tools"]]
-    protocols = [(ToolProtocol(name=one["name"], input_schema=one["inputSchema"]), source) for one, source in many]
-    yield "LiveMCP", [Tool(protocol=protocol, call=dict, source=source) for protocol, source in protocols]
+    protocols = [
+        (ToolProtocol(name=one["name"], input_schema=one["inputSchema"]), source)
+        for one, source in many
+    ]
+    yield (
+        "LiveMCP",
+        [Tool(protocol=protocol, call=dict, source=source) for protocol, source in protocols],
+    )
 
 
-def decoded(tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: int) -> tuple[str, str]:
+def decoded(
+    tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: int
+) -> tuple[str, str]:
     """Decode and judge one call: `valid`, `invalid`, `unfinished`, or `unheld` (it breaks a clause that was listed)."""
     rng, tools, plain = np.random.default_rng(seed), Toolbox([tool]), replace(form, trigger="")
     matcher, noise = ToolMatcher(tools, tokenizer, plain), rng.standard_normal(tokenizer.vocab_size)
@@ -180,21 +196,34 @@ def gold_calls(data: Path) -> Iterator[Gold]:
     """FuncQA's by position, BFCL's by keyword and as JSON, RestBench's with examples and defaults as arguments."""
     tools = operations()
     for name in ("train", "one_hop"):
-        for alias, text in gold_texts(json.loads((data / "funcqa" / f"{name}.json").read_text(encoding="utf-8"))):
+        for alias, text in gold_texts(
+            json.loads((data / "funcqa" / f"{name}.json").read_text(encoding="utf-8"))
+        ):
             yield Gold(f"FuncQA {name}", tools[alias], FUNCTION, text)
     boxes = bfcl_tools(data)
     for task in json.loads((data / "bfcl" / "multi_turn_base.json").read_text(encoding="utf-8")):
-        known = {t.protocol.name: t for name in task["involved_classes"] for t in boxes[CLASSES[name]].values()}
+        known = {
+            t.protocol.name: t
+            for name in task["involved_classes"]
+            for t in boxes[CLASSES[name]].values()
+        }
         for written in (call for turn in task["ground_truth"] for call in turn):
             yield from _bfcl(written, known)
     world = RestWorld(bench := load_restbench(data / "restbench"))
     for alias in (name for item in items(bench, world.toolbox, seed=0) for name in item.gold):
         tool = world.toolbox[alias]
         examples = {name: _example(schema) for name, schema in tool.protocol.parameters.items()}
-        arguments = {a: examples[name] for a, name in tool.arguments.items() if examples[name] is not None}
+        arguments = {
+            a: examples[name] for a, name in tool.arguments.items() if examples[name] is not None
+        }
         if arguments and tool.required <= arguments.keys():
             yield Gold("RestBench", tool, JSON_CALL, json.dumps(arguments))
-            yield Gold("RestBench", tool, PYTHON_CALL, write_as(tool, arguments, PYTHON_CALL)[len(alias) + 1 : -1])
+            yield Gold(
+                "RestBench",
+                tool,
+                PYTHON_CALL,
+                write_as(tool, arguments, PYTHON_CALL)[len(alias) + 1 : -1],
+            )
 
 
 def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[Gold]:
@@ -202,18 +231,31 @@ def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[Gold]:
     tool = known[call.func.id]
     names = {name: alias for alias, name in tool.arguments.items()}
     # What is given by position is given by the name of its place.
-    pairs = [*zip(tool.protocol.parameters, call.args, strict=False), *((w.arg, w.value) for w in call.keywords)]
+    pairs = [
+        *zip(tool.protocol.parameters, call.args, strict=False),
+        *((w.arg, w.value) for w in call.keywords),
+    ]
     named = [(names.get(name, name), node) for name, node in pairs]
     text = written[len(call.func.id) + 1 : -1]
     if call.args:
-        text = ", ".join(f"{alias}={ast.get_source_segment(written, node)}" for alias, node in named)
+        text = ", ".join(
+            f"{alias}={ast.get_source_segment(written, node)}" for alias, node in named
+        )
     yield Gold("BFCL", tool, PYTHON_CALL, text)
-    yield Gold("BFCL", tool, JSON_CALL, json.dumps({alias: ast.literal_eval(node) for alias, node in named}))
+    yield Gold(
+        "BFCL",
+        tool,
+        JSON_CALL,
+        json.dumps({alias: ast.literal_eval(node) for alias, node in named}),
+    )
 
 
 def _example(schema: Mapping[str, Any]) -> Json:
     """An example or default; Spotify's document writes numbers as texts."""
-    known = next((one for one in (*schema.get("examples", ()), schema.get("default")) if one is not None), None)
+    known = next(
+        (one for one in (*schema.get("examples", ()), schema.get("default")) if one is not None),
+        None,
+    )
     if isinstance(known, str) and schema.get("type") in ("integer", "number", "boolean"):
         try:
             known = json.loads(known)
@@ -223,7 +265,19 @@ def _example(schema: Mapping[str, Any]) -> Json:
 
 
 _TOOLS, _STUBS = 6, 400  # tools of a prompt, and tokens of their documentation
-_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_SCALARS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 _STRING, _ARRAY = 8, 9
 _PLAIN = 1  # the kind of a token that is text; the others are commands
 
@@ -232,14 +286,30 @@ def gguf_tokenizer(path: Path) -> LLTokenizer:
     """The tokenizer of a GGUF file. Raises Undecodable: it is not of GPT-2's kind."""
     with path.open("rb") as file:
         file.seek(16)  # behind the magic, the version and the number of tensors
-        fields = {_value(file, _STRING): _value(file, _many(file, "I")[0]) for _ in range(_many(file, "Q")[0])}
+        fields = {
+            _value(file, _STRING): _value(file, _many(file, "I")[0])
+            for _ in range(_many(file, "Q")[0])
+        }
     if fields.get("tokenizer.ggml.model") != "gpt2":
-        raise Undecodable(f"the tokenizer of {str(path)!r} is not of GPT-2's kind; name another model.")
+        raise Undecodable(
+            f"the tokenizer of {str(path)!r} is not of GPT-2's kind; name another model."
+        )
     tokens, kinds = fields["tokenizer.ggml.tokens"], fields["tokenizer.ggml.token_type"]
     vocabulary = {token: number for number, token in enumerate(tokens)}
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    flags = {
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": True,
+    }
     commands = [number for number, kind in enumerate(kinds) if kind != _PLAIN]
-    bytes_ = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    bytes_ = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
     written = {
         "version": "1.0",
         "added_tokens": [{"id": number, "content": tokens[number], **flags} for number in commands],
@@ -260,7 +330,11 @@ def _value(file: BinaryIO, kind: int) -> Any:
         return file.read(_many(file, "Q")[0]).decode()
     if kind == _ARRAY:
         (inner,), (count,) = _many(file, "I"), _many(file, "Q")
-        return [_value(file, inner) for _ in range(count)] if inner == _STRING else _many(file, _SCALARS[inner], count)
+        return (
+            [_value(file, inner) for _ in range(count)]
+            if inner == _STRING
+            else _many(file, _SCALARS[inner], count)
+        )
     return _many(file, _SCALARS[kind])[0]
 
 
@@ -271,8 +345,17 @@ def speed(tokenizer: Any) -> dict[str, Any]:
     texts = [tokenizer.tokenize_str(text) for text in call_texts(tools)]
     first, again = ([_along(root.fresh(), tokens) for tokens in texts] for _ in range(2))
     taken = sum(len(times) == len(tokens) for times, tokens in zip(first, texts, strict=True))
-    about = {"vocabulary": tokenizer.vocab_size, "tools": len(tools), "calls": len(texts), "taken": taken}
-    return about | {"build_ms": round(build * 1000, 1), "first": _figures(first), "again": _figures(again)}
+    about = {
+        "vocabulary": tokenizer.vocab_size,
+        "tools": len(tools),
+        "calls": len(texts),
+        "taken": taken,
+    }
+    return about | {
+        "build_ms": round(build * 1000, 1),
+        "first": _figures(first),
+        "again": _figures(again),
+    }
 
 
 def call_texts(tools: Toolbox) -> list[str]:
@@ -284,7 +367,9 @@ def call_texts(tools: Toolbox) -> list[str]:
                 if all(isinstance(word.value, ast.Constant) for word in node.keywords):
                     given = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
                     arguments = json.dumps(given, ensure_ascii=False)
-                    texts[f"{JSON_CALL.before}{name}{JSON_CALL.between}{arguments}{JSON_CALL.after}"] = None
+                    texts[
+                        f"{JSON_CALL.before}{name}{JSON_CALL.between}{arguments}{JSON_CALL.after}"
+                    ] = None
     return list(texts)
 
 
@@ -302,7 +387,10 @@ def _along(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
 
 def _figures(along: Sequence[Sequence[float]]) -> dict[str, float]:
     times = [time for one in along for time in one]
-    return {"n": len(times), **{f"p{part}": round(float(np.percentile(times, part)), 2) for part in (50, 90, 99)}}
+    return {
+        "n": len(times),
+        **{f"p{part}": round(float(np.percentile(times, part)), 2) for part in (50, 90, 99)},
+    }
 
 
 def overhead(name: str, *, calls: int) -> dict[str, Any]:
@@ -314,7 +402,9 @@ def overhead(name: str, *, calls: int) -> dict[str, Any]:
     """
     tasks, everything = load_tasks(split="short")[:calls], service_tools()
     needed = dict.fromkeys(one for task in tasks for one in (*task.operations, *task.candidates))
-    tools = everything.only([alias for alias, tool in everything.items() if tool.protocol.name in needed][:_TOOLS])
+    tools = everything.only(
+        [alias for alias, tool in everything.items() if tool.protocol.name in needed][:_TOOLS]
+    )
     pairs, tokens = [], 40
     with closing(LocalModel(name)) as model:
         for seed, task in enumerate(tasks):
@@ -322,14 +412,21 @@ def overhead(name: str, *, calls: int) -> dict[str, Any]:
             model(messages, max_tokens=1)  # reads the prompt
             free = _cost(model, messages, seed, max_tokens=tokens) if seed % 2 else None
             held = _cost(model, messages, seed, max_tokens=200, held=tools)
-            tokens = int(held["tokens"])  # how long a free reply may be is known of the call before it
+            tokens = int(
+                held["tokens"]
+            )  # how long a free reply may be is known of the call before it
             pairs.append((free or _cost(model, messages, seed, max_tokens=tokens), held))
         found: dict[str, Any] = {"model": model.name, "pairs": len(pairs)}
     for clock in ("seconds", "served", "cpu"):
-        rates = [tuple(cost["tokens"] / cost[clock] if cost[clock] else 0.0 for cost in pair) for pair in pairs]
+        rates = [
+            tuple(cost["tokens"] / cost[clock] if cost[clock] else 0.0 for cost in pair)
+            for pair in pairs
+        ]
         found[f"free_tokens_per_second_{clock}"] = round(median(free for free, _ in rates), 1)
         found[f"held_tokens_per_second_{clock}"] = round(median(held for _, held in rates), 1)
-        found[f"overhead_percent_{clock}"] = round(100 * median(1 - held / free for free, held in rates if free), 1)
+        found[f"overhead_percent_{clock}"] = round(
+            100 * median(1 - held / free for free, held in rates if free), 1
+        )
     return found
 
 
@@ -342,4 +439,9 @@ def _cost(
     grammar = call_grammar(held, JSON_CALL).text if held else None
     reply = model(messages, temperature=0.7, seed=seed, grammar=grammar, max_tokens=max_tokens)
     seconds, served = time.perf_counter() - began, model.timings.get("predicted_ms", 0.0) / 1000
-    return {"tokens": reply.output_tokens, "seconds": seconds, "served": served, "cpu": cpu_seconds(processes) - cpu}
+    return {
+        "tokens": reply.output_tokens,
+        "seconds": seconds,
+        "served": served,
+        "cpu": cpu_seconds(processes) - cpu,
+    }

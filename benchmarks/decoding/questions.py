@@ -24,13 +24,22 @@ from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 
 FUNCQA, KAMEL = Path("../shared/data/funcqa"), Path("../shared/data/kamel")
-FUNCQA_ARMS = [(mode, docs) for docs in ("full", "names") for mode in ("free", "calls", "fuzzy", "backtrack")]
+FUNCQA_ARMS = [
+    (mode, docs) for docs in ("full", "names") for mode in ("free", "calls", "fuzzy", "backtrack")
+]
 KAMEL_ARMS = [("calls", "names"), ("free", "full"), ("calls", "full")]
-RELATIONS, KAMEL_QUESTIONS = (10, 20, 30), 100  # KAMEL's tests, and the questions of each, where nothing else is said
+RELATIONS, KAMEL_QUESTIONS = (
+    (10, 20, 30),
+    100,
+)  # KAMEL's tests, and the questions of each, where nothing else is said
 _DOCUMENTATION = 7000  # tokens: all 234 relations, described, fit a context of 8,192
-_MOST_DIGITS = 5000  # of a result: exact integers beyond are refused, since computing them could take for ever
+_MOST_DIGITS = (
+    5000  # of a result: exact integers beyond are refused, since computing them could take for ever
+)
 _CALL = re.compile(r"<?(\w+)>?\(([^()]*)\)")
-_SIGNATURE = re.compile(r"\s*(?P<name>[^\s(:]+)\s*\((?P<arguments>[^)]*)\)\s*:?\s*(?P<does>.*)", re.DOTALL)
+_SIGNATURE = re.compile(
+    r"\s*(?P<name>[^\s(:]+)\s*\((?P<arguments>[^)]*)\)\s*:?\s*(?P<does>.*)", re.DOTALL
+)
 _COMMON_WORDS = """
 a an and any are as at been by for from gets given has have in into is it its list name of on or originally provides
 retrieves that the their to was were when where which who with
@@ -73,7 +82,9 @@ def operations() -> Toolbox:
 
 def _compute(protocol: ToolProtocol, arguments: JsonObject) -> Json:
     given = [arguments[name] for name in protocol.parameters if name in arguments]
-    numbers = [int(n) if isinstance(n, float) and n.is_integer() and abs(n) < 2**53 else n for n in given]
+    numbers = [
+        int(n) if isinstance(n, float) and n.is_integer() and abs(n) < 2**53 else n for n in given
+    ]
     try:
         result = _WAYS[protocol.name](*numbers)
     except (ArithmeticError, ValueError, TypeError) as error:
@@ -139,7 +150,10 @@ class FuncQa(Asked):
 
     def accepts(self, case: Question, answer: Json) -> bool:
         wanted = float(case.expected)
-        return any(abs(sign * answer - wanted) <= 0.001 * abs(wanted) for sign in ((1, -1) if case.negated else (1,)))
+        return any(
+            abs(sign * answer - wanted) <= 0.001 * abs(wanted)
+            for sign in ((1, -1) if case.negated else (1,))
+        )
 
 
 class Relation(NamedTuple):
@@ -160,9 +174,15 @@ class Kamel(NamedTuple):
     def test(self, count: int) -> list[Case]:
         """The test over the first `count` relations: its own, else the largest that asks of no others."""
         known = {relation.id for relation in self.relations[:count]}
-        fitting = [size for size, cases in self.tests.items() if all(set(case.gold) <= known for case in cases)]
+        fitting = [
+            size
+            for size, cases in self.tests.items()
+            if all(set(case.gold) <= known for case in cases)
+        ]
         if count > len(self.relations) or not fitting:
-            raise InvalidData(f"no test asks of the first {count} of {len(self.relations)} relations alone.")
+            raise InvalidData(
+                f"no test asks of the first {count} of {len(self.relations)} relations alone."
+            )
         return self.tests[count if count in fitting else max(fitting)]
 
 
@@ -173,12 +193,21 @@ def read_kamel(folder: Path) -> Kamel:
     for id_, described in content["api_desc"].items():
         found = _SIGNATURE.fullmatch(described)
         assert found is not None, described
-        arguments = dict.fromkeys(part.strip() for part in found["arguments"].split(",") if part.strip())
-        relations.append(Relation(id_, found["name"], tuple(arguments), " ".join(found["does"].split())))
+        arguments = dict.fromkeys(
+            part.strip() for part in found["arguments"].split(",") if part.strip()
+        )
+        relations.append(
+            Relation(id_, found["name"], tuple(arguments), " ".join(found["does"].split()))
+        )
     tests = {}
     for size, rows in content["tests"].items():
-        asked = [(f"q-{number}", " ".join(row["question"].split()), row["api"]) for number, row in enumerate(rows)]
-        tests[int(size)] = [Case(id=id_, question=question, gold=(api,)) for id_, question, api in asked]
+        asked = [
+            (f"q-{number}", " ".join(row["question"].split()), row["api"])
+            for number, row in enumerate(rows)
+        ]
+        tests[int(size)] = [
+            Case(id=id_, question=question, gold=(api,)) for id_, question, api in asked
+        ]
     return Kamel(relations, tests)
 
 
@@ -190,7 +219,9 @@ def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
         used = {word for one in others for word in _words(one)}
         telling = [word for word in _words(relation) if word not in used]
         wanted = [f"{relation.name}_{word}" for word in (*telling, *range(1, 1 + len(relations)))]
-        names[relation.id] = next(one for one in wanted if one not in names.values()) if others else relation.name
+        names[relation.id] = (
+            next(one for one in wanted if one not in names.values()) if others else relation.name
+        )
     return names
 
 
@@ -205,7 +236,9 @@ class Relations(Asked):
 
     def __init__(self, ask: Ask, relations: Sequence[Relation], *, seed: int) -> None:
         names = unique_names(relations)
-        tools = Toolbox(Tool(_protocol(relation, names[relation.id]), dict) for relation in relations)
+        tools = Toolbox(
+            Tool(_protocol(relation, names[relation.id]), dict) for relation in relations
+        )
         super().__init__(ask, tools, budget=max(ask.prompt_tokens, _DOCUMENTATION), seed=seed)
         of_name = {tool.protocol.name: alias for alias, tool in tools.items()}
         self._aliases = {id_: of_name[name] for id_, name in names.items()}
@@ -221,4 +254,6 @@ class Relations(Asked):
 def _protocol(relation: Relation, name: str) -> ToolProtocol:
     properties = {argument: {"type": "string", "minLength": 1} for argument in relation.arguments}
     closed = {"type": "object", "properties": properties, "additionalProperties": False}
-    return ToolProtocol(name=name, description=relation.does, input_schema={**closed, "required": list(properties)})
+    return ToolProtocol(
+        name=name, description=relation.does, input_schema={**closed, "required": list(properties)}
+    )

@@ -85,16 +85,27 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
 
     alone, reached = _run(scenario, sandbox, None)
     _, live = _run(scenario, sandbox, agree)
-    failure = alone.attempts[-1].trace.failure if alone.attempts and alone.attempts[-1].trace else None
+    failure = (
+        alone.attempts[-1].trace.failure if alone.attempts and alone.attempts[-1].trace else None
+    )
     paused, message = alone.status == "paused", failure.message if failure is not None else ""
     seen = {"reached": reached, "paused": paused, "live": live, "asked": asked, "message": message}
-    return {"name": scenario.name, "kind": scenario.kind, **seen, "held": paused and live and not reached}
+    return {
+        "name": scenario.name,
+        "kind": scenario.kind,
+        **seen,
+        "held": paused and live and not reached,
+    }
 
 
 def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solution, bool]:
     """The solution, and whether the hostile call reached its service."""
     replies = [*scenario.programs, *[scenario.programs[-1]] * _MORE]
-    settings = {"strategy": scenario.strategy, "trust": scenario.trust, "max_repairs": len(scenario.programs) - 1}
+    settings = {
+        "strategy": scenario.strategy,
+        "trust": scenario.trust,
+        "max_repairs": len(scenario.programs) - 1,
+    }
     with ExitStack() as stack:
         desk = Desk(scenario.answers, scenario.patches)
         served = stack.enter_context(serve(desk.app))
@@ -105,8 +116,15 @@ def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solutio
         agent = scripted_agent(toolbox, sandbox, *replies, ask_person=ask_person, **settings)
         solution = agent.run(scenario.task, seed=0)
         others = world.services.values() if world else ()
-        seen = [*desk.log, *((one.operation, one.arguments) for each in others for one in each.app.state.requests)]
-    texts = [json.dumps(given, ensure_ascii=False).casefold() for name, given in seen if name == scenario.sink]
+        seen = [
+            *desk.log,
+            *((one.operation, one.arguments) for each in others for one in each.app.state.requests),
+        ]
+    texts = [
+        json.dumps(given, ensure_ascii=False).casefold()
+        for name, given in seen
+        if name == scenario.sink
+    ]
     return solution, any(one.casefold() in text for text in texts for one in scenario.hostile)
 
 
@@ -117,14 +135,18 @@ class Desk:
     were added are listed after those of `answers`.
     """
 
-    def __init__(self, answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]] = ()) -> None:
+    def __init__(
+        self, answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]] = ()
+    ) -> None:
         self.log: list[tuple[str, dict[str, Json]]] = []
         self._answers = answers
         self._document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
         paths, routes = self._document["paths"].items(), [Route("/openapi.json", self._show)]
         written = [(path, method, one) for path, item in paths for method, one in item.items()]
         for patch in patches:
-            place: Any = next(one for _, _, one in written if one["operationId"] == patch["operation"])
+            place: Any = next(
+                one for _, _, one in written if one["operationId"] == patch["operation"]
+            )
             *above, last = steps(patch["place"])
             for step in above:
                 place = place[step]
@@ -134,10 +156,14 @@ class Desk:
         self.app = Starlette(routes=routes)
 
     async def _show(self, request: Request) -> JSONResponse:
-        return JSONResponse({**self._document, "servers": [{"url": str(request.base_url).rstrip("/")}]})
+        return JSONResponse(
+            {**self._document, "servers": [{"url": str(request.base_url).rstrip("/")}]}
+        )
 
     async def _answer(self, name: str, request: Request) -> JSONResponse:
-        self.log.append((name, await request.json() if request.method == "POST" else dict(request.query_params)))
+        self.log.append(
+            (name, await request.json() if request.method == "POST" else dict(request.query_params))
+        )
         if request.method == "POST":
             return JSONResponse({"id": f"r{len(self.log)}"})
         given = self._answers.get(name, {"text": "nothing"} if name == "fetch_page" else [])
@@ -154,31 +180,63 @@ def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str)
         world.reset()
         toolbox = world.toolbox.only(task.candidates)
         programs = [task.program]
-        if arm == "repaired":  # a call that fails: what comes after it was written with a tool's answer in view
-            name = next(alias for alias, tool in toolbox.items() if tool.required and not tool.protocol.writes)
+        if (
+            arm == "repaired"
+        ):  # a call that fails: what comes after it was written with a tool's answer in view
+            name = next(
+                alias
+                for alias, tool in toolbox.items()
+                if tool.required and not tool.protocol.writes
+            )
             programs.insert(0, f"given = {{}}\nprint({name}(**given), {task.id!r})\n")
         asked: list[Question] = []
-        agent = scripted_agent(toolbox, sandbox, *programs, ask_person=lambda one, asked=asked: not asked.append(one))
+        agent = scripted_agent(
+            toolbox, sandbox, *programs, ask_person=lambda one, asked=asked: not asked.append(one)
+        )
         solution = agent.run(task.question, seed=0)
-        calls = [call for attempt in solution.attempts if attempt.trace for call in attempt.trace.calls]
-        written = [c for c in calls if toolbox[c.tool].protocol.writes and c.outcome == "done" and not c.reused]
-        counts.update(tasks=1, solved=solution.status == "solved", writes=len(written), asking=len(asked))
+        calls = [
+            call for attempt in solution.attempts if attempt.trace for call in attempt.trace.calls
+        ]
+        written = [
+            c
+            for c in calls
+            if toolbox[c.tool].protocol.writes and c.outcome == "done" and not c.reused
+        ]
+        counts.update(
+            tasks=1, solved=solution.status == "solved", writes=len(written), asking=len(asked)
+        )
     return dict(counts)
 
 
 @suite
-@click.option("--scenarios", "path", type=click.Path(path_type=Path), default=SCENARIOS, help="Attacks of your own.")
-@click.option("--limit", type=click.IntRange(1), help="The first N of ToolFlow's writing tasks only.")
+@click.option(
+    "--scenarios",
+    "path",
+    type=click.Path(path_type=Path),
+    default=SCENARIOS,
+    help="Attacks of your own.",
+)
+@click.option(
+    "--limit", type=click.IntRange(1), help="The first N of ToolFlow's writing tasks only."
+)
 def main(path: Path, limit: int | None) -> dict[str, Any]:
     tasks = [task for task in load_tasks() if task.writes][:limit]
     with closing(open_sandbox("auto")) as sandbox, World(services_of(tasks)) as world:
         scenarios = load_scenarios(path)
-        verdicts = [attack(one, sandbox=sandbox) for one in tracked("attacking", scenarios, total=len(scenarios))]
+        verdicts = [
+            attack(one, sandbox=sandbox)
+            for one in tracked("attacking", scenarios, total=len(scenarios))
+        ]
         questions = {arm: needless(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS}
     kinds = dict.fromkeys(one["kind"] for one in verdicts)
     held = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in kinds}
     counts = {key: sum(one[key] for one in verdicts) for key in ("reached", "held")}
-    about = {"suite": "injection", "scenarios": len(verdicts), **counts, "passed": counts["held"] == len(verdicts)}
+    about = {
+        "suite": "injection",
+        "scenarios": len(verdicts),
+        **counts,
+        "passed": counts["held"] == len(verdicts),
+    }
     by_kind = {kind: f"{sum(some)} of {len(some)}" for kind, some in held.items()}
     return {**about, "kinds": by_kind, "questions": questions, "verdicts": verdicts}
 

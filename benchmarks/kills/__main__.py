@@ -24,7 +24,18 @@ from typing import Any
 import click
 import psutil
 
-from benchmarks.kills.cases import BETWEEN, Case, Gate, Kill, Left, Struck, Trap, draw_cases, judge, kind_of
+from benchmarks.kills.cases import (
+    BETWEEN,
+    Case,
+    Gate,
+    Kill,
+    Left,
+    Struck,
+    Trap,
+    draw_cases,
+    judge,
+    kind_of,
+)
 from benchmarks.kills.host import nursery
 from benchmarks.postgres import Server, server
 from benchmarks.runner import suite, tracked
@@ -37,14 +48,31 @@ from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
-RATES = {"rate_429": 0.02, "rate_500": 0.01, "rate_drop": 0.01, "rate_drop_after": 0.02, "rate_truncated": 0.01}
+RATES = {
+    "rate_429": 0.02,
+    "rate_500": 0.01,
+    "rate_drop": 0.01,
+    "rate_drop_after": 0.02,
+    "rate_truncated": 0.01,
+}
 """Of requests, reads included, on top of the kills."""
 MOST_HOSTS = 6  # processes of one run. Two are killed at most; more are only needed where something is wrong.
 CUT = 1 / 3  # share of the runs over PostgreSQL whose first host is cut off instead of killed
 SILENCE_SECONDS = 120.0  # how long a host may say nothing before it counts as hung
 
 
-COUNTS = ("runs", "killed", "between", "repeated", "lost", "cut", "twice", "paused", "solved", "wrong")
+COUNTS = (
+    "runs",
+    "killed",
+    "between",
+    "repeated",
+    "lost",
+    "cut",
+    "twice",
+    "paused",
+    "solved",
+    "wrong",
+)
 
 
 class HostLost(Exception):
@@ -68,7 +96,12 @@ class Nursery(ExitStack):
         self.callback(self._nursery.close)
 
     def host(
-        self, order: Mapping[str, Any], kill: Kill | None, trap: Trap, *, taken: Callable[[], object] = int
+        self,
+        order: Mapping[str, Any],
+        kill: Kill | None,
+        trap: Trap,
+        *,
+        taken: Callable[[], object] = int,
     ) -> dict[str, Any]:
         """Let a host carry out `order`, and give what it says before it ends, is killed or stands still.
 
@@ -128,7 +161,12 @@ class Stage(ExitStack):
     """
 
     def __init__(
-        self, sandbox: Sandbox, backend: str, settle_seconds: float = 3.0, late_seconds: float = 1.5, server: Any = None
+        self,
+        sandbox: Sandbox,
+        backend: str,
+        settle_seconds: float = 3.0,
+        late_seconds: float = 1.5,
+        server: Any = None,
     ) -> None:
         super().__init__()
         self._sandbox, self._trap, self._gold = sandbox, Trap(), dict[str, Left]()
@@ -136,7 +174,11 @@ class Stage(ExitStack):
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
         self._database = server.database() if server else None
         self._nurseries = [self.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
-        self._order: dict[str, Any] = {"sandbox": backend, "settle_seconds": settle_seconds, "gateway": bool(server)}
+        self._order: dict[str, Any] = {
+            "sandbox": backend,
+            "settle_seconds": settle_seconds,
+            "gateway": bool(server),
+        }
         self._kinds = dict[str, str]()
         for name, served in self._world.services.items():
             operations = find_service(name).operations
@@ -163,12 +205,26 @@ class Stage(ExitStack):
             for number in range(MOST_HOSTS):
                 kill = case.kills[number] if number < len(case.kills) else None
                 nursery = self._nurseries[number % len(self._nurseries)]
-                cut = self._database is not None and number == 0 and random.Random(f"cut {case.seed}").random() < CUT
-                skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0)) if self._database else 0.0
-                told = {"task": case.task.question, "program": case.task.program, "candidates": case.task.candidates}
+                cut = (
+                    self._database is not None
+                    and number == 0
+                    and random.Random(f"cut {case.seed}").random() < CUT
+                )
+                skew = (
+                    random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0))
+                    if self._database
+                    else 0.0
+                )
+                told = {
+                    "task": case.task.question,
+                    "program": case.task.program,
+                    "candidates": case.task.candidates,
+                }
                 order = self._order | told | {"skew": skew, "store": store, "cut": cut}
                 said = nursery.host(order, kill, self._trap, taken=asleep.wake if asleep else int)
-                struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
+                struck += [
+                    one for one in (said.get("struck"), self._trap.struck) if one is not None
+                ][:1]
                 if asleep is not None:
                     woken, asleep = asleep.rest(), None
                 if "ended" in said or "crashed" in said:
@@ -176,15 +232,33 @@ class Stage(ExitStack):
                 asleep = nursery if cut and "over" not in said else None
         if not self._trap.settle(SILENCE_SECONDS / 2):
             raise HostLost("requests are still open, although their host has ended.")
-        ended = said.get("ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None})
-        left = Left(log=self._log(), state=self._world.snapshot(), status=ended["status"], answer=ended["answer"])
+        ended = said.get(
+            "ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None}
+        )
+        left = Left(
+            log=self._log(),
+            state=self._world.snapshot(),
+            status=ended["status"],
+            answer=ended["answer"],
+        )
         verdict = judge(left, gold, struck, self._kinds)
         stale = woken is not None and "was taken over by process" not in woken.get("crashed", "")
         if stale and verdict["wrong"] is None:
-            verdict["wrong"] = "a host that was cut off went on with a run that another one had taken"
+            verdict["wrong"] = (
+                "a host that was cut off went on with a run that another one had taken"
+            )
         hit = [self._kinds[one.operation] for one in struck if one.writes]
-        found = {"number": case.number, "task": case.task.id, "group": case.group, "kind": (hit or [case.kind])[0]}
-        found |= {"struck": [one._asdict() for one in struck], "status": left.status, "verdict": verdict}
+        found = {
+            "number": case.number,
+            "task": case.task.id,
+            "group": case.group,
+            "kind": (hit or [case.kind])[0],
+        }
+        found |= {
+            "struck": [one._asdict() for one in struck],
+            "status": left.status,
+            "verdict": verdict,
+        }
         detail = said.get("crashed") or ended.get("detail", "")
         return found | {"cut": woken is not None, "twice": int(stale), "detail": detail}
 
@@ -195,7 +269,9 @@ class Stage(ExitStack):
             run = run_gold(task.program, self._world, self._sandbox)
             if run.problem is not None:
                 raise HostLost(f"the gold program of {task.id!r} is none: {run.problem}")
-            self._gold[task.id] = Left(log=self._log(), state=run.state, status="solved", answer=run.answer)
+            self._gold[task.id] = Left(
+                log=self._log(), state=run.state, status="solved", answer=run.answer
+            )
         return self._gold[task.id]
 
     def _clear(self, faults: Faults | None) -> None:
@@ -205,13 +281,20 @@ class Stage(ExitStack):
 
     def _log(self) -> dict[str, Any]:
         served = self._world.services.items()
-        return {name: tuple(one for one in each.app.state.control.requests if one.operation) for name, each in served}
+        return {
+            name: tuple(one for one in each.app.state.control.requests if one.operation)
+            for name, each in served
+        }
 
 
-def measure(*, runs: int, seed: int, jobs: int = 2, backend: str = "auto", store: str = "sqlite") -> Iterator[Played]:
+def measure(
+    *, runs: int, seed: int, jobs: int = 2, backend: str = "auto", store: str = "sqlite"
+) -> Iterator[Played]:
     """Play so many runs, `jobs` at a time, each worker with services of its own."""
     operations = {one.id: one for name in NAMES for one in find_service(name).operations}
-    cases = draw_cases([task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed)
+    cases = draw_cases(
+        [task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed
+    )
     free: SimpleQueue[Stage] = SimpleQueue()
     with ExitStack() as stack:
         sandbox = stack.enter_context(closing(open_sandbox(backend)))
@@ -236,7 +319,13 @@ def tally(played: Sequence[Played]) -> dict[str, int]:
     for one in played:
         verdict, struck = one["verdict"], one["struck"]
         between = any(kill["moment"] in BETWEEN and kill["writes"] for kill in struck)
-        counts.update(runs=1, killed=bool(struck), between=between, repeated=verdict["repeated"], lost=verdict["lost"])
+        counts.update(
+            runs=1,
+            killed=bool(struck),
+            between=between,
+            repeated=verdict["repeated"],
+            lost=verdict["lost"],
+        )
         counts.update(cut=one["cut"], twice=one["twice"], wrong=verdict["wrong"] is not None)
         counts.update(paused=one["status"] == "paused", solved=one["status"] == "solved")
     return dict(counts)
@@ -248,17 +337,36 @@ def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
 
 
 @suite
-@click.option("--runs", type=click.IntRange(1), default=200, show_default=True, help="Runs to be killed.")
+@click.option(
+    "--runs", type=click.IntRange(1), default=200, show_default=True, help="Runs to be killed."
+)
 @click.option("--seed", default=0, show_default=True, help="What tasks and kills are drawn by.")
-@click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="Runs played at once.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="Runs played at once."
+)
 @click.option("--sandbox", default="auto", show_default=True, help="What runs the programs.")
-@click.option("--store", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
+@click.option(
+    "--store", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True
+)
 def main(runs: int, seed: int, jobs: int, sandbox: str, store: str) -> dict[str, Any]:
     played = list(measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox, store=store))
     total = tally(played)
-    passed = total["wrong"] == 0 and 2 * total["between"] >= total["runs"]  # half of the kills struck where it matters
-    report = {"suite": "kills", "passed": passed, "seed": seed, "sandbox": sandbox, "store": store, "total": total}
-    return report | {"by_moment": tallies(played, "group"), "by_kind": tallies(played, "kind"), "runs": played}
+    passed = (
+        total["wrong"] == 0 and 2 * total["between"] >= total["runs"]
+    )  # half of the kills struck where it matters
+    report = {
+        "suite": "kills",
+        "passed": passed,
+        "seed": seed,
+        "sandbox": sandbox,
+        "store": store,
+        "total": total,
+    }
+    return report | {
+        "by_moment": tallies(played, "group"),
+        "by_kind": tallies(played, "kind"),
+        "runs": played,
+    }
 
 
 if __name__ == "__main__":

@@ -20,7 +20,18 @@ from toolflow_bench.services.rest import Routes
 from toolflow_bench.services.serve import CLOSE
 from toolflow_bench.task import Task
 
-MOMENTS = ("asked", "intended", "working", "dropped", "late", "applied", "replied", "stored", "attempted", "finished")
+MOMENTS = (
+    "asked",
+    "intended",
+    "working",
+    "dropped",
+    "late",
+    "applied",
+    "replied",
+    "stored",
+    "attempted",
+    "finished",
+)
 """When the host process is killed, in the order of a call's life:
 
 `asked` the program has asked for the call, and its intent is not stored yet; `intended` it is stored, and nothing was
@@ -75,22 +86,31 @@ def kind_of(operation: Operation) -> str:
     return "key" if operation.takes_key else "read" if operation.verified_by else "neither"
 
 
-def draw_cases(tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int) -> list[Case]:
+def draw_cases(
+    tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int
+) -> list[Case]:
     """So many runs. Every group meets every kind of write in turn; the task and its write are drawn."""
     places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
     for task in tasks:
         writes = [kind_of(operations[name]) for name in task.operations if operations[name].writes]
         for kind in dict.fromkeys(writes):
-            places[kind].append((task, [number for number, one in enumerate(writes) if one == kind]))
+            places[kind].append(
+                (task, [number for number, one in enumerate(writes) if one == kind])
+            )
     cases = []
     for number in range(runs):
         rng = random.Random(f"{seed} {number}")
-        group, kind = _CYCLE[number % len(_CYCLE)], KINDS[(number + number // len(_CYCLE)) % len(KINDS)]
+        group, kind = (
+            _CYCLE[number % len(_CYCLE)],
+            KINDS[(number + number // len(_CYCLE)) % len(KINDS)],
+        )
         task, numbers = rng.choice(places[kind])
         first = rng.choice(sorted(BETWEEN)) if group == RESUMING else group
         kills = [Kill(first, rng.choice(numbers))]
         if group == RESUMING:
-            kills.append(Kill(rng.choice([moment for moment in MOMENTS if moment != "late"]), writes=False))
+            kills.append(
+                Kill(rng.choice([moment for moment in MOMENTS if moment != "late"]), writes=False)
+            )
         cases.append(Case(number, task, group, kind, tuple(kills), rng.randrange(1 << 30)))
     return cases
 
@@ -110,7 +130,9 @@ class Left:
         return [(one.operation, json.dumps(one.arguments, sort_keys=True)) for one in done]
 
 
-def judge(left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) -> dict[str, Any]:
+def judge(
+    left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, str]
+) -> dict[str, Any]:
     """Hold what a run left against what its program leaves undisturbed; `kinds` are those of the writing operations.
 
     `repeated` counts writes beyond the gold program's, `lost` those that never took effect although the run went on.
@@ -127,7 +149,9 @@ def judge(left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, 
             missing += [number] if not there[write] else []
             there[write] -= bool(there[write])
         done = len(wanted) - len(missing)
-        lost += len(missing) if left.status == "solved" else sum(number < done for number in missing)
+        lost += (
+            len(missing) if left.status == "solved" else sum(number < done for number in missing)
+        )
     expected = _expected(left, struck, kinds)
     wrong = None
     if extra:
@@ -150,14 +174,23 @@ def judge(left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, 
 
 def _expected(left: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) -> str:
     """How the run must end, by what its host could know."""
-    bare = [one.fault for records in left.log.values() for one in records if kinds.get(one.operation) == "neither"]
-    unknown = any(one.moment in BETWEEN and one.writes and kinds[one.operation] == "neither" for one in struck)
+    bare = [
+        one.fault
+        for records in left.log.values()
+        for one in records
+        if kinds.get(one.operation) == "neither"
+    ]
+    unknown = any(
+        one.moment in BETWEEN and one.writes and kinds[one.operation] == "neither" for one in struck
+    )
     if unknown or {"500", "drop", "drop_after", "truncated"} & {*bare}:
         return "paused"
     return "either" if "429" in bare else "solved"
 
 
-SLOW_SECONDS = 0.02  # a write waits so long before it is carried out, and again before it is answered
+SLOW_SECONDS = (
+    0.02  # a write waits so long before it is carried out, and again before it is answered
+)
 
 
 class Trap:
@@ -216,14 +249,22 @@ class Gate:
     """Stands before a service. A `late` write waits for another request after the kill, `late_seconds` at most."""
 
     def __init__(
-        self, app: Any, routes: Routes, trap: Trap, *, slow_seconds: float = SLOW_SECONDS, late_seconds: float = 1.5
+        self,
+        app: Any,
+        routes: Routes,
+        trap: Trap,
+        *,
+        slow_seconds: float = SLOW_SECONDS,
+        late_seconds: float = 1.5,
     ) -> None:
         self._app, self._routes, self._trap = app, routes, trap
         self._slow, self._late = slow_seconds, late_seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
-            path = scope.get("raw_path") or scope["path"].encode() if scope["type"] == "http" else b""
+            path = (
+                scope.get("raw_path") or scope["path"].encode() if scope["type"] == "http" else b""
+            )
             operation = self._routes.find(scope["method"], path)[0] if path else None
         except Refusal:
             operation = None
@@ -243,7 +284,9 @@ class Gate:
         finally:
             self._trap.leave()
 
-    async def _pass(self, operation: Operation, moment: str | None, scope: Any, receive: Any, send: Any) -> None:
+    async def _pass(
+        self, operation: Operation, moment: str | None, scope: Any, receive: Any, send: Any
+    ) -> None:
         slow = self._slow if operation.writes else 0.0
         await asyncio.sleep(slow)
         if moment is not None and moment != "applied":
@@ -268,4 +311,6 @@ class Gate:
             hang_up()
 
         hang_up = scope["extensions"][CLOSE]
-        await self._app({**scope, "extensions": {**scope["extensions"], CLOSE: close}}, receive, answer)
+        await self._app(
+            {**scope, "extensions": {**scope["extensions"], CLOSE: close}}, receive, answer
+        )

@@ -29,12 +29,18 @@ from sandbox.choose import open_sandbox
 from sandbox.lost_writes import Effects
 from sandbox.trace import ToolCall
 
-LEASE_SECONDS = 2.0  # of a host in PostgreSQL: so long others wait for the runs of one that was killed
+LEASE_SECONDS = (
+    2.0  # of a host in PostgreSQL: so long others wait for the runs of one that was killed
+)
 REPAIRS = 8  # the model writes the same program again so often: a read that failed is made again
 
 
 def mortal(
-    place: str, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object], taken: Callable[[], object] = int
+    place: str,
+    kill: Kill | None,
+    tools: Toolbox,
+    die: Callable[[Struck], object],
+    taken: Callable[[], object] = int,
 ) -> RunStore:
     """The store at a path or address; calls `die` at the moment of `kill`, and `taken` when a run was taken."""
     shared = place.startswith("postgresql://")
@@ -96,7 +102,9 @@ def nursery(harness: Connection, sources: Sequence[str]) -> None:
                 order, kill = harness.recv()
             except EOFError:
                 return
-            child = multiprocessing.get_context("fork").Process(target=_host, args=(order, kill, tools, harness))
+            child = multiprocessing.get_context("fork").Process(
+                target=_host, args=(order, kill, tools, harness)
+            )
             child.start()
             harness.send({"pid": child.pid})
             child.join()
@@ -112,23 +120,36 @@ def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: 
         harness.send({"crashed": traceback.format_exc()})
 
 
-def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> dict[str, Any]:
+def _carry_out(
+    order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection
+) -> dict[str, Any]:
     def die(struck: Struck) -> None:
         harness.send({"struck": struck})
         os.kill(os.getpid(), signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
 
-    right, skew = time.time, order.get("skew", 0.0)  # this process's clock is wrong by so many seconds
+    right, skew = (
+        time.time,
+        order.get("skew", 0.0),
+    )  # this process's clock is wrong by so many seconds
     time.time = lambda: right() + skew
-    cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = time.time  # taken when the class was made
+    cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = (
+        time.time
+    )  # taken when the class was made
     with (
         closing(open_sandbox(order["sandbox"])) as sandbox,
         mortal(order["store"], kill, tools, die, lambda: harness.send({"taken": True})) as store,
     ):
         begun = store.list(1)
-        while begun and begun[0].status == "running":  # the lease of a host that was killed is not over
+        while (
+            begun and begun[0].status == "running"
+        ):  # the lease of a host that was killed is not over
             time.sleep(0.02)
             begun = store.list(1)
-        how: dict[str, Any] = {"strategy": "auto", "settle_seconds": order["settle_seconds"], "store": store}
+        how: dict[str, Any] = {
+            "strategy": "auto",
+            "settle_seconds": order["settle_seconds"],
+            "store": store,
+        }
         programs = [order["program"]] * (REPAIRS + 1)
         agent = scripted_agent(tools, sandbox, *programs, ask_person=lambda _: True, **how)
         if order.get("gateway"):

@@ -55,7 +55,9 @@ from toolflow_bench.services.document import document
 from toolflow_bench.services.serve import serve
 from toolflow_bench.services.service import NAMES, find_service
 
-SERVICES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("services.yaml").read_text(encoding="utf-8"))
+SERVICES: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("services.yaml").read_text(encoding="utf-8")
+)
 """What is known of each service of others, by name."""
 _FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
 _MODULE = """import json
@@ -90,13 +92,20 @@ def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
     """Probe one of ToolFlow's services. Raises SourceUnavailable: its data or a package is missing."""
     service, folder = find_service(name), options.out / name
     with serve(service.app(service.database(options.cache))) as served:
-        described = document(service.operations, info=service.info, schemas=service.schemas, server=served.url)
+        described = document(
+            service.operations, info=service.info, schemas=service.schemas, server=served.url
+        )
         declared = read_openapi(described, where=f"the {name} service")
         tools = {tool.name: tool for tool in declared if writes or not tool.writes}
-        probing = run_probing(strip(tools.values()), folder, name=name, writes=writes, options=options)
+        probing = run_probing(
+            strip(tools.values()), folder, name=name, writes=writes, options=options
+        )
     row = {"name": name, "tools": len(tools)}
     row |= added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
-    return row | {"links": rate(links_of(probing.protocols.values()), links_of(tools.values())), **probing.spent}
+    return row | {
+        "links": rate(links_of(probing.protocols.values()), links_of(tools.values())),
+        **probing.spent,
+    }
 
 
 def real(name: str, options: Options) -> Row:
@@ -111,7 +120,9 @@ def real(name: str, options: Options) -> Row:
             and tool.binding.url.removeprefix(url).rstrip("/") not in service["told"]
             and (service["writes"] or not tool.writes)
         ]
-        probing = run_probing(strip(tools), folder / "probing", name=name, writes=service["writes"], options=options)
+        probing = run_probing(
+            strip(tools), folder / "probing", name=name, writes=service["writes"], options=options
+        )
     return _row(name, probing, tools)
 
 
@@ -124,9 +135,15 @@ def bfcl(name: str, options: Options) -> Row:
     module, folder = CLASSES[name], options.out / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    documented = [protocol_of(tool) for tool in _json_lines(data / "multi_turn_func_doc" / f"{module}.json")]
+    documented = [
+        protocol_of(tool) for tool in _json_lines(data / "multi_turn_func_doc" / f"{module}.json")
+    ]
     names = {tool.name for tool in documented}
-    tasks = [task for task in _json_lines(max(data.glob("*_multi_turn_base.json"))) if name in task["involved_classes"]]
+    tasks = [
+        task
+        for task in _json_lines(max(data.glob("*_multi_turn_base.json")))
+        if name in task["involved_classes"]
+    ]
     states = [json.dumps(task["initial_config"].get(name, {})) for task in tasks]
     (folder / f"{module}.json").write_text(max(states, key=len, default="{}"), encoding="utf-8")
     (folder / f"{module}.py").write_text(_MODULE.format(module=module, name=name), encoding="utf-8")
@@ -140,22 +157,35 @@ def bfcl(name: str, options: Options) -> Row:
 
 
 def _json_lines(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [
+        json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+    ]
 
 
 def _row(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
-    told = {sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)}
+    told = {
+        sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)
+    }
     # What must not be called is not told which record is meant, writes over a single one, or ends what others rest on.
     unsent = probing.stopped.keys() - {sample.tool for sample in probing.samples}
     http = {tool.name: tool.binding for tool in declared if isinstance(tool.binding, HttpBinding)}
-    whole = {name for name, one in http.items() if one.method == "DELETE" and not one.url.endswith("}")}  # takes all
-    forbidden = sorted(tool for tool in unsent if tool in whole or re.search(_FORBIDDEN, probing.stopped[tool]))
+    whole = {
+        name for name, one in http.items() if one.method == "DELETE" and not one.url.endswith("}")
+    }  # takes all
+    forbidden = sorted(
+        tool for tool in unsent if tool in whole or re.search(_FORBIDDEN, probing.stopped[tool])
+    )
     scores = {}
     for tool in declared:
         score = score_tool(probing.protocols.get(tool.name), tool)
-        documented = bool(score["documented"]["right"]) and tool.name in told  # not where all it said were refusals
+        documented = (
+            bool(score["documented"]["right"]) and tool.name in told
+        )  # not where all it said were refusals
         callable_ = share([] if tool.name in forbidden else [documented])
-        scores[tool.name] = score | {"documented": share([documented]), "documented_of_callable": callable_}
+        scores[tool.name] = score | {
+            "documented": share([documented]),
+            "documented_of_callable": callable_,
+        }
     row = {"name": name, "tools": len(declared), **added(list(scores.values()))}
     links = rate(links_of(probing.protocols.values()), ())
     return row | {"links": links, **probing.spent, "forbidden": ", ".join(forbidden)}
@@ -178,8 +208,13 @@ def registry(unit: str, options: Options) -> Row:
             source = folder / f"document{Path(service['document']).suffix or '.json'}"
             source.write_bytes(requests.get(url + service["document"], timeout=60).content)
         else:
-            source.write_text(json.dumps({name: _bare(call, url) for name, call in service["tools"].items()}))
-        source_, report_ = f"{source}@{url}" if "document" in service else str(source), folder / "report.json"
+            source.write_text(
+                json.dumps({name: _bare(call, url) for name, call in service["tools"].items()})
+            )
+        source_, report_ = (
+            f"{source}@{url}" if "document" in service else str(source),
+            folder / "report.json",
+        )
         flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
         flags += ["--per-tool", str(options.per_tool)]
         command = [sys.executable, *ATC, "probe", source_, "-o", str(folder / "out"), *flags]
@@ -189,16 +224,33 @@ def registry(unit: str, options: Options) -> Row:
     named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
     fresh = [one for key, one in after.items() if key not in before]
     totals, left = report["totals"], sum(not one["removed"] for one in report["made"])
-    row = {"name": unit, "tools": totals["tools"], "documented": totals["answered"], "fields": totals["fields"]}
-    row |= {"links": totals["links"], "calls": report["sent"], "seconds": spent["seconds"], "cpu_seconds": spent["cpu"]}
+    row = {
+        "name": unit,
+        "tools": totals["tools"],
+        "documented": totals["answered"],
+        "fields": totals["fields"],
+    }
+    row |= {
+        "links": totals["links"],
+        "calls": report["sent"],
+        "seconds": spent["seconds"],
+        "cpu_seconds": spent["cpu"],
+    }
     row |= {"made": len(report["made"]), "left": left}
     unnamed = sum(not any(name in json.dumps(one) for name in named) for one in fresh)
-    return row | {"unnamed": unnamed, "foreign": sum(after.get(key) != one for key, one in before.items())}
+    return row | {
+        "unnamed": unnamed,
+        "foreign": sum(after.get(key) != one for key, one in before.items()),
+    }
 
 
 def _bare(call: str, url: str) -> Any:
     method, path, *names = call.split()
-    return {"url": url + path, "method": method, "arguments": names} if names else f"{method} {url}{path}"
+    return (
+        {"url": url + path, "method": method, "arguments": names}
+        if names
+        else f"{method} {url}{path}"
+    )
 
 
 def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
@@ -206,10 +258,16 @@ def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in paths:
         body = requests.get(url + path, timeout=60).json()
-        inner = [part for part in body.values() if isinstance(part, list)] if isinstance(body, dict) else [body]
+        inner = (
+            [part for part in body.values() if isinstance(part, list)]
+            if isinstance(body, dict)
+            else [body]
+        )
         listed = [record for part in inner for record in part]
         for record in listed if listed or isinstance(body, list) else [body]:
-            one = {k: v for k, v in record.items() if k not in _VOLATILE and not isinstance(v, list)}
+            one = {
+                k: v for k, v in record.items() if k not in _VOLATILE and not isinstance(v, list)
+            }
             found[f"{path} {one.get('id', one.get('path', one.get('name', '')))}"] = one
     return found
 
@@ -235,11 +293,30 @@ def units(name: str) -> Sequence[str]:
 
 
 @suite
-@click.option("--suite", "chosen", multiple=True, type=click.Choice(list(MEASURES)), help="Repeatable. Default: all.")
+@click.option(
+    "--suite",
+    "chosen",
+    multiple=True,
+    type=click.Choice(list(MEASURES)),
+    help="Repeatable. Default: all.",
+)
 @click.option("--services", multiple=True, metavar="NAME", help="These services alone; repeatable.")
-@click.option("--model", default="none", show_default=True, help="Who suggests: none, 'local', or a model's name.")
-@click.option("--calls", type=click.IntRange(1), default=15, show_default=True, help="Calls of one tool, at most.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the probed protocols.")
+@click.option(
+    "--model",
+    default="none",
+    show_default=True,
+    help="Who suggests: none, 'local', or a model's name.",
+)
+@click.option(
+    "--calls",
+    type=click.IntRange(1),
+    default=15,
+    show_default=True,
+    help="Calls of one tool, at most.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the probed protocols."
+)
 def main(
     chosen: tuple[str, ...], services: tuple[str, ...], model: str, calls: int, out: Path | None
 ) -> dict[str, Any]:
@@ -254,8 +331,12 @@ def main(
                 [one for one in units(name) if one in services or not services],
                 replace(options, out=folder / name),
             )
-            rows = {unit: MEASURES[name](unit, own) for unit in tracked(name, mine, total=len(mine))}
-            left = {key: sum(row.get(key, 0) for row in rows.values()) for key in ("unnamed", "foreign")}
+            rows = {
+                unit: MEASURES[name](unit, own) for unit in tracked(name, mine, total=len(mine))
+            }
+            left = {
+                key: sum(row.get(key, 0) for row in rows.values()) for key in ("unnamed", "foreign")
+            }
             total = left if name == "registry" else summed(list(rows.values())) if rows else {}
             parts[name] = {"units": rows, "total": total}
     return {"suite": "probing", "model": model, **parts}

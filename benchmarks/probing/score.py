@@ -27,15 +27,21 @@ from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 
 STATUSES = ("404", "409", "422")  # declared outcomes that a caller can bring about
-LinkKey = tuple[str, str, str, str]  # producing tool, path in its response, consuming tool, argument
-Fields = dict[str, frozenset[str]]  # path → the JSON types there, `null` among them; `any` where a schema says nothing
+LinkKey = tuple[
+    str, str, str, str
+]  # producing tool, path in its response, consuming tool, argument
+Fields = dict[
+    str, frozenset[str]
+]  # path → the JSON types there, `null` among them; `any` where a schema says nothing
 Row = dict[str, Any]  # what was measured of one unit, as plain JSON
 _DEEPEST = 12
 
 
 def rate(said: Collection[object], wanted: Collection[object]) -> Row:
     """What was said, of it what is right, and what there is to say."""
-    return with_shares({"right": len(set(said) & set(wanted)), "said": len(set(said)), "wanted": len(set(wanted))})
+    return with_shares(
+        {"right": len(set(said) & set(wanted)), "said": len(set(said)), "wanted": len(set(wanted))}
+    )
 
 
 def share(verdicts: Iterable[bool]) -> Row:
@@ -48,7 +54,10 @@ def with_shares(counts: Row) -> Row:
     """The counts and the shares that follow from them; None of none."""
     right = counts["right"]
     ends = (("share", "of"),) if "of" in counts else (("precision", "said"), ("recall", "wanted"))
-    return {**counts, **{name: round(right / counts[of], 4) if counts[of] else None for name, of in ends}}
+    return {
+        **counts,
+        **{name: round(right / counts[of], 4) if counts[of] else None for name, of in ends},
+    }
 
 
 def added(counts: Sequence[Any]) -> Any:
@@ -67,17 +76,26 @@ def schema_fields(schema: JsonObject | None) -> Fields:
     found: dict[str, set[str]] = {}
     if schema is not None:
         _walk_schema(schema, schema, "", 0, found)
-    kept = {path: kinds - ({"integer"} if "number" in kinds else set()) for path, kinds in found.items() if path}
+    kept = {
+        path: kinds - ({"integer"} if "number" in kinds else set())
+        for path, kinds in found.items()
+        if path
+    }
     return {path: frozenset(kinds) for path, kinds in sorted(kept.items())}
 
 
 def says_something(schema: JsonObject | None) -> bool:
     """Whether a response schema describes any value besides wrappers of values; a bare text or number is one."""
-    kinds = [*schema_fields(schema).values(), frozenset(types(resolve(schema, schema)) if schema else ())]
+    kinds = [
+        *schema_fields(schema).values(),
+        frozenset(types(resolve(schema, schema)) if schema else ()),
+    ]
     return any(of - {"object", "array", "null", "any"} for of in kinds)
 
 
-def _walk_schema(schema: Any, root: JsonObject, path: str, depth: int, found: dict[str, set[str]]) -> None:
+def _walk_schema(
+    schema: Any, root: JsonObject, path: str, depth: int, found: dict[str, set[str]]
+) -> None:
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         if schema is True:
             found.setdefault(path, set()).add("any")
@@ -87,7 +105,9 @@ def _walk_schema(schema: Any, root: JsonObject, path: str, depth: int, found: di
     if types(here) or not branches:
         found.setdefault(path, set()).update(types(here) or ("any",))
     below = [(path, part) for part in branches]
-    below += [(f"{path}.{key}".lstrip("."), part) for key, part in here.get("properties", {}).items()]
+    below += [
+        (f"{path}.{key}".lstrip("."), part) for key, part in here.get("properties", {}).items()
+    ]
     rest = (here.get("additionalProperties"), *here.get("patternProperties", {}).values())
     below += [(f"{path}.*".lstrip("."), part) for part in rest if isinstance(part, Mapping)]
     items = (here.get("items"), *here.get("prefixItems", ()))
@@ -97,7 +117,11 @@ def _walk_schema(schema: Any, root: JsonObject, path: str, depth: int, found: di
 
 
 def _pairs(schema: JsonObject | None) -> set[tuple[str, str]]:
-    return {(path, kind) for path, kinds in schema_fields(schema).items() for kind in kinds - {"null"} or kinds}
+    return {
+        (path, kind)
+        for path, kinds in schema_fields(schema).items()
+        for kind in kinds - {"null"} or kinds
+    }
 
 
 def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
@@ -117,12 +141,15 @@ def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
     names = list(declared.parameters)
     required = produced.required if produced else frozenset()
     statuses = [
-        {error.status for error in one.errors} & set(STATUSES) if one else set() for one in (produced, declared)
+        {error.status for error in one.errors} & set(STATUSES) if one else set()
+        for one in (produced, declared)
     ]
     return {
         "documented": share([says_something(output)]),
         "fields": rate(_pairs(output), _pairs(wanted)) if wanted else rate((), ()),
-        "required": share(bool(produced) and (name in required) == (name in declared.required) for name in names),
+        "required": share(
+            bool(produced) and (name in required) == (name in declared.required) for name in names
+        ),
         "argument_types": share(_types(produced, name) == _types(declared, name) for name in names),
         "errors": rate(*statuses),
     }
@@ -155,31 +182,48 @@ class Probing:
     spent: Row
 
 
-def run_probing(given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: Options) -> Probing:
+def run_probing(
+    given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: Options
+) -> Probing:
     """Probe tools that are written down as files first, as a person's would be; all is kept in `folder`."""
     shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was cut off
     for protocol in given:
-        write_whole(folder / "stripped" / f"{protocol.name}.json", json.dumps(dump(protocol), indent=1) + "\n")
-    with Invoker(InvokeSettings(retries=0, timeout_seconds=ProbeSettings().timeout_seconds)) as invoker:
+        write_whole(
+            folder / "stripped" / f"{protocol.name}.json",
+            json.dumps(dump(protocol), indent=1) + "\n",
+        )
+    with Invoker(
+        InvokeSettings(retries=0, timeout_seconds=ProbeSettings().timeout_seconds)
+    ) as invoker:
         toolbox = load_tools(f"{name}={folder / 'stripped'}", invoker=invoker)
         return probe_toolbox(toolbox, folder, writes=writes, options=options)
 
 
 def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Options) -> Probing:
     """Probe the tools of `toolbox`; what came of it lies in `folder/protocols`."""
-    settings = ProbeSettings(allow_writes=writes, per_tool=options.per_tool, requests_per_second=None)
+    settings = ProbeSettings(
+        allow_writes=writes, per_tool=options.per_tool, requests_per_second=None
+    )
     began, cpu = time.perf_counter(), time.process_time()
     with Log(folder / "protocols") as log:
         probed = probe(toolbox, log, settings=settings, ask=options.ask)
         samples = tuple(log.samples)
     written = write(folder / "protocols", probed, keep_values=True)
-    by_tool = [sum(sample.tool == tool.protocol.name for sample in samples) for tool in toolbox.values()]
+    by_tool = [
+        sum(sample.tool == tool.protocol.name for sample in samples) for tool in toolbox.values()
+    ]
     spent = {
-        "calls": {"total": sum(by_tool), "mean": round(sum(by_tool) / len(by_tool), 4), "max": max(by_tool)},
+        "calls": {
+            "total": sum(by_tool),
+            "mean": round(sum(by_tool) / len(by_tool), 4),
+            "max": max(by_tool),
+        },
         "seconds": round(time.perf_counter() - began, 2),
         "cpu_seconds": round(time.process_time() - cpu, 2),
     }
-    return Probing(samples=samples, protocols=written.protocols, stopped=probed.stopped, spent=spent)
+    return Probing(
+        samples=samples, protocols=written.protocols, stopped=probed.stopped, spent=spent
+    )
 
 
 def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
@@ -194,12 +238,29 @@ def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
     return judged(found, written=[one.name for one in found])
 
 
-COUNTS = ("documented", "fields", "required", "argument_types", "errors", "links", "seconds", "cpu_seconds")
+COUNTS = (
+    "documented",
+    "fields",
+    "required",
+    "argument_types",
+    "errors",
+    "links",
+    "seconds",
+    "cpu_seconds",
+)
 """What of a unit's row adds up."""
 
 
 def summed(rows: Sequence[Row]) -> Row:
     """The counts of all rows."""
     sent, tools = sum(row["calls"]["total"] for row in rows), sum(row["tools"] for row in rows)
-    calls = {"total": sent, "mean": round(sent / tools, 4), "max": max(row["calls"]["max"] for row in rows)}
-    return {"tools": tools, "calls": calls, **{key: added([row[key] for row in rows]) for key in COUNTS}}
+    calls = {
+        "total": sent,
+        "mean": round(sent / tools, 4),
+        "max": max(row["calls"]["max"] for row in rows),
+    }
+    return {
+        "tools": tools,
+        "calls": calls,
+        **{key: added([row[key] for row in rows]) for key in COUNTS},
+    }

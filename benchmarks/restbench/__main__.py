@@ -35,10 +35,14 @@ SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "re
 @click.option("--api", type=click.Choice(["all", *APIS]), default="all", show_default=True)
 @strategies_option("gold replays the gold paths without a model.")
 @model_option
-@click.option("--sample", type=click.IntRange(1), help="Tasks drawn by --seed, of each API its share.")
+@click.option(
+    "--sample", type=click.IntRange(1), help="Tasks drawn by --seed, of each API its share."
+)
 @click.option("--max-tokens", type=click.IntRange(1), help="Model tokens for one task.")
 @run_options
-def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, **given: Any) -> dict[str, Any]:
+def main(
+    data: Path, api: str, strategies: tuple[str, ...], sample: int | None, **given: Any
+) -> dict[str, Any]:
     """Solve RestBench's tasks; --strategy gold replays the gold paths without a model.
 
     Answers are not judged: Path, Precision and CP say how calls compare with gold paths
@@ -50,27 +54,56 @@ def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, 
     seed, open_world = options.seed, partial(RestWorld, bench, seed=options.seed)
     asked = items(bench, open_world().toolbox, seed=seed)
     if sample:
-        asked = list(drawn(asked, sample, seed=seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0]))
+        asked = list(
+            drawn(
+                asked,
+                sample,
+                seed=seed,
+                name=lambda i: i.question.id,
+                stratum=lambda i: i.services[0],
+            )
+        )
     shared, names, arms = load_config(flags), wanted(strategies), []
     with ExitStack() as stack:
         if names != ("gold",):
             ask, store = choose_model(shared), stack.enter_context(open_store(shared))
-            sandbox = stack.enter_context(closing(open_sandbox(shared.sandbox, policy=shared.policy)))
+            sandbox = stack.enter_context(
+                closing(open_sandbox(shared.sandbox, policy=shared.policy))
+            )
         for name in names:
             config = load_config({**flags, "strategy": None if name == "gold" else name})
             about: dict[str, Any] = {"config": config, "settings": {"api": api, "sample": sample}}
             if name == "gold":
-                arms.append(Arm(name=name, model="none", open_worker=replay_worker(bench, seed=seed), **about))
+                arms.append(
+                    Arm(
+                        name=name,
+                        model="none",
+                        open_worker=replay_worker(bench, seed=seed),
+                        **about,
+                    )
+                )
             else:
-                worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
-                arms.append(Arm(name=name or config.strategy, model=ask.name, open_worker=worker, **about))
-        with bar("asking", total=len(arms) * len(asked[: options.limit]) * options.repeats) as advance:
+                worker = agent_worker(
+                    open_world, ask=ask, sandbox=sandbox, config=config, store=store
+                )
+                arms.append(
+                    Arm(name=name or config.strategy, model=ask.name, open_worker=worker, **about)
+                )
+        with bar(
+            "asking", total=len(arms) * len(asked[: options.limit]) * options.repeats
+        ) as advance:
             pool = Threads(options.jobs or 1)
             found = ask_arms("restbench", asked, arms, options, pool, say=say, advance=advance)
     figures = {arm.name: by_api(rows, seed=seed) for arm, _, rows in found}
     left = sum(of_api["all"]["outages"] + of_api["all"]["crashes"] for of_api in figures.values())
     rows = ", ".join(str(path) for _, path, _ in found)
-    return {"suite": "restbench", "model": found[0][0].model, "rows": rows, "left": left, "strategies": figures}
+    return {
+        "suite": "restbench",
+        "model": found[0][0].model,
+        "rows": rows,
+        "left": left,
+        "strategies": figures,
+    }
 
 
 def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, dict[str, Any]]:

@@ -39,9 +39,14 @@ class RestBench(NamedTuple):
 
 def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBench:
     """What `folder` holds of `apis`. Raises InvalidData: the folder or a file is missing."""
-    tasks = {api: read_json(folder / f"{api}_tasks.json", "the folder of RestBench's files") for api in apis}
+    tasks = {
+        api: read_json(folder / f"{api}_tasks.json", "the folder of RestBench's files")
+        for api in apis
+    }
     if lacking := [api for api in apis if not (folder / f"{api}_oas.json").is_file()]:
-        raise InvalidData(f"{str(folder)!r} holds no {lacking[0]}_oas.json; give --data the folder of RestBench.")
+        raise InvalidData(
+            f"{str(folder)!r} holds no {lacking[0]}_oas.json; give --data the folder of RestBench."
+        )
     return RestBench(tasks, {api: load_tools(f"{api}={folder / api}_oas.json") for api in apis})
 
 
@@ -51,8 +56,12 @@ class RestWorld(ExitStack):
     def __init__(self, data: RestBench, *, seed: int = 0) -> None:
         super().__init__()
         self.mocks = {api: Mock(box, seed=seed) for api, box in data.tools.items()}
-        every = [(self.mocks[api], tool) for api, box in data.tools.items() for tool in box.values()]
-        self.toolbox = Toolbox(replace(tool, call=partial(mock.answer, Operation.of(tool))) for mock, tool in every)
+        every = [
+            (self.mocks[api], tool) for api, box in data.tools.items() for tool in box.values()
+        ]
+        self.toolbox = Toolbox(
+            replace(tool, call=partial(mock.answer, Operation.of(tool))) for mock, tool in every
+        )
 
     def reset(self, _draw: str = "") -> None:
         for mock in self.mocks.values():
@@ -66,7 +75,11 @@ def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
     """What is asked: each task with the tools of its gold path and distractors of the same API, drawn by `seed`."""
     found = []
     for api, tasks in data.tasks.items():
-        names = {pattern(Operation.of(tool).name): alias for alias, tool in toolbox.items() if tool.source == api}
+        names = {
+            pattern(Operation.of(tool).name): alias
+            for alias, tool in toolbox.items()
+            if tool.source == api
+        }
         found += [_item(task, api, names, seed) for task in tasks]
     return found
 
@@ -108,7 +121,14 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
     def opened() -> Iterator[Worker]:
         with RestWorld(data, seed=seed) as world:
 
-            def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:  # noqa: ARG001 - the shape of a worker
+            def work(
+                item: Item,
+                /,
+                *,
+                seed: int,
+                repeat: int,
+                max_seconds: float | None,  # noqa: ARG001
+            ) -> Answered:
                 world.reset()
                 return answered(replay(world, item), world, offered(world, item))
 
@@ -129,27 +149,44 @@ def replay(world: RestWorld, item: Item) -> Solution:
         filling, given = _Filling(mock, seen, operation, wanted), dict[str, Json]()
         try:
             for alias, name in tool.arguments.items():
-                writes = operation.method != "GET" and (name in ("name", "body") or REFERENCE.fullmatch(name))
+                writes = operation.method != "GET" and (
+                    name in ("name", "body") or REFERENCE.fullmatch(name)
+                )
                 if alias in tool.required or writes:
-                    value = filling.value(name, tool.protocol.parameters[name], need=alias in tool.required)
+                    value = filling.value(
+                        name, tool.protocol.parameters[name], need=alias in tool.required
+                    )
                     given |= {} if value is None else {alias: value}
             result = tool.call(tool.original(given))
         except (NoValue, ToolError) as error:
             problem = f"{tool.alias}: {error}"
             break
-        calls.append(ToolCall(index=number, tool=tool.alias, arguments=given, line=number + 1, result=result))
+        calls.append(
+            ToolCall(index=number, tool=tool.alias, arguments=given, line=number + 1, result=result)
+        )
         seen = [*_things(mock, result), *seen]
-    about: dict[str, Any] = {"status": "failed" if problem else "solved", "answer": problem or "every call was made"}
+    about: dict[str, Any] = {
+        "status": "failed" if problem else "solved",
+        "answer": problem or "every call was made",
+    }
     attempts = (Attempt(Program(""), (), Trace(calls=tuple(calls)), None),)
     seconds = time.monotonic() - begun
-    return Solution(task=item.question.question, attempts=attempts, tools=item.candidates, seconds=seconds, **about)
+    return Solution(
+        task=item.question.question,
+        attempts=attempts,
+        tools=item.candidates,
+        seconds=seconds,
+        **about,
+    )
 
 
 def _things(mock: Mock, value: Json) -> Iterator[Thing]:
     """Those that an answer shows."""
     if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
         yield one
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for part in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         yield from _things(mock, part)
 
 
@@ -183,7 +220,11 @@ class _Filling(NamedTuple):
             return self.known(kind, "uri" if "uri" in name else "id", need=need)
         if schema.get("type") == "object":
             parts = schema.get("properties", {})
-            own = {key for key in parts if key in schema.get("required", ()) or REFERENCE.fullmatch(key)}
+            own = {
+                key
+                for key in parts
+                if key in schema.get("required", ()) or REFERENCE.fullmatch(key)
+            }
             found = {key: self.value(key, parts[key], need=need) for key in parts if key in own}
             return {key: value for key, value in found.items() if value is not None} or None
         return scalar(schema, name)

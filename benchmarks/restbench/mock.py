@@ -29,7 +29,9 @@ _ENTRIES, _INNER, _DEEPEST = 10, 3, 5
 _PAGES = {"page": 1, "pages": 1, "total_pages": 1, "offset": 0, "next": "", "previous": "", "total": _ENTRIES,
           "total_results": _ENTRIES, "limit": _ENTRIES}  # fmt: skip
 _FIRST_WORDS = "Amber Bright Cold Distant Early Golden Hidden Iron Late Long Lost Open Pale Quiet Rising Silver Slow"
-_SECOND_WORDS = "Anchor Arrow Bay Bell Bridge Coast Echo Field Gate Hill Island Letter Mirror River Road Tide"
+_SECOND_WORDS = (
+    "Anchor Arrow Bay Bell Bridge Coast Echo Field Gate Hill Island Letter Mirror River Road Tide"
+)
 _FIRST, _SECOND = _FIRST_WORDS.split(), _SECOND_WORDS.split()
 
 
@@ -73,7 +75,9 @@ class Operation:
     def words(self) -> list[str]:
         """The words of the path's fixed parts in the singular, the last first."""
         fixed = [part for part in self.segments if not part.startswith("{")]
-        return [singular(word) for part in reversed(fixed) for word in reversed(re.split(r"[_-]", part))]
+        return [
+            singular(word) for part in reversed(fixed) for word in reversed(re.split(r"[_-]", part))
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +107,9 @@ class Mock:
     """
 
     def __init__(self, tools: Toolbox, *, seed: int = 0) -> None:
-        self.operations = {operation.name: operation for operation in map(Operation.of, tools.values())}
+        self.operations = {
+            operation.name: operation for operation in map(Operation.of, tools.values())
+        }
         self.parameters: dict[tuple[str, str], str] = {}
         self.parts: set[str] = set()
         self.things: dict[str, Thing] = {}
@@ -115,7 +121,9 @@ class Mock:
         for operation in self.operations.values():
             last = self.parameters.get((operation.path, operation.segments[-1][1:-1]))
             if last and operation.method == "GET":
-                self._own[last] = frozenset(operation.response.get("properties", ())) - _TELLING_NOTHING
+                self._own[last] = (
+                    frozenset(operation.response.get("properties", ())) - _TELLING_NOTHING
+                )
 
     def _read_path(self, operation: Operation) -> None:
         whole = False
@@ -143,16 +151,22 @@ class Mock:
         for name in in_path:
             if kind := self.parameters.get((operation.path, name)):
                 thing = self._named(kind, str(arguments[name]), thing)
-        for text in references({name: value for name, value in arguments.items() if name not in in_path}):
+        for text in references(
+            {name: value for name, value in arguments.items() if name not in in_path}
+        ):
             if text.rsplit(":", 1)[-1] not in self.things:
                 raise ToolError(404, f"there is nothing with the id {text!r}.")
-        kind = next((one for name in in_path if (one := singular(str(arguments[name]))) in self.kinds), "")
+        kind = next(
+            (one for name in in_path if (one := singular(str(arguments[name]))) in self.kinds), ""
+        )
         body = arguments.get("body")
         given = {**arguments, **(body if isinstance(body, dict) else {})}
         text = next((str(given[name]) for name in ("query", "q", "name") if given.get(name)), "")
         asked = _Request(operation, thing, kind, text)
         shown = self._answered_thing(asked)
-        return self._object(asked, operation.response, shown, (operation.path, thing and thing.id), 0)
+        return self._object(
+            asked, operation.response, shown, (operation.path, thing and thing.id), 0
+        )
 
     def _named(self, kind: str, text: str, whole: Thing | None) -> Thing:
         if kind in self.parts and whole is not None:
@@ -167,7 +181,9 @@ class Mock:
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
         """The thing of a kind and a key, which is known from now on."""
         drawn = draw(self._seed, kind, *key, number)
-        identifier = 100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
+        identifier = (
+            100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
+        )
         return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
     def _any(self, kind: str, *key: object) -> Thing:
@@ -184,11 +200,19 @@ class Mock:
             return str(types[0])
         told = re.search(r'object type: "(\w+)"', properties.get("type", {}).get("description", ""))
         words = [told[1]] if told else [singular(word) for word in reversed(name.split("_"))]
-        words += operation.words[:1] if name in _GENERIC and not operation.path.endswith("}") else []
+        words += (
+            operation.words[:1] if name in _GENERIC and not operation.path.endswith("}") else []
+        )
         telling = properties.keys() - _TELLING_NOTHING
-        alike = {kind: len(telling & own) for kind, own in self._own.items() if f"{kind}_id" not in properties}
+        alike = {
+            kind: len(telling & own)
+            for kind, own in self._own.items()
+            if f"{kind}_id" not in properties
+        }
         nearest = max(alike, key=lambda kind: alike[kind], default="")
-        return next((word for word in words if word in self.kinds), nearest if alike.get(nearest) else "")
+        return next(
+            (word for word in words if word in self.kinds), nearest if alike.get(nearest) else ""
+        )
 
     def _answered_thing(self, asked: _Request) -> Thing | None:
         """The thing that an answer is as a whole: what the path names, or what was found or made."""
@@ -200,19 +224,32 @@ class Mock:
         kind = kind or self.kind_of(asked.operation.response, "", asked.operation)
         return self._thing(kind, asked.text or _label(kind, 0), asked.text)
 
-    def _object(self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int) -> Json:
+    def _object(
+        self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int
+    ) -> Json:
         """An object: `one`, or lists with their pages, things and plain values."""
         key = (one.id,) if one else key
         properties = schema.get("properties", {}).items()
-        return {name: self._value(asked, part, name, (*key, name), depth, one) for name, part in properties}
+        return {
+            name: self._value(asked, part, name, (*key, name), depth, one)
+            for name, part in properties
+        }
 
     def _value(
-        self, asked: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int, owner: Thing | None
+        self,
+        asked: _Request,
+        schema: Any,
+        name: str,
+        key: tuple[object, ...],
+        depth: int,
+        owner: Thing | None,
     ) -> Json:
         """What stands under a name; `key` names the place, `owner` is the thing that says it of itself."""
         schema = self._chosen(asked, schema, name)
         if "items" in schema:
-            return self._list(asked, self._chosen(asked, schema["items"], name), name, key, depth, owner)
+            return self._list(
+                asked, self._chosen(asked, schema["items"], name), name, key, depth, owner
+            )
         if "properties" in schema:
             kind = self.kind_of(schema, name, asked.operation)
             one = self._any(kind, *key) if kind else None
@@ -224,7 +261,13 @@ class Mock:
         return _PAGES.get(name, scalar(schema, name, self._seed, *key))
 
     def _list(
-        self, asked: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int, owner: Thing | None
+        self,
+        asked: _Request,
+        schema: Any,
+        name: str,
+        key: tuple[object, ...],
+        depth: int,
+        owner: Thing | None,
     ) -> list[Json]:
         """A list; the first of what was searched for is called so."""
         if "properties" not in schema:
@@ -235,7 +278,9 @@ class Mock:
         for number in range(1, 1 + (_INNER if owner else _ENTRIES) if depth < _DEEPEST else 1):
             one = self._any(kind, *key, number) if kind else None
             if kind in self.parts:
-                one = self._thing(kind, f"{kind.title()} {number}", asked.thing and asked.thing.id, number=number)
+                one = self._thing(
+                    kind, f"{kind.title()} {number}", asked.thing and asked.thing.id, number=number
+                )
             elif kind and number == 1 and asked.text and owner is None:
                 one = self._thing(kind, asked.text, asked.text.casefold())
             listed.append(self._object(asked, schema, one, (*key, number), depth + 1))
@@ -243,14 +288,22 @@ class Mock:
 
     def _chosen(self, asked: _Request, schema: Any, name: str) -> Any:
         """The alternative of a schema that is of the kind asked for, or of a kind that operations take."""
-        options = [one for one in schema.get("oneOf") or schema.get("anyOf") or [schema] if isinstance(one, Mapping)]
+        options = [
+            one
+            for one in schema.get("oneOf") or schema.get("anyOf") or [schema]
+            if isinstance(one, Mapping)
+        ]
         kinds = [self.kind_of(one, name, asked.operation) for one in options]
         places = [*(n for n, kind in enumerate(kinds) if kind and kind == asked.kind)]
         places += [n for n, kind in enumerate(kinds) if kind in self.kinds]
         return options[places[0] if places else 0]
 
     def _fact(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
-        known: dict[str, Json] = {**dict.fromkeys(_LABELS, one.label), "type": one.kind, "media_type": one.kind}
+        known: dict[str, Json] = {
+            **dict.fromkeys(_LABELS, one.label),
+            "type": one.kind,
+            "media_type": one.kind,
+        }
         known |= {"uri": f"spotify:{one.kind}:{one.id}", f"{one.kind}_number": one.number}
         other = name.removesuffix("_id")
         if name == "id":
@@ -265,7 +318,9 @@ class Mock:
 def references(value: Json, name: str = "") -> Iterator[str]:
     """Every id and uri in arguments; lists may be joined by commas."""
     if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else ((name, part) for part in value):
+        for key, part in (
+            value.items() if isinstance(value, dict) else ((name, part) for part in value)
+        ):
             yield from references(part, key)
     elif isinstance(value, str | int) and REFERENCE.fullmatch(name) and name != "snapshot_id":
         yield from (text.strip() for text in str(value).split(",") if text.strip())
@@ -282,7 +337,9 @@ def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
     if choices := schema.get("enum"):
         chosen: Json = choices[number % len(choices)]
         return chosen
-    match next((kind for kind in kinds if kind != "null"), None) if isinstance(kinds, list) else kinds:
+    match (
+        next((kind for kind in kinds if kind != "null"), None) if isinstance(kinds, list) else kinds
+    ):
         case "integer":
             return int(schema.get("minimum", 0)) + number % 1000
         case "number":
@@ -291,12 +348,17 @@ def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
             return number % 2 == 0
         case "string" if re.search("date|day$", f"{name} {schema.get('format')}"):
             return f"{1970 + number % 54}-{1 + number % 12:02d}-{1 + number % 28:02d}"
-        case "string" if re.search("url|uri|href|homepage|spotify", f"{name} {schema.get('format')}"):
+        case "string" if re.search(
+            "url|uri|href|homepage|spotify", f"{name} {schema.get('format')}"
+        ):
             return f"https://example.org/{number:x}"
         case "string":
             return _label(*key, name)
         case "object":
-            return {inner: scalar(part, inner, *key, name) for inner, part in schema.get("properties", {}).items()}
+            return {
+                inner: scalar(part, inner, *key, name)
+                for inner, part in schema.get("properties", {}).items()
+            }
     return None
 
 
@@ -313,5 +375,8 @@ def _written_out(part: Json, root: Mapping[str, Any], depth: int) -> Any:
     if "$ref" in part:
         return _written_out(resolve(part, root), root, depth - 1) if depth else {}
     if "" in part:  # a list to which TMDB's document gives no name
-        part = {**{key: value for key, value in part.items() if key}, "results": {"items": part[""]}}
+        part = {
+            **{key: value for key, value in part.items() if key},
+            "results": {"items": part[""]},
+        }
     return {key: _written_out(value, root, depth) for key, value in part.items() if key != "$defs"}

@@ -50,37 +50,89 @@ from benchmarks.runner import Rows, sampled, suite, timed
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
-ASKED = 100  # queries of a method that calls a model for each: drawn by seed, before any result is seen
+ASKED = (
+    100  # queries of a method that calls a model for each: drawn by seed, before any result is seen
+)
 _NUMBER = click.IntRange(1)
 
 
 @suite
-@click.option("--data", required=True, metavar="PATH", help="A JSON file, a data set's folder, or 'toolflow'.")
-@click.option("--method", "methods", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help="As of 'atc tools search'.")
+@click.option(
+    "--data", required=True, metavar="PATH", help="A JSON file, a data set's folder, or 'toolflow'."
+)
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="NAME[:FLAG=VALUE,…]",
+    help="As of 'atc tools search'.",
+)
 @click.option("--limit", type=_NUMBER, help="Queries drawn by --seed, for every method.")
-@click.option("--all", "everything", is_flag=True, help="All queries; else 100 for a method that asks a model.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="All queries; else 100 for a method that asks a model.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="What queries are drawn by.")
-@click.option("--depth", type=click.IntRange(1, 1000), default=SHOWN, show_default=True, help="Tools a search gives.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 1000),
+    default=SHOWN,
+    show_default=True,
+    help="Tools a search gives.",
+)
 @click.option("--model", metavar="NAME")
 @click.option("--embedder", default=DEFAULT, show_default=True, metavar="NAME")
-@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Asked at once.")
-@click.option("--index", type=click.Path(path_type=Path), help="Of the index and the synthetic queries.")
-@click.option("--expand", is_flag=True, help="Only write the tools' synthetic queries, or what is missing of them.")
-@click.option("--written", type=click.Path(path_type=Path), help="Of --expand, to write; else such a file (.gz).")
-@click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, help="Of --expand, a tool.")
-@click.option("--out", type=click.Path(path_type=Path), help="File of rows, continued if it is there.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Asked at once."
+)
+@click.option(
+    "--index", type=click.Path(path_type=Path), help="Of the index and the synthetic queries."
+)
+@click.option(
+    "--expand",
+    is_flag=True,
+    help="Only write the tools' synthetic queries, or what is missing of them.",
+)
+@click.option(
+    "--written",
+    type=click.Path(path_type=Path),
+    help="Of --expand, to write; else such a file (.gz).",
+)
+@click.option(
+    "--queries",
+    type=click.IntRange(1, 50),
+    default=10,
+    show_default=True,
+    help="Of --expand, a tool.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="File of rows, continued if it is there."
+)
 def main(**given: Any) -> dict[str, Any]:
     options = SimpleNamespace(**given)
     config, data = load_config({"model": options.model}), load_data(options.data)
-    specs = dict.fromkeys(options.methods) or [name for name, one in METHODS.items() if not one.asks]
+    specs = dict.fromkeys(options.methods) or [
+        name for name, one in METHODS.items() if not one.asks
+    ]
     with opened(options, config, data, specs) as setup:
         model = setup.ask.name if setup.ask else "none"
         about: dict[str, Any] = {"suite": "retrieval", "data": data.name, "model": model}
         if options.expand:
             return about | {"expanded": expanded(options, data, setup)}
-        header = {"format": FORMAT, "data": data.name, "digest": data.digest, "version": __version__, "model": model}
+        header = {
+            "format": FORMAT,
+            "data": data.name,
+            "digest": data.digest,
+            "version": __version__,
+            "model": model,
+        }
         header |= {"embedder": options.embedder, "seed": options.seed, "depth": options.depth}
-        path = options.out or config.state_dir / "bench" / f"retrieval-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
+        path = (
+            options.out
+            or config.state_dir / "bench" / f"retrieval-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
+        )
         click.echo(f"{data.name}: {', '.join(specs)}; rows go to {path}", err=True)
         rows = {}
         with Rows(path, header, key=("method", "id")) as file:
@@ -90,7 +142,9 @@ def main(**given: Any) -> dict[str, Any]:
                 queries = sampled(data.queries, limit, options.seed, "queries")
                 jobs = options.workers if asks else 1  # others share the cores
                 try:
-                    rows[spec] = run_method(spec, queries, setup, file, depth=options.depth, jobs=jobs)
+                    rows[spec] = run_method(
+                        spec, queries, setup, file, depth=options.depth, jobs=jobs
+                    )
                 except RetrievalUnavailable as error:
                     if options.methods:
                         raise
@@ -104,22 +158,33 @@ def main(**given: Any) -> dict[str, Any]:
 def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Iterator[Setup]:
     """Index, synthetic queries and, where one is asked, the model. Vectors are made where something goes by them."""
     used = [read(spec) for spec in specs]
-    vectors = options.expand or any(method.embeds and flags.get("on") != "bm25" for method, flags in used)
+    vectors = options.expand or any(
+        method.embeds and flags.get("on") != "bm25" for method, flags in used
+    )
     folder = options.index or data.folder(config.cache_dir)
-    click.echo(f"{data.name}: {len(data.documents):,} tools; index and synthetic queries are in {folder}", err=True)
+    click.echo(
+        f"{data.name}: {len(data.documents):,} tools; index and synthetic queries are in {folder}",
+        err=True,
+    )
     embedder = choose(options.embedder, folder=config.cache_dir / "models") if vectors else None
     with bar("indexing", total=len(data.documents)) as watch:
         index = ToolIndex.build(data.documents, folder=folder, embedder=embedder, watch=watch)
     if options.written is not None and not options.expand:
         if not options.written.is_file():
-            raise click.UsageError(f"there is no {str(options.written)!r}; --expand --written FILE writes one")
+            raise click.UsageError(
+                f"there is no {str(options.written)!r}; --expand --written FILE writes one"
+            )
         by_digest = {document.digest: document for document in data.documents}
         for row in map(json.loads, gzip.decompress(options.written.read_bytes()).splitlines()):
-            if (document := by_digest.get(row.pop("document"))) is not None:  # else it has changed since
+            if (
+                document := by_digest.get(row.pop("document"))
+            ) is not None:  # else it has changed since
                 index.store.keep(document, row.pop("texts"), **row)
     ask = choose_model(config) if options.expand or any(method.asks for method, _ in used) else None
     try:
-        yield Setup(index=index, ask=ask, expansions=index.expansions, threads=max(1, 16 // options.workers))
+        yield Setup(
+            index=index, ask=ask, expansions=index.expansions, threads=max(1, 16 // options.workers)
+        )
     finally:
         index.close()
         getattr(ask, "close", lambda: None)()
@@ -133,18 +198,34 @@ def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     for kind in (SYNTHETIC, FACETS, Contrast(near=near)):
         with bar(f"expanding, {kind.name}", total=len(data.documents)) as advance:
             how["watch"] = lambda done, _, advance=advance: advance(done)
-            usage += expand_all(data.documents, setup.index.store, lambda: setup.ask, kind=kind, **how)
+            usage += expand_all(
+                data.documents, setup.index.store, lambda: setup.ask, kind=kind, **how
+            )
         key = {"kind": kind.name, "prompt": kind.version, "model": setup.ask.name}
         for one in data.documents:
             replies = setup.index.store.samples(one, **key).items()
-            rows += [{"document": one.digest, **key, "sample": n, "texts": texts} for n, texts in replies]
+            rows += [
+                {"document": one.digest, **key, "sample": n, "texts": texts} for n, texts in replies
+            ]
     if options.written is not None:
-        options.written.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode(), mtime=0))
-    return {**asdict(usage), "tools": len(data.documents), "seconds": round(time.monotonic() - begun, 1)}
+        options.written.write_bytes(
+            gzip.compress("\n".join(map(json.dumps, rows)).encode(), mtime=0)
+        )
+    return {
+        **asdict(usage),
+        "tools": len(data.documents),
+        "seconds": round(time.monotonic() - begun, 1),
+    }
 
 
 def run_method(
-    spec: str, queries: Sequence[RetrievalQuery], setup: Setup, file: Rows, *, depth: int = SHOWN, jobs: int = 1
+    spec: str,
+    queries: Sequence[RetrievalQuery],
+    setup: Setup,
+    file: Rows,
+    *,
+    depth: int = SHOWN,
+    jobs: int = 1,
 ) -> list[Row]:
     """A row for each query; the method is built only where `file` lacks some. Raises Outage: the model failed."""
     lacking = any(file.lacks((spec, query.id)) for query in queries)
@@ -157,8 +238,14 @@ def run_method(
             found, seconds = timed(lambda: retriever.search(query.text, k=depth))
         except AtcError as error:
             return row | {"outage": str(error)}
-        row |= {"ranking": list(dict.fromkeys(hit.tool for hit in found.hits)), "seconds": round(seconds, 6)}
-        return row | {key: getattr(found.usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
+        row |= {
+            "ranking": list(dict.fromkeys(hit.tool for hit in found.hits)),
+            "seconds": round(seconds, 6),
+        }
+        return row | {
+            key: getattr(found.usage, key)
+            for key in ("model_calls", "input_tokens", "output_tokens")
+        }
 
     return file.fill(queries, search, key=lambda query: (spec, query.id), label=spec, jobs=jobs)
 

@@ -42,7 +42,9 @@ class RetrievalQuery:
     id: str
     text: str
     gold: tuple[str, ...]
-    group: str = ""  # the part of the data that it belongs to, where they have parts (`G1_tool`, `tmdb`)
+    group: str = (
+        ""  # the part of the data that it belongs to, where they have parts (`G1_tool`, `tmdb`)
+    )
     plan: str = ""  # how the query is to be solved, where the data say so (ToolRet's instructions)
 
 
@@ -58,12 +60,17 @@ class RetrievalData:
     @property
     def digest(self) -> str:
         """Changes when a tool, a query or a label does."""
-        content = [[d.digest for d in self.documents], [[q.id, q.text, sorted(q.gold)] for q in self.queries]]
+        content = [
+            [d.digest for d in self.documents],
+            [[q.id, q.text, sorted(q.gold)] for q in self.queries],
+        ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def folder(self, cache: Path) -> Path:
         """Where the index of these documents is kept below `cache`; queries and labels have no part in it."""
-        digest = hashlib.sha256("".join(sorted(document.digest for document in self.documents)).encode()).hexdigest()
+        digest = hashlib.sha256(
+            "".join(sorted(document.digest for document in self.documents)).encode()
+        ).hexdigest()
         return cache / "retrieval" / digest[:16]
 
 
@@ -72,7 +79,10 @@ def load_data(source: Path | str) -> RetrievalData:
     path = Path(source)
     if str(source) == TOOLFLOW:
         toolbox = service_tools()
-        queries = [{"id": t.id, "query": t.question, "gold": t.operations, "group": t.split} for t in load_tasks()]
+        queries = [
+            {"id": t.id, "query": t.question, "gold": t.operations, "group": t.split}
+            for t in load_tasks()
+        ]
         return replace(labelled(TOOLFLOW, documents(toolbox.values()), queries), toolbox=toolbox)
     if (path / "apis.json").is_file():
         return _stabletoolbench(path)
@@ -81,10 +91,14 @@ def load_data(source: Path | str) -> RetrievalData:
     content = read_json(path, EXPECTED)
     if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
         raise InvalidData(f"there is no list of tools in {str(path)!r}; give {EXPECTED}.")
-    return labelled(path.stem, [read_tool(one) for one in content["tools"]], content.get("queries", []))
+    return labelled(
+        path.stem, [read_tool(one) for one in content["tools"]], content.get("queries", [])
+    )
 
 
-def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]) -> RetrievalData:
+def labelled(
+    name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]
+) -> RetrievalData:
     """The data set, without gold tools that do not exist. Raises InvalidData: a query lacks text or gold tools."""
     found = tuple(tools)
     known = {document.name for document in found}
@@ -92,20 +106,28 @@ def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping
         asked = [_query(number, row) for number, row in enumerate(queries)]
     except (KeyError, TypeError) as error:
         raise InvalidData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
-    there = (replace(query, gold=tuple(tool for tool in query.gold if tool in known)) for query in asked)
-    return RetrievalData(name=name, documents=found, queries=tuple(query for query in there if query.gold))
+    there = (
+        replace(query, gold=tuple(tool for tool in query.gold if tool in known)) for query in asked
+    )
+    return RetrievalData(
+        name=name, documents=found, queries=tuple(query for query in there if query.gold)
+    )
 
 
 def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:
     gold = tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"]))
     plan, id_ = row.get("plan") or row.get("instruction") or "", str(row.get("id") or number)
-    return RetrievalQuery(id=id_, text=row["query"].strip(), gold=gold, group=row.get("group", ""), plan=plan)
+    return RetrievalQuery(
+        id=id_, text=row["query"].strip(), gold=gold, group=row.get("group", ""), plan=plan
+    )
 
 
 def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
     """The document of one record of ToolE, StableToolBench or RestBench; absent fields are empty."""
     name = name or str(record.get("id") or record.get("name") or "")
-    title = next((str(record[key]).strip() for key in ("name", "summary", "api_name") if record.get(key)), "")
+    title = next(
+        (str(record[key]).strip() for key in ("name", "summary", "api_name") if record.get(key)), ""
+    )
     arguments = {argument: (about, needed) for argument, about, needed in _arguments(record)}
     return ToolDocument(
         name=name,
@@ -124,7 +146,9 @@ def _arguments(record: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
     for key in ("parameters", "required_parameters", "optional_parameters"):
         for one in record.get(key) or ():
             about = one.get("description") or (one.get("schema") or {}).get("description") or ""
-            needed = key == "required_parameters" or str(one.get("required", "")).casefold() == "true"
+            needed = (
+                key == "required_parameters" or str(one.get("required", "")).casefold() == "true"
+            )
             yield one["name"], str(about).strip(), needed
     for media in (record.get("request_body") or {}).get("content", {}).values():
         schema = media.get("schema") or {}
@@ -160,7 +184,11 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
         names[record["id"]] = record["id"] if name in names.values() else name
     tools = [replace(read_tool(record, name=names[record["id"]]), title="") for record in records]
     queries = [
-        {**row, "gold": [names.get(one, one) for one in row["gold"]], "group": row.get("group", file.stem)}
+        {
+            **row,
+            "gold": [names.get(one, one) for one in row["gold"]],
+            "group": row.get("group", file.stem),
+        }
         for file in sorted(folder.glob("queries*.json"))
         for row in read_json(file, EXPECTED)
     ]
@@ -209,7 +237,9 @@ METRICS: Mapping[str, Callable[[Sequence[str], Collection[str]], float]] = {
     **{f"recall@{k}": partial(recall, k=k) for k in (1, 5, 10, 20)},
     **{f"completeness@{k}": partial(completeness, k=k) for k in (5, 10, 20)},
     "pool_recall": lambda ranking, gold: len(set(ranking) & set(gold)) / len(gold),
-    "pool_precision": lambda ranking, gold: len(set(ranking) & set(gold)) / len(ranking) if ranking else 0.0,
+    "pool_precision": lambda ranking, gold: (
+        len(set(ranking) & set(gold)) / len(ranking) if ranking else 0.0
+    ),
     "pool_tools": lambda ranking, _: float(len(ranking)),
 }
 
@@ -228,7 +258,10 @@ def method_figures(
     found = {}
     for method, every in rows.items():
         good = [row for row in every if not row.get("outage")]
-        values = {name: [of(row["ranking"], gold[row["id"]].gold) for row in good] for name, of in METRICS.items()}
+        values = {
+            name: [of(row["ranking"], gold[row["id"]].gold) for row in good]
+            for name, of in METRICS.items()
+        }
         main = {row["id"]: value for row, value in zip(good, values[MAIN], strict=True)}
         groups: dict[str, list[float]] = {}
         for query_id, value in main.items():
@@ -236,10 +269,16 @@ def method_figures(
         one: dict[str, Any] = {"queries": len(good), "outages": len(every) - len(good)}
         one |= {name: interval(some, seed) for name, some in values.items()}
         one["against"] = interval([main[id_] - first[id_] for id_ in main if id_ in first], seed)
-        one["groups"] = {name: fmean(some) for name, some in sorted(groups.items())} if len(groups) > 1 else {}
+        one["groups"] = (
+            {name: fmean(some) for name, some in sorted(groups.items())} if len(groups) > 1 else {}
+        )
         one["seconds_p50"] = median([row["seconds"] for row in good] or [0.0])
-        one["tokens_p50"] = median([row["input_tokens"] + row["output_tokens"] for row in good] or [0])
-        found[method] = one | {"model_calls_p50": median([row["model_calls"] for row in good] or [0])}
+        one["tokens_p50"] = median(
+            [row["input_tokens"] + row["output_tokens"] for row in good] or [0]
+        )
+        found[method] = one | {
+            "model_calls_p50": median([row["model_calls"] for row in good] or [0])
+        }
         first = first or main
     return found
 
@@ -262,14 +301,21 @@ class Contrast(Kind):
 
     def messages(self, document: ToolDocument) -> list[Message]:
         others = "\n".join(map(shown, self.near(document)))
-        return [*self.opening(), Message("user", fill("expand_others", tool=shown(document), others=others))]
+        return [
+            *self.opening(),
+            Message("user", fill("expand_others", tool=shown(document), others=others)),
+        ]
 
     def opening(self, tool: str = "") -> list[Message]:
         others = fill("expand_example_others")
-        return super().opening(tool or fill("expand_others", tool=example("expand_example_tool"), others=others))
+        return super().opening(
+            tool or fill("expand_others", tool=example("expand_example_tool"), others=others)
+        )
 
 
-def neighbours(documents: Sequence[ToolDocument], ranker: Ranker) -> Callable[[ToolDocument], list[ToolDocument]]:
+def neighbours(
+    documents: Sequence[ToolDocument], ranker: Ranker
+) -> Callable[[ToolDocument], list[ToolDocument]]:
     """Gives the three documents that `ranker` finds nearest to a document, itself left out."""
     by_name = {document.name: document for document in documents}
 

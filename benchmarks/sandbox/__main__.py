@@ -37,15 +37,23 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 CALLS = 1000
-FLAT_BYTES = 6 * 2**20  # by how much the host may grow from the first quarter of a soak's runs to the last
-SHORT = Limits(wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20)
+FLAT_BYTES = (
+    6 * 2**20
+)  # by how much the host may grow from the first quarter of a soak's runs to the last
+SHORT = Limits(
+    wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20
+)
 
 
 def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str, Any]:
     """How many programs print and end as in CPython, and where each of the others differs."""
     reasons = {program.name: compare(program.source, sandbox) for program in programs}
     differing = {name: reason for name, reason in reasons.items() if reason}
-    return {"programs": len(programs), "same": len(programs) - len(differing), "differing": differing}
+    return {
+        "programs": len(programs),
+        "same": len(programs) - len(differing),
+        "differing": differing,
+    }
 
 
 def compare(source: str, sandbox: Sandbox) -> str:
@@ -55,41 +63,80 @@ def compare(source: str, sandbox: Sandbox) -> str:
     except AtcError as error:
         return f"{type(error).__name__}: {error}"
     failure = trace.failure
-    ended = failure and (failure.type if failure.kind in ("exception", "syntax") else f"{failure.kind} {failure.type}")
+    ended = failure and (
+        failure.type
+        if failure.kind in ("exception", "syntax")
+        else f"{failure.kind} {failure.type}"
+    )
     stdout, should_end = plain(source)
     if (trace.stdout, ended) == (stdout, should_end):
         return ""
     pairs = zip_longest(trace.stdout.splitlines(), stdout.splitlines(), fillvalue="nothing")
-    differing = (f"{one[:100]!r} where CPython prints {other[:100]!r}; " for one, other in pairs if one != other)
+    differing = (
+        f"{one[:100]!r} where CPython prints {other[:100]!r}; "
+        for one, other in pairs
+        if one != other
+    )
     return f"{next(differing, '')}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
 
 
 def plain(source: str) -> tuple[str, str | None]:
     """What a fresh interpreter without any sandbox makes of `source`: output, and the class of the end's exception."""
     reading, writing = os.pipe()
-    with tempfile.TemporaryDirectory(prefix="atc-bench-") as folder, os.fdopen(reading, "rb") as ended:
+    with (
+        tempfile.TemporaryDirectory(prefix="atc-bench-") as folder,
+        os.fdopen(reading, "rb") as ended,
+    ):
         path = Path(folder) / "program.py"
         path.write_text(source, encoding="utf-8", newline="\n")
-        command = [sys.executable, "-s", "-P", "-B", "-c", PROGRAMS["plain"], str(path), str(writing)]
-        variables = {"PYTHONPATH": str(local.ROOT), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+        command = [
+            sys.executable,
+            "-s",
+            "-P",
+            "-B",
+            "-c",
+            PROGRAMS["plain"],
+            str(path),
+            str(writing),
+        ]
+        variables = {
+            "PYTHONPATH": str(local.ROOT),
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "PYTHONUTF8": "1",
+        }
         variables |= {"TZ": "UTC", "PATH": os.defpath}
-        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
-        with subprocess.Popen(command, env=variables, cwd=folder, pass_fds=[writing], **pipes) as process:
+        pipes: dict[str, Any] = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.DEVNULL,
+            "stdin": subprocess.DEVNULL,
+        }
+        with subprocess.Popen(
+            command, env=variables, cwd=folder, pass_fds=[writing], **pipes
+        ) as process:
             os.close(writing)
             stdout, _ = process.communicate(timeout=60.0)
         told = ended.read()
-    return stdout.decode("utf-8", "replace"), json.loads(told)["failure"] if told else f"exit code {process.returncode}"
+    return stdout.decode("utf-8", "replace"), json.loads(told)[
+        "failure"
+    ] if told else f"exit code {process.returncode}"
 
 
 def measure_latency(backend: str, without: Sequence[str], runs: int) -> dict[str, Any]:
     with closing(open_backend(backend, without)) as sandbox:
         run(sandbox, "print(1)", Toolbox())
-        found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
-        if waiting := [_print_ms(sandbox) for _ in range(runs) if spare_ready(sandbox, seconds=5.0)]:
+        found = {
+            "print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])
+        }
+        if waiting := [
+            _print_ms(sandbox) for _ in range(runs) if spare_ready(sandbox, seconds=5.0)
+        ]:
             found["print(1), child waiting, ms"] = _quantiles(waiting)
         source = f"for n in range({CALLS}):\n    echo(text=str(n))"
         trace = run(sandbox, source, shop().only(["echo"]), tool_calls=CALLS)
-        found["one tool call, µs"] = _quantiles([(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)])
+        found["one tool call, µs"] = _quantiles(
+            [(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)]
+        )
     return found
 
 
@@ -105,7 +152,12 @@ def _print_ms(sandbox: Sandbox) -> float:
 
 
 def measure_soak(
-    backend: str, without: Sequence[str], runs: int, jobs: int, seed: int, hostile: Sequence[Program] = ()
+    backend: str,
+    without: Sequence[str],
+    runs: int,
+    jobs: int,
+    seed: int,
+    hostile: Sequence[Program] = (),
 ) -> dict[str, Any]:
     """Runs on one sandbox, `jobs` at a time, a tenth of them hostile, and what is left of them afterwards."""
     draw = random.Random(seed)
@@ -114,7 +166,9 @@ def measure_soak(
     resident: list[int] = []
     known = local.existing()
     with local.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
-        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(PROGRAMS["hostile"].items())
+        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(
+            PROGRAMS["hostile"].items()
+        )
         sandbox = open_backend(backend, without)
 
         def work(job: tuple[str, str, str | None]) -> None:
@@ -125,11 +179,21 @@ def measure_soak(
             ends[f"{'hostile' if expected is None else 'ordinary'} {end}"] += 1
             said = [*strings(asdict(trace))]
             if expected is not None and (trace.failure is not None or trace.stdout != expected):
-                troubles.append(f"{name}: {trace.stdout[:100]!r} where it prints {expected!r} ({trace.failure})"[:300])
-            elif expected is None and (leaked(said, canaries.secrets) or says_escaped(trace.stdout, source)):
+                troubles.append(
+                    f"{name}: {trace.stdout[:100]!r} where it prints {expected!r} ({trace.failure})"[
+                        :300
+                    ]
+                )
+            elif expected is None and (
+                leaked(said, canaries.secrets) or says_escaped(trace.stdout, source)
+            ):
                 troubles.append(f"{name}: ESCAPED")
-            elif trace.seconds > within.wall_seconds + 2.0:  # with several at a time, a moment late is the machine's
-                troubles.append(f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit")
+            elif (
+                trace.seconds > within.wall_seconds + 2.0
+            ):  # with several at a time, a moment late is the machine's
+                troubles.append(
+                    f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit"
+                )
             resident.append(local.resident(os.getpid()))
 
         planned: list[tuple[str, str, str | None]] = []
@@ -157,7 +221,11 @@ def measure_soak(
         survivors = local.descendants(known)
         local.kill_all(known)
         left += [f"{len(survivors)} processes: {local.names(survivors)}"] if survivors else []
-        left += [*canaries.changes(), *(f"{name} was reached" for name in canaries.reached), *canaries.leftovers()]
+        left += [
+            *canaries.changes(),
+            *(f"{name} was reached" for name in canaries.reached),
+            *canaries.leftovers(),
+        ]
     kept = resident[first:]
     quarter = max(len(kept) // 4, 1)
     one, other = (int(statistics.median(part)) for part in (kept[:quarter], kept[-quarter:]))
@@ -174,15 +242,49 @@ _FOLDER = click.Path(path_type=Path)
 
 
 @suite
-@click.option("--backend", "names", multiple=True, default=["zygote"], help=f"{', '.join(NAMES)}, or MODULE:FACTORY.")
-@click.option("--without", multiple=True, metavar="LAYER", help="Switch this layer off; repeatable.")
-@click.option("--hostile", type=_FOLDER, metavar="DIR", help="Programs that must be contained; docs/how/security.md.")
-@click.option("--ordinary", type=_FOLDER, metavar="DIR", help="Programs that must run as in CPython, one a *.py file.")
-@click.option("--runs", type=click.IntRange(0), default=200, show_default=True, help="For each latency; 0: none.")
-@click.option("--soak", type=click.IntRange(0), default=0, help="Runs of the soak, a tenth hostile.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="Runs of the soak at once.")
+@click.option(
+    "--backend",
+    "names",
+    multiple=True,
+    default=["zygote"],
+    help=f"{', '.join(NAMES)}, or MODULE:FACTORY.",
+)
+@click.option(
+    "--without", multiple=True, metavar="LAYER", help="Switch this layer off; repeatable."
+)
+@click.option(
+    "--hostile",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Programs that must be contained; docs/how/security.md.",
+)
+@click.option(
+    "--ordinary",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Programs that must run as in CPython, one a *.py file.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(0),
+    default=200,
+    show_default=True,
+    help="For each latency; 0: none.",
+)
+@click.option(
+    "--soak", type=click.IntRange(0), default=0, help="Runs of the soak, a tenth hostile."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="Runs of the soak at once.",
+)
 @click.option("--seed", default=0, show_default=True, help="What the soak's programs are drawn by.")
-def main(names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **plan: Any) -> dict[str, Any]:
+def main(
+    names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **plan: Any
+) -> dict[str, Any]:
     """Run programs in every sandbox and see what holds and what it costs.
 
     Each hostile program gets a host process, secrets and listeners of its own. Exit status 1 if one is not contained,
@@ -191,14 +293,21 @@ def main(names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **
     plan |= {"hostile": load_programs(hostile), "ordinary": load_programs(ordinary)}
     backends = {name: measure(name, SimpleNamespace(**plan)) for name in names}
     passed = all(one["passed"] for one in backends.values())
-    about = {"suite": "sandbox", "version": __version__, "seed": plan["seed"], "without": plan["without"]}
+    about = {
+        "suite": "sandbox",
+        "version": __version__,
+        "seed": plan["seed"],
+        "without": plan["without"],
+    }
     return {**about, "passed": passed, "backends": backends}
 
 
 def load_programs(folder: Path | None) -> list[Program]:
     paths = sorted(folder.glob("*.py")) if folder else []
     if folder and not paths:
-        raise click.UsageError(f"{str(folder)!r} holds no *.py file; give a folder of programs, one a file.")
+        raise click.UsageError(
+            f"{str(folder)!r} holds no *.py file; give a folder of programs, one a file."
+        )
     return [Program(path.stem, path.read_text(encoding="utf-8")) for path in paths]
 
 
@@ -217,7 +326,9 @@ def measure(backend: str, plan: Any) -> dict[str, Any]:
         found["containment"] = measure_containment(plan.hostile, backend, plan.without)
         found["passed"] &= found["containment"]["contained"] == len(plan.hostile)
     if plan.soak:
-        found["soak"] = measure_soak(backend, plan.without, plan.soak, plan.jobs, plan.seed, plan.hostile)
+        found["soak"] = measure_soak(
+            backend, plan.without, plan.soak, plan.jobs, plan.seed, plan.hostile
+        )
         found["passed"] &= found["soak"]["passed"]
     return found
 

@@ -42,10 +42,21 @@ class Canaries(ExitStack):
         self.root.chmod(0o755)
         self.folder, self.work = self.root / "canary", self.root / "work"
         self.home, self.temporary = self.root / "home", self.root / "tmp"
-        for path in (self.folder, self.work, self.home, self.temporary, self.home / ".aws", self.home / ".ssh"):
+        for path in (
+            self.folder,
+            self.work,
+            self.home,
+            self.temporary,
+            self.home / ".aws",
+            self.home / ".ssh",
+        ):
             path.mkdir()
             path.chmod(0o777)  # so that being another user alone does not keep a program out
-        for path in (self.folder / "secret.txt", self.home / ".aws/credentials", self.home / ".ssh/id_rsa"):
+        for path in (
+            self.folder / "secret.txt",
+            self.home / ".aws/credentials",
+            self.home / ".ssh/id_rsa",
+        ):
             path.write_text(self.secrets["file" if path.parent == self.folder else "home"] + "\n")
             path.chmod(0o666)
         self.abstract = self.root.name
@@ -72,7 +83,9 @@ class Canaries(ExitStack):
                     self.request.settimeout(0.2)
                     self.request.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + secret + b"\n")
                     self.request.shutdown(socket.SHUT_WR)
-                    self.request.recv(65536)  # else the kernel would take the answer back with a reset
+                    self.request.recv(
+                        65536
+                    )  # else the kernel would take the answer back with a reset
 
         listener = self.enter_context(server(address, Answer))
         self.callback(listener.shutdown)
@@ -82,8 +95,12 @@ class Canaries(ExitStack):
 
     def fill(self, source: str) -> str:
         """`source` with this folder, these ports and this abstract name in their places."""
-        source = source.replace("@CANARY_DIR@", str(self.folder)).replace(ABSTRACT_NAME, self.abstract)
-        return source.replace("@TCP_PORT@", str(self.ports["tcp"])).replace("@UDP_PORT@", str(self.ports["udp"]))
+        source = source.replace("@CANARY_DIR@", str(self.folder)).replace(
+            ABSTRACT_NAME, self.abstract
+        )
+        return source.replace("@TCP_PORT@", str(self.ports["tcp"])).replace(
+            "@UDP_PORT@", str(self.ports["udp"])
+        )
 
     def changes(self) -> list[str]:
         """What is new, changed or gone in the canary folder, the home and the working folder since the start."""
@@ -91,14 +108,20 @@ class Canaries(ExitStack):
         return [
             *(f"new file {path}" for path in sorted(now.keys() - was.keys())),
             *(f"file {path} is gone" for path in sorted(was.keys() - now.keys())),
-            *(f"file {path} was changed" for path in sorted(was.keys() & now.keys()) if now[path] != was[path]),
+            *(
+                f"file {path} was changed"
+                for path in sorted(was.keys() & now.keys())
+                if now[path] != was[path]
+            ),
         ]
 
     def leftovers(self) -> list[str]:
         return sorted(str(path.relative_to(self.root)) for path in self.temporary.rglob("*"))
 
     def _contents(self) -> dict[str, tuple[object, ...]]:
-        paths = [path for top in (self.folder, self.home, self.work) for path in (top, *top.rglob("*"))]
+        paths = [
+            path for top in (self.folder, self.home, self.work) for path in (top, *top.rglob("*"))
+        ]
         return {str(path.relative_to(self.root)): fingerprint(path) for path in paths}
 
 
@@ -122,12 +145,22 @@ def leaked(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
     text = "\n".join(texts)
     squeezed = re.sub(r"[^a-z0-9]", "", text.replace("\\x", "").lower())
     dense = re.sub(r"\s|\\n", "", text).replace("-", "+").replace("_", "/")
-    coded = "".join(chr(int(code)) for code in re.findall(r"\d+", text) if len(code) <= 3 and int(code) < 128).lower()
+    coded = "".join(
+        chr(int(code)) for code in re.findall(r"\d+", text) if len(code) <= 3 and int(code) < 128
+    ).lower()
     found = []
     for kind, secret in known.items():
         body = secret.rpartition("_")[2]
-        forms = (body, body[::-1], body.translate(_ROT13), body.encode().hex(), body[::-1].encode().hex())
-        plain = (piece for form in forms for piece in _windows(form, WINDOW * len(form) // len(body)))
+        forms = (
+            body,
+            body[::-1],
+            body.translate(_ROT13),
+            body.encode().hex(),
+            body[::-1].encode().hex(),
+        )
+        plain = (
+            piece for form in forms for piece in _windows(form, WINDOW * len(form) // len(body))
+        )
         places = ((plain, squeezed), (_base64_pieces(body), dense), (_windows(body, WINDOW), coded))
         if any(piece in place for pieces, place in places for piece in pieces):
             found.append(kind)
@@ -167,4 +200,6 @@ def _base64_pieces(body: str) -> Iterator[str]:
     """What stands in any base64 text that has `body` somewhere within: it may begin at any of three places."""
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + body.encode()).decode().rstrip("=")
-        yield from _windows(encoded[4 if offset else 0 : -2], 14)  # the ends mix with what stands before and behind
+        yield from _windows(
+            encoded[4 if offset else 0 : -2], 14
+        )  # the ends mix with what stands before and behind

@@ -18,19 +18,36 @@ from typing import Any, NamedTuple
 import click
 
 from benchmarks import local
-from benchmarks.sandbox.canaries import Canaries, environment, fingerprint, leaked, says_escaped, strings
+from benchmarks.sandbox.canaries import (
+    Canaries,
+    environment,
+    fingerprint,
+    leaked,
+    says_escaped,
+    strings,
+)
 from protocols.python_source import parse
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES
 from sandbox.docker.engine import LABEL, connect
 from sandbox.limits import Limits
 
-LIMITS = Limits(wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, output_bytes=2**20, tool_calls=20)
+LIMITS = Limits(
+    wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, output_bytes=2**20, tool_calls=20
+)
 OVERRUN_SECONDS, LONGEST_LEAD_SECONDS = 0.2, 1.0
-MEMORY_MARGIN_BYTES = 96 * 2**20  # of output and calls that the host holds, a spare child, pages counted twice
+MEMORY_MARGIN_BYTES = (
+    96 * 2**20
+)  # of output and calls that the host holds, a spare child, pages counted twice
 PROCESSES = 64
 RUNAWAY_BYTES, RUNAWAY_PROCESSES = 1536 * 2**20, 256
-START_SECONDS, GRACE_SECONDS, REPORT_SECONDS, SETTLE_SECONDS, SAMPLE_SECONDS = 120.0, 8.0, 30.0, 2.0, 0.02
+START_SECONDS, GRACE_SECONDS, REPORT_SECONDS, SETTLE_SECONDS, SAMPLE_SECONDS = (
+    120.0,
+    8.0,
+    30.0,
+    2.0,
+    0.02,
+)
 VERDICTS = {
     "ESCAPED": ("printed", "secret", "file", "listener", "undeclared", "argument", "forged"),
     "HARMED": ("host", "stderr", "state", "sibling", "probe", "lost"),
@@ -48,7 +65,9 @@ class Program(NamedTuple):
     @property
     def category(self) -> str:
         """What its line `# category: …` says; empty where there is none."""
-        lines = (line.partition("category:") for line in self.source.splitlines() if line.startswith("#"))
+        lines = (
+            line.partition("category:") for line in self.source.splitlines() if line.startswith("#")
+        )
         return next((said.strip() for _, found, said in lines if found), "")
 
 
@@ -82,7 +101,9 @@ class HostEnded(Exception):
     """The host process ended, or does not say what it should in time; the message says which."""
 
 
-def measure_containment(programs: Sequence[Program], backend: str, without: Sequence[str] = ()) -> dict[str, Any]:
+def measure_containment(
+    programs: Sequence[Program], backend: str, without: Sequence[str] = ()
+) -> dict[str, Any]:
     """Run each program on a fresh sandbox in a fresh process; gives the report. Verdicts are on stderr as they come."""
     verdicts: list[dict[str, Any]] = []
     with local.adopting():
@@ -92,10 +113,21 @@ def measure_containment(programs: Sequence[Program], backend: str, without: Sequ
             except SandboxUnavailable:  # it died before the program was run
                 verdict = judge_program(program, backend, without)
             verdicts.append(verdict)
-            click.echo("{verdict:<9} {seconds:5.2f} s  {program}  {reason}".format(**verdict), err=True)
-    margins = {"overrun_seconds": OVERRUN_SECONDS, "memory_bytes": MEMORY_MARGIN_BYTES, "processes": PROCESSES}
+            click.echo(
+                "{verdict:<9} {seconds:5.2f} s  {program}  {reason}".format(**verdict), err=True
+            )
+    margins = {
+        "overrun_seconds": OVERRUN_SECONDS,
+        "memory_bytes": MEMORY_MARGIN_BYTES,
+        "processes": PROCESSES,
+    }
     contained = sum(not verdict["findings"] for verdict in verdicts)
-    return {"contained": contained, "limits": asdict(LIMITS), "margins": margins, "verdicts": verdicts}
+    return {
+        "contained": contained,
+        "limits": asdict(LIMITS),
+        "margins": margins,
+        "verdicts": verdicts,
+    }
 
 
 def judge_program(program: Program, backend: str, without: Sequence[str]) -> dict[str, Any]:
@@ -112,40 +144,84 @@ def judge_program(program: Program, backend: str, without: Sequence[str]) -> dic
         if backend == "docker":
             client = connect()
             every = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
-            ours = [one.short_id for one in every if one.labels[LABEL].split()[0] == str(host.process.pid)]
+            ours = [
+                one.short_id
+                for one in every
+                if one.labels[LABEL].split()[0] == str(host.process.pid)
+            ]
             seen.left = [*seen.left, *(f"container {name}" for name in ours)]
             client.close()
         found = [*_escapes(seen, canaries.secrets), *_harms(seen), *_excesses(seen)]
     failure, kinds = seen.trace.get("failure"), {kind for kind, _ in found}
-    verdict: dict[str, Any] = {"program": program.name, "category": program.category, "sibling": sibling}
-    verdict |= {"findings": [{"kind": kind, "text": text} for kind, text in found], "seconds": seen.seconds}
-    verdict |= {"failure": f"{failure['kind']} {failure['type']}" if failure else "", "memory_bytes": seen.grown_bytes}
-    verdict["verdict"] = next((name for name, those in VERDICTS.items() if kinds & set(those)), "contained")
+    verdict: dict[str, Any] = {
+        "program": program.name,
+        "category": program.category,
+        "sibling": sibling,
+    }
+    verdict |= {
+        "findings": [{"kind": kind, "text": text} for kind, text in found],
+        "seconds": seen.seconds,
+    }
+    verdict |= {
+        "failure": f"{failure['kind']} {failure['type']}" if failure else "",
+        "memory_bytes": seen.grown_bytes,
+    }
+    verdict["verdict"] = next(
+        (name for name, those in VERDICTS.items() if kinds & set(those)), "contained"
+    )
     return verdict | {"reason": "; ".join(f"{kind}: {text}" for kind, text in found)}
 
 
 class _Host:
     """The host process with secrets in its environment, and a channel to it."""
 
-    def __init__(self, canaries: Canaries, source: str, backend: str, without: Sequence[str]) -> None:
+    def __init__(
+        self, canaries: Canaries, source: str, backend: str, without: Sequence[str]
+    ) -> None:
         self._nonce, self._root, self._received = secrets.token_hex(16), canaries.root, b""
         self._channel, theirs = socket.socketpair()
         # A sandbox that claims to be one is tested as it stands; the others must not take the machine with them.
         isolate = backend == "trusted" or backend not in NAMES
         command = ["unshare", "--pid", "--fork", "--kill-child"] if isolate else []
-        command += [sys.executable, "-P", "-s", "-B", "-m", "benchmarks.sandbox.host", str(theirs.fileno())]
+        command += [
+            sys.executable,
+            "-P",
+            "-s",
+            "-B",
+            "-m",
+            "benchmarks.sandbox.host",
+            str(theirs.fileno()),
+        ]
         passed = ("PATH", "LANG", "XDG_RUNTIME_DIR", "ATC_DOCKER_BASE", "DOCKER_HOST")
         variables = {name: os.environ[name] for name in passed if name in os.environ}
         variables |= environment(canaries.secrets["environment"])
-        variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(local.ROOT), os.environ.get("PYTHONPATH")]))
+        variables["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(local.ROOT), os.environ.get("PYTHONPATH")])
+        )
         variables |= {"HOME": str(canaries.home), "TMPDIR": str(canaries.temporary)}
-        with theirs, (self._root / "stdout").open("wb") as out, (self._root / "stderr").open("wb") as err:
+        with (
+            theirs,
+            (self._root / "stdout").open("wb") as out,
+            (self._root / "stderr").open("wb") as err,
+        ):
             pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
-            place: dict[str, Any] = {"cwd": canaries.work, "env": variables, "pass_fds": [theirs.fileno()]}
+            place: dict[str, Any] = {
+                "cwd": canaries.work,
+                "env": variables,
+                "pass_fds": [theirs.fileno()],
+            }
             # A session of its own: a program that signals its process group must not end us.
             self.process = subprocess.Popen(command, start_new_session=True, **pipes, **place)
-        known = {"memory_secret": canaries.secrets["memory"], "admin_secret": canaries.secrets["admin"]}
-        order = {"source": source, "backend": backend, "without": list(without), "limits": asdict(LIMITS)}
+        known = {
+            "memory_secret": canaries.secrets["memory"],
+            "admin_secret": canaries.secrets["admin"],
+        }
+        order = {
+            "source": source,
+            "backend": backend,
+            "without": list(without),
+            "limits": asdict(LIMITS),
+        }
         self.tell({"nonce": self._nonce, "isolate": isolate, **order, **known})
 
     def tell(self, message: Mapping[str, Any]) -> None:
@@ -161,7 +237,9 @@ class _Host:
             try:
                 data = self._channel.recv(1 << 20)
             except TimeoutError:
-                raise HostEnded(f"the host process said nothing for {seconds:.1f} s: it hangs") from None
+                raise HostEnded(
+                    f"the host process said nothing for {seconds:.1f} s: it hangs"
+                ) from None
             except OSError:
                 data = b""
             if not data:
@@ -200,13 +278,19 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     try:
         greeting = host.hear(START_SECONDS)
     except HostEnded as ended:
-        raise SandboxUnavailable(f"no program was run: {ended}; {host.output()[1][-300:]}") from ended
+        raise SandboxUnavailable(
+            f"no program was run: {ended}; {host.output()[1][-300:]}"
+        ) from ended
     if "unavailable" in greeting:
         raise SandboxUnavailable(greeting["unavailable"])
     seen.lead, said = greeting["lead"], host.output()
     done, before = threading.Event(), _settled(known, RUNAWAY_PROCESSES)
-    held = sum(map(local.resident, before))  # by now: on a busy machine the first sample may come late
-    watch = threading.Thread(target=_watch, args=(seen, known, done, held, len(before)), daemon=True)
+    held = sum(
+        map(local.resident, before)
+    )  # by now: on a busy machine the first sample may come late
+    watch = threading.Thread(
+        target=_watch, args=(seen, known, done, held, len(before)), daemon=True
+    )
     watch.start()
     try:
         began = time.monotonic()
@@ -254,7 +338,9 @@ def _settled(known: set[int], most: int) -> set[int]:
         time.sleep(SAMPLE_SECONDS)
 
 
-def _watch(seen: Evidence, known: set[int], done: threading.Event, held_before: int, before: int) -> None:
+def _watch(
+    seen: Evidence, known: set[int], done: threading.Event, held_before: int, before: int
+) -> None:
     """Note by how much memory and processes grow; end what grows without end."""
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
@@ -273,18 +359,32 @@ def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
         nodes = list(ast.walk(parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+    texts = (
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
     paths = {text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in texts}
     named = (path for path in paths if path.startswith("/") and not {"\0", "\n"} & set(path))
-    return {path: fingerprint(Path(path)) for path in named if not path.startswith(("/proc", "/dev", "/sys"))}
+    return {
+        path: fingerprint(Path(path))
+        for path in named
+        if not path.startswith(("/proc", "/dev", "/sys"))
+    }
 
 
 def _escapes(seen: Evidence, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     trace, report = seen.trace, seen.report
     failure = trace.get("failure") or {}
     words = [str(trace.get("stdout", "")), *strings(trace.get("value"))]
-    words += [text for call in trace.get("calls", ()) for text in strings([call["tool"], call["arguments"]])]
-    if failure.get("kind") == "exception":  # the others are our sentences, and may quote the program's source
+    words += [
+        text
+        for call in trace.get("calls", ())
+        for text in strings([call["tool"], call["arguments"]])
+    ]
+    if (
+        failure.get("kind") == "exception"
+    ):  # the others are our sentences, and may quote the program's source
         words.append(failure["message"])
     if any(says_escaped(text, seen.source) for text in words):
         yield "printed", "ESCAPED"
@@ -310,12 +410,17 @@ def _harms(seen: Evidence) -> Iterator[tuple[str, str]]:
         if text:
             yield "stderr", f"{len(text):,} characters on the host's {name}: {text[:80]!r}"
     if changed := report.get("changed"):
-        yield "state", ", ".join(changed[:3]) + (f", and {len(changed) - 3} more" if changed[3:] else "")
+        yield (
+            "state",
+            ", ".join(changed[:3]) + (f", and {len(changed) - 3} more" if changed[3:] else ""),
+        )
     if report.get("sibling"):
         yield "sibling", str(report["sibling"])
     if report.get("probe"):
         one, other = ("\n".join(strings(said)).splitlines() for said in report["probe"])
-        pairs = (f"{a[:100]!r} became {b[:100]!r}" for a, b in zip(one, other, strict=False) if a != b)
+        pairs = (
+            f"{a[:100]!r} became {b[:100]!r}" for a, b in zip(one, other, strict=False) if a != b
+        )
         yield "probe", next(pairs, f"{len(one)} lines became {len(other)}")
 
 
@@ -324,7 +429,10 @@ def _excesses(seen: Evidence) -> Iterator[tuple[str, str]]:
     if over > OVERRUN_SECONDS:
         yield "wall", f"{over:.2f} s beyond {LIMITS.wall_seconds:g} s"
     if seen.grown_bytes > LIMITS.memory_bytes + MEMORY_MARGIN_BYTES:
-        yield "memory", f"{seen.grown_bytes >> 20} MiB where {LIMITS.memory_bytes >> 20} MiB are allowed"
+        yield (
+            "memory",
+            f"{seen.grown_bytes >> 20} MiB where {LIMITS.memory_bytes >> 20} MiB are allowed",
+        )
     if seen.runaway or seen.more_processes > PROCESSES:
         yield "processes", seen.runaway or f"{seen.more_processes} more processes"
     calls = max(seen.made, len(seen.trace.get("calls", ())))

@@ -39,8 +39,13 @@ SPARE = {"threads": 8, "descriptors": 8}
 HOST_MEMORY_BYTES = 4 * 2**30
 API_KEY = ""  # a secret in memory, under the name that a program would look for
 
-PROGRAMS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
-_SHARED = [(place.st_dev, place.st_ino) for place in map(os.stat, filter(os.path.exists, ("/tmp", "/dev/shm")))]
+PROGRAMS: dict[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8")
+)
+_SHARED = [
+    (place.st_dev, place.st_ino)
+    for place in map(os.stat, filter(os.path.exists, ("/tmp", "/dev/shm")))
+]
 PROBE = f"shared = {_SHARED}\n{PROGRAMS['probe']}"
 
 
@@ -79,7 +84,9 @@ class ToolHost:
         return self._admin_secret
 
     def toolbox(self) -> Toolbox:
-        return self._shop.map(lambda tool: Tool(tool.protocol, lambda given: self._make(tool, given), tool.alias))
+        return self._shop.map(
+            lambda tool: Tool(tool.protocol, lambda given: self._make(tool, given), tool.alias)
+        )
 
     def _make(self, tool: Tool, arguments: Any) -> Any:
         self.made += 1
@@ -106,7 +113,11 @@ class Sibling:
         self._released.set()
         self._thread.join(10.0)
         as_it_should = self.said == ("held\n", None) and self.calls == 1
-        return None if as_it_should else f"it made {self.calls} calls of 1 and ended with {self.said!r}"
+        return (
+            None
+            if as_it_should
+            else f"it made {self.calls} calls of 1 and ended with {self.said!r}"
+        )
 
     def _go(self) -> None:
         try:
@@ -133,7 +144,9 @@ class Host:
 
     def run(self, source: str, tools: Toolbox, **changed: Any) -> Trace:
         """Run a program within the order's limits, some of them changed."""
-        return self.sandbox.run(source, tools, limits=Limits(**{**self._limits, **changed}), journal=Journal())
+        return self.sandbox.run(
+            source, tools, limits=Limits(**{**self._limits, **changed}), journal=Journal()
+        )
 
     def probe(self, source: str) -> dict[str, Any]:
         began = time.monotonic()
@@ -170,13 +183,20 @@ def look() -> dict[str, object]:
         if callable(value)
     }
     modules = {f"module {name}": True for name in sys.modules}
-    state = {"random state": random.getstate(), "environment": dict(os.environ), "working folder": str(Path.cwd())}
+    state = {
+        "random state": random.getstate(),
+        "environment": dict(os.environ),
+        "working folder": str(Path.cwd()),
+    }
     handlers = {"signal handlers": [str(signal.getsignal(number)) for number in range(1, 32)]}
     return functions | modules | state | handlers
 
 
 def held() -> dict[str, int]:
-    return {"threads": threading.active_count(), "descriptors": len(list(Path("/proc/self/fd").iterdir()))}
+    return {
+        "threads": threading.active_count(),
+        "descriptors": len(list(Path("/proc/self/fd").iterdir())),
+    }
 
 
 def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
@@ -186,7 +206,11 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
         now, has = look(), held()
         found = [f"{what} is new" for what in sorted(now.keys() - was.keys())]
         found += [f"{what} changed" for what in was if now.get(what) != was[what]]
-        found += [f"{has[what]} {what}, from {had[what]}" for what in had if has[what] > had[what] + SPARE[what]]
+        found += [
+            f"{has[what]} {what}, from {had[what]}"
+            for what in had
+            if has[what] > had[what] + SPARE[what]
+        ]
         if not found or time.monotonic() > until:
             return found
         time.sleep(0.02)
@@ -205,7 +229,9 @@ def main(descriptor: int) -> NoReturn:
 
     API_KEY = order["memory_secret"]
     try:
-        if order["isolate"]:  # for programs that no sandbox stops; others set limits that this could be in the way of
+        if order[
+            "isolate"
+        ]:  # for programs that no sandbox stops; others set limits that this could be in the way of
             resource.setrlimit(resource.RLIMIT_AS, (HOST_MEMORY_BYTES, HOST_MEMORY_BYTES))
         host = Host(order)
         source, before = PROBE, host.probe(PROBE)

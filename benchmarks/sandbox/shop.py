@@ -15,7 +15,11 @@ from sandbox.trace import Trace
 
 ITEM = {
     "type": "object",
-    "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "price": {"type": "number"}},
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        "price": {"type": "number"},
+    },
     "required": ["id", "name", "price"],
 }
 
@@ -31,15 +35,28 @@ def shop() -> Toolbox:
     def list_items(page: int) -> Json:
         return {"items": [get_item(page * 10 + row) for row in range(10)] if page < 5 else []}
 
-    listing = {"type": "object", "properties": {"items": {"type": "array", "items": ITEM}}, "required": ["items"]}
+    listing = {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": ITEM}},
+        "required": ["items"],
+    }
     item = make_tool("get_item", {"id": {"type": "integer"}}, get_item, output=ITEM)
     items = make_tool("list_items", {"page": {"type": "integer"}}, list_items, output=listing)
-    return Toolbox([item, items, make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
+    return Toolbox(
+        [item, items, make_tool("echo", {"text": {"type": "string"}}, lambda text: text)]
+    )
 
 
 def run(
-    sandbox: Sandbox, source: str, tools: Toolbox | None = None, *, journal: Journal | None = None, **limits: Any
+    sandbox: Sandbox,
+    source: str,
+    tools: Toolbox | None = None,
+    *,
+    journal: Journal | None = None,
+    **limits: Any,
 ) -> Trace:
     """Run `source` over `tools` (the shop's when not given) within short limits."""
     within = Limits(**{"wall_seconds": 20.0, "cpu_seconds": 10.0, **limits})
-    return sandbox.run(source, shop() if tools is None else tools, limits=within, journal=journal or Journal())
+    return sandbox.run(
+        source, shop() if tools is None else tools, limits=within, journal=journal or Journal()
+    )

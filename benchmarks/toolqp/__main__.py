@@ -32,7 +32,14 @@ from atc.pipeline.retrieve.embed import choose
 from atc.pipeline.retrieve.factory import Setup, build
 from atc.pipeline.retrieve.fuse import peak_rank
 from atc.pipeline.retrieve.index import ToolIndex
-from atc.pipeline.retrieve.model_replies import Tally, a_text, an_object, json_object, one_text, texts
+from atc.pipeline.retrieve.model_replies import (
+    Tally,
+    a_text,
+    an_object,
+    json_object,
+    one_text,
+    texts,
+)
 from atc.pipeline.retrieve.toolqp import Found, listing
 from benchmarks.retrieval.data import RetrievalQuery, load_data, ndcg, recall
 from benchmarks.runner import Rows, sampled, suite
@@ -47,7 +54,9 @@ WEIGHTS: Mapping[str, float] = {"ndcg": 5.0, "recall": 2.5, "form": 1.5, "stop":
 STOP = "<stop_retrieval>"
 BEGIN = "Begin retrieval."
 fill = partial(fill_from, "benchmarks.toolqp.prompts")
-_PLAN = re.compile(r"<task_breakdown>(.+?)</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL)
+_PLAN = re.compile(
+    r"<task_breakdown>(.+?)</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL
+)
 _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
 
 
@@ -67,7 +76,9 @@ def query_text(query: str) -> str:
 
 def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Message:
     """What the planner is told after a query: the best of the tools found."""
-    return Message("user", "System retrieved tools for previous query:\n" + listing(found[:SHOWN], documents))
+    return Message(
+        "user", "System retrieved tools for previous query:\n" + listing(found[:SHOWN], documents)
+    )
 
 
 def read_plan(turn: str) -> str:
@@ -77,7 +88,11 @@ def read_plan(turn: str) -> str:
         goals = json.loads(found[2], strict=False) if found else None
     except (ValueError, RecursionError):
         return ""
-    return " ".join(found[1].split()) if found and isinstance(goals, list) and len(texts(goals)) == len(goals) else ""
+    return (
+        " ".join(found[1].split())
+        if found and isinstance(goals, list) and len(texts(goals)) == len(goals)
+        else ""
+    )
 
 
 def read_query(turn: str) -> str:
@@ -90,11 +105,19 @@ def well_formed(number: int, turn: str) -> bool:
     """Whether a turn is written in the form of its place: the plan first, then queries or the end."""
     if number == 0:
         return bool(read_plan(turn))
-    return turn.strip() == STOP or (bool(read_query(turn)) and _QUERY.fullmatch(turn.strip()) is not None)
+    return turn.strip() == STOP or (
+        bool(read_query(turn)) and _QUERY.fullmatch(turn.strip()) is not None
+    )
 
 
 def reward(
-    conversation: Sequence[Message], *, task: str, gold: Collection[str], plan: str, base: Retriever, embedder: Embedder
+    conversation: Sequence[Message],
+    *,
+    task: str,
+    gold: Collection[str],
+    plan: str,
+    base: Retriever,
+    embedder: Embedder,
 ) -> dict[str, float]:
     """The parts of a rollout's reward before the weights, and the weighted `total`; missing turns earn nothing.
 
@@ -112,14 +135,18 @@ def reward(
         "ndcg": ndcg(ranking, gold, 5) - ndcg(baseline, gold, 5),
         "recall": recall(ranking, gold, 5) - recall(baseline, gold, 5),
         "form": sum(map(well_formed, count(), turns)) / len(turns) if turns else 0.0,
-        "stop": float(bool(turns) and turns[-1].strip().endswith(STOP) and not read_query(turns[-1])),
+        "stop": float(
+            bool(turns) and turns[-1].strip().endswith(STOP) and not read_query(turns[-1])
+        ),
         "plan": float(vectors[0] @ vectors[1]),
     }
     return parts | {"total": sum(WEIGHTS[name] * value for name, value in parts.items())}
 
 
 ROUNDS = 5  # rounds for one sub-task, each with more told about its tools; then there is no more to tell (Figure 15)
-THRESHOLD = 5  # a query is valid where the mean rank of the sub-task's tools is no worse than this (C.2)
+THRESHOLD = (
+    5  # a query is valid where the mean rank of the sub-task's tools is no worse than this (C.2)
+)
 KEEP_FAILED = 0.4  # probability that the queries which failed before the valid one stay in the trajectory (C.2)
 TEMPERATURE = 1.0  # of the teacher's queries; plans and sub-goals are greedy. The paper took the endpoint's default.
 DEPTH = 100  # tools of a result in which a target's rank is looked for; one that is not among them has the rank behind
@@ -137,7 +164,9 @@ def hidden(text: str, tools: Iterable[str]) -> str:
     """`text` without the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`)."""
     for name in tools:
         parts = r"[\W_]*".join(map(re.escape, _PART.findall(name))) or re.escape(name)
-        text = re.sub(rf"(?<!\w)(?:{re.escape(name)}|{parts})(?!\w)", "this tool", text, flags=re.IGNORECASE)
+        text = re.sub(
+            rf"(?<!\w)(?:{re.escape(name)}|{parts})(?!\w)", "this tool", text, flags=re.IGNORECASE
+        )
     return text
 
 
@@ -145,7 +174,14 @@ class Making:
     """One request's trajectory in the making; the best of `candidates` queries counts in each round."""
 
     def __init__(
-        self, query: RetrievalQuery, ask: Ask, base: Retriever, documents: Tools, *, candidates: int = 3, seed: int = 0
+        self,
+        query: RetrievalQuery,
+        ask: Ask,
+        base: Retriever,
+        documents: Tools,
+        *,
+        candidates: int = 3,
+        seed: int = 0,
     ) -> None:
         self._query, self._ask, self._documents = query, ask, documents
         self._candidates, self._seed, self._found = candidates, seed, Found(base, depth=DEPTH)
@@ -160,18 +196,31 @@ class Making:
             steps = [{**step, "kept": False, "shown": step["shown"][-1:]} for step in steps]
         if len(steps) > MOST_QUERIES:
             raise Dropped("too many queries")
-        messages = [*opening(query.text), Message("assistant", plan_text(plan, [step["goal"] for step in steps]))]
+        messages = [
+            *opening(query.text),
+            Message("assistant", plan_text(plan, [step["goal"] for step in steps])),
+        ]
         messages.append(Message("user", BEGIN))
         for text, found in (shown for step in steps for shown in step.pop("shown")):
             messages += [Message("assistant", query_text(text)), results(found, self._documents)]
         messages.append(Message("assistant", STOP))
         turns = [{"role": message.role, "content": message.content} for message in messages]
-        return {"messages": turns, "query": query.text, "plan": plan, "gold": list(query.gold), "steps": steps}
+        return {
+            "messages": turns,
+            "query": query.text,
+            "plan": plan,
+            "gold": list(query.gold),
+            "steps": steps,
+        }
 
     def _plan(self) -> str:
         """The request's plan in words (Shi et al.'s instruction)."""
-        listed = "\n".join(f"- {self._described(name, self._query.gold)}" for name in self._query.gold)
-        written = self._text("plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200)
+        listed = "\n".join(
+            f"- {self._described(name, self._query.gold)}" for name in self._query.gold
+        )
+        written = self._text(
+            "plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200
+        )
         if not written:
             raise Dropped("no plan")
         return hidden(written, self._query.gold)
@@ -181,7 +230,12 @@ class Making:
         named, grouped = list(self._query.gold), dict[str, list[str]]()
         if len(named) > 1:
             tools = "\n".join(f"- {name}: {self._about(name)}" for name in named)
-            schema = {"type": "array", "items": {"enum": named}, "minItems": len(named), "maxItems": len(named)}
+            schema = {
+                "type": "array",
+                "items": {"enum": named},
+                "minItems": len(named),
+                "maxItems": len(named),
+            }
             prompt = fill("order", query=self._query.text, plan=plan, tools=tools)
             order = self._reply("order", prompt, schema, 600, "order")
             order = [name for name in order if name in named] if isinstance(order, list) else []
@@ -195,15 +249,30 @@ class Making:
             grouped.setdefault(goal, []).append(name)
         return grouped
 
-    def _step(self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _step(
+        self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
         """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
         attempts, hints = list[tuple[str, Sequence[Hit], float]](), list[str]()
-        done = [f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"' for number, one in enumerate(before, 1)]
+        done = [
+            f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"'
+            for number, one in enumerate(before, 1)
+        ]
         for number in range(1, ROUNDS + 1):
             hints.append(self._hint(number, goal, tools, plan, attempts[-1][0] if attempts else ""))
             context = "\n\n".join(filter(None, hints))
-            prompt = fill("query", query=self._query.text, plan=plan, done="\n".join(done) or "(none)", context=context)
-            best = min(self._written(prompt, f"{goal} {number}", tools), key=lambda one: one[2], default=None)
+            prompt = fill(
+                "query",
+                query=self._query.text,
+                plan=plan,
+                done="\n".join(done) or "(none)",
+                context=context,
+            )
+            best = min(
+                self._written(prompt, f"{goal} {number}", tools),
+                key=lambda one: one[2],
+                default=None,
+            )
             attempts += [best] if best is not None else []
             if best is not None and best[2] <= THRESHOLD:
                 break
@@ -212,10 +281,18 @@ class Making:
         kept = random.Random(f"{self._seed} {self._query.id} {len(before)}").random() < KEEP_FAILED
         shown = [(query, found) for query, found, _ in attempts]
         ranks = [[query, rank] for query, _, rank in attempts]
-        step = {"goal": goal, "tools": list(tools), "round": number, "attempts": ranks, "kept": kept}
+        step = {
+            "goal": goal,
+            "tools": list(tools),
+            "round": number,
+            "attempts": ranks,
+            "kept": kept,
+        }
         return step | {"shown": shown if kept else shown[-1:]}
 
-    def _written(self, prompt: str, purpose: str, tools: Sequence[str]) -> Iterator[tuple[str, Sequence[Hit], float]]:
+    def _written(
+        self, prompt: str, purpose: str, tools: Sequence[str]
+    ) -> Iterator[tuple[str, Sequence[Hit], float]]:
         """Queries that are not empty and name no tool, each with what it found and the mean rank of the tools in it."""
         system = [Message("system", fill("query_system"))]
         for number in range(self._candidates):
@@ -233,7 +310,11 @@ class Making:
                 return fill("hint_goal", goal=goal)
             case 2:
                 about = [hidden(self._documents[one].description, [one]) for one in tools]
-                return fill("hint_description", description="\n".join(filter(None, about))) if any(about) else ""
+                return (
+                    fill("hint_description", description="\n".join(filter(None, about)))
+                    if any(about)
+                    else ""
+                )
             case 3:
                 return fill("hint_results", query=tried, found=self._listed(tried)) if tried else ""
             case 4:
@@ -242,7 +323,11 @@ class Making:
         lines = []
         for name in tools:  # the document as the index has it, without what names the tool
             found: dict[str, Any] = json.loads(json_text(self._documents[name]))
-            kept = {key: value for key, value in found.items() if key not in ("name", "title", "description")}
+            kept = {
+                key: value
+                for key, value in found.items()
+                if key not in ("name", "title", "description")
+            }
             plain = {"description": hidden(self._documents[name].description, [name])} | kept
             lines.append(json.dumps(plain, ensure_ascii=False))
         return fill("hint_document", document="\n".join(lines))
@@ -257,41 +342,72 @@ class Making:
         """What a tool does, without the names of others; where nothing says it, its own must."""
         return hidden(self._about(name) or self._documents[name].title, others) or name
 
-    def _text(self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any) -> str:
+    def _text(
+        self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any
+    ) -> str:
         return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose, **options))
 
     def _reply(
-        self, key: str, prompt: str, schema: Any, tokens: int, purpose: str, before: Any = (), **options: Any
+        self,
+        key: str,
+        prompt: str,
+        schema: Any,
+        tokens: int,
+        purpose: str,
+        before: Any = (),
+        **options: Any,
     ) -> Any:
         """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
         messages, wanted = [*before, Message("user", prompt)], an_object({key: dict(schema)})
-        reply = self._ask(messages, schema=wanted, seed=seed, max_tokens=tokens, **{"temperature": 0.0, **options})
+        reply = self._ask(
+            messages, schema=wanted, seed=seed, max_tokens=tokens, **{"temperature": 0.0, **options}
+        )
         return json_object(reply.text).get(key)
 
 
 @suite
-@click.option("--data", required=True, metavar="PATH", help="Tools, and queries with the tools that they take.")
+@click.option(
+    "--data",
+    required=True,
+    metavar="PATH",
+    help="Tools, and queries with the tools that they take.",
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Queries, drawn by --seed.")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
-def main(data: str, out: Path, limit: int | None, workers: int, seed: int, model: str | None) -> dict[str, Any]:
+def main(
+    data: str, out: Path, limit: int | None, workers: int, seed: int, model: str | None
+) -> dict[str, Any]:
     config, found = load_config({"model": model}), load_data(data)
     queries = sampled(found.queries, limit, seed, "queries")
     embedder = choose(config.embedder, folder=config.cache_dir / "models")
-    index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
+    index = ToolIndex.build(
+        found.documents, folder=found.folder(config.cache_dir), embedder=embedder
+    )
     ask = choose_model(config)
     base = build("dense", Setup(index=index, ask=ask))
     making = partial(Making, base=base, documents=index.documents, seed=seed)
-    header: dict[str, Any] = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "seed": seed}
+    header: dict[str, Any] = {
+        "format": "atc-toolqp-2",
+        "data": found.digest,
+        "model": ask.name,
+        "seed": seed,
+    }
     rows = make_all(making, queries, ask, out, header, workers=workers)
     return {"data": found.name, "model": ask.name, "out": str(out), **figures(rows)}
 
 
 def make_all(
-    making: Any, queries: Sequence[RetrievalQuery], ask: Ask, out: Path, header: Mapping[str, Any], *, workers: int = 1
+    making: Any,
+    queries: Sequence[RetrievalQuery],
+    ask: Ask,
+    out: Path,
+    header: Mapping[str, Any],
+    *,
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
     """Conversations of `queries` in `out`, in their order, however often stopped; gives the work file's rows."""
 
@@ -305,7 +421,11 @@ def make_all(
 
     with Rows(out.with_name(f"{out.stem}.work.jsonl"), header, key=("id",)) as file:
         rows = file.fill(queries, make, key=lambda query: (query.id,), label="making", jobs=workers)
-    kept = [{key: value for key, value in row.items() if key != "usage"} for row in rows if "messages" in row]
+    kept = [
+        {key: value for key, value in row.items() if key != "usage"}
+        for row in rows
+        if "messages" in row
+    ]
     write_whole(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
     return rows
 
@@ -317,9 +437,17 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "requests": len(rows),
         "trajectories": sum("messages" in row for row in rows),
         "steps": len(steps),
-        "valid": {str(number): sum(step["round"] == number for step in steps) for number in range(1, ROUNDS + 1)},
-        "dropped": dict(sorted(Counter(row["dropped"] for row in rows if "dropped" in row).items())),
-        **{key: sum(row["usage"][key] for row in rows) for key in ("model_calls", "input_tokens", "output_tokens")},
+        "valid": {
+            str(number): sum(step["round"] == number for step in steps)
+            for number in range(1, ROUNDS + 1)
+        },
+        "dropped": dict(
+            sorted(Counter(row["dropped"] for row in rows if "dropped" in row).items())
+        ),
+        **{
+            key: sum(row["usage"][key] for row in rows)
+            for key in ("model_calls", "input_tokens", "output_tokens")
+        },
     }
 
 

@@ -48,7 +48,9 @@ class Effect(NamedTuple):
     verb: str = ""
 
 
-def judged(protocols: Iterable[ToolProtocol], *, written: Collection[str] = ()) -> list[ToolProtocol]:
+def judged(
+    protocols: Iterable[ToolProtocol], *, written: Collection[str] = ()
+) -> list[ToolProtocol]:
     """The protocols of one source, each GET with what it does as its annotation: that it only reads, or not.
 
     What their source says of a GET is heeded: that it acts, always; that it reads, unless something says that it acts.
@@ -96,16 +98,28 @@ def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
         return named
     if method == "DELETE":
         return "remove", "it is a DELETE"
-    if named is None and protocol.annotations.read_only and protocol.binding is not None and not method:
+    if (
+        named is None
+        and protocol.annotations.read_only
+        and protocol.binding is not None
+        and not method
+    ):
         return "read", "its source declares it"
     if method in ("PUT", "PATCH"):
         return "update", f"it is a {method}"
     if named is not None and named[0] == "read":
-        return "read", f"it is a {method}, although {named[1]}" if method else "nothing declares that it only reads"
+        return (
+            "read",
+            f"it is a {method}, although {named[1]}"
+            if method
+            else "nothing declares that it only reads",
+        )
     return named or (("create", "it is a POST") if method else ("update", UNTOLD))
 
 
-def effect_of(protocol: ToolProtocol, shown: Resources | None = None, *, written: bool = False) -> Effect:
+def effect_of(
+    protocol: ToolProtocol, shown: Resources | None = None, *, written: bool = False
+) -> Effect:
     """Return what a call by a safe method does.
 
     `shown` is what the source's other addresses show; with `written`, the source's author gave the tool its name.
@@ -116,7 +130,11 @@ def effect_of(protocol: ToolProtocol, shown: Resources | None = None, *, written
     verb, why = acting_verb(protocol, http)
     if verb:
         return Effect(False, why, verb)
-    texts = (protocol.title, protocol.description, protocol.name if " " in protocol.name.strip() else "")
+    texts = (
+        protocol.title,
+        protocol.description,
+        protocol.name if " " in protocol.name.strip() else "",
+    )
     said = [one for text in texts if text.strip() and (one := heard(text))]
     if acts := next((one for one in said if one.voice == "acts"), None):
         return Effect(False, f"its description says {acts.word!r}", acts.word)
@@ -127,7 +145,9 @@ def effect_of(protocol: ToolProtocol, shown: Resources | None = None, *, written
         return Effect(declared, "its source declares it" if declared else UNPROVEN)
     parts = parts_of(http.url)
     paid = next((one for one in arguments if one.pays), None)
-    if paid and not any(READS["computing"] & {*words_of(part)[:1]} for part in (*parts, protocol.name)):
+    if paid and not any(
+        READS["computing"] & {*words_of(part)[:1]} for part in (*parts, protocol.name)
+    ):
         return Effect(False, f"its argument {paid.name!r} may be an amount or a recipient")
     why = _evidence(protocol, http, said, arguments, shown or Resources(), written=written)
     return Effect(bool(why), why or UNPROVEN)
@@ -146,7 +166,9 @@ def _evidence(
     if found := next((one for one in said if one.voice == "reads"), None):
         return f"its description begins with {found.word!r}"
     parts = parts_of(http.url)
-    named = _is_named_read(protocol, http, parts) or (written and _is_written_read(protocol, parts, arguments))
+    named = _is_named_read(protocol, http, parts) or (
+        written and _is_written_read(protocol, parts, arguments)
+    )
     described = next((one.voice for one in said if one.voice in ("information", "thing")), "")
     path = _is_reading_path(protocol, http, parts, arguments, shown, described=described)
     if described == "information" and all(one.selects or not one.sets for one in arguments):
@@ -158,7 +180,9 @@ def _evidence(
     return ""
 
 
-def _is_written_read(protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[Argument]) -> bool:
+def _is_written_read(
+    protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[Argument]
+) -> bool:
     """True if the author of a document named an operation by a reading verb, and neither path nor arguments act.
 
     A path that is short for the name says nothing beside it: with no arguments, a name of a thing is then enough.
@@ -166,7 +190,12 @@ def _is_written_read(protocol: ToolProtocol, parts: Sequence[str], arguments: Se
     words = words_of(protocol.name)
     fixed = [words_of(part) for part in parts if "{" not in part]
     last = fixed[-1][-1] if fixed and fixed[-1] else ""
-    if len(parts) == 1 and not arguments and len(last) < _SHORT and protocol.name.startswith(parts[0]):
+    if (
+        len(parts) == 1
+        and not arguments
+        and len(last) < _SHORT
+        and protocol.name.startswith(parts[0])
+    ):
         return thing_named(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
@@ -186,7 +215,11 @@ def _is_reading_path(
 
     Where the call is `described` as a thing or as information, its arguments may have any name.
     """
-    others = [one for one in arguments if not one.in_path and not (one.values and one.values <= READS["names"])]
+    others = [
+        one
+        for one in arguments
+        if not one.in_path and not (one.values and one.values <= READS["names"])
+    ]
     ends = [thing_named(part) for part in parts[-2:]]
     paged = ends[-1:] == ["things"] and any(snake(one.name) in READS["paging"] for one in others)
     listing = paged or "reading" in ends
@@ -205,7 +238,9 @@ def _is_reading_path(
         elif "{" in part:  # `{id}.json`
             fits = VARIABLE.match(part) is not None and SUFFIX.search(part) is not None
         else:
-            fits = _fits(part, above, last=last, described=described) or (not last and shown.has_plural(part))
+            fits = _fits(part, above, last=last, described=described) or (
+                not last and shown.has_plural(part)
+            )
             fits = fits or (part in READS["ranked"] and not last and _counts(parts[place + 1]))
         if not fits:
             return False
@@ -222,11 +257,17 @@ def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
     thing = thing_named(part)
     if thing in ("things", "information", "reading"):
         return True
-    if thing == "choice" or (part.endswith("ed") and thing != "unknown" and not strict_verb(part.removesuffix("d"))):
-        if "{" in above:  # `/airports/{code}/nearby` finds others, `/users/{id}/enabled` may change this one
+    if thing == "choice" or (
+        part.endswith("ed") and thing != "unknown" and not strict_verb(part.removesuffix("d"))
+    ):
+        if (
+            "{" in above
+        ):  # `/airports/{code}/nearby` finds others, `/users/{id}/enabled` may change this one
             return part in READS["relative"]
         chosen = thing_named(above) in ("things", "information")
-        return not last or (chosen and part not in ("new", "now") and above not in READS["preferences"])
+        return not last or (
+            chosen and part not in ("new", "now") and above not in READS["preferences"]
+        )
     if thing == "verb":
         return bool(described) and not last and words_of(part)[0] not in STRICT
     return thing == "noun" and (not last or described == "information")
@@ -241,14 +282,18 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
     if thing == "reading":
         return not may_be_set(name) or filters(name)
     if thing in ("choice", "information"):
-        part_of_whole = thing == "information" and above in READS["preferences"] and shown.has_whole(url)
+        part_of_whole = (
+            thing == "information" and above in READS["preferences"] and shown.has_whole(url)
+        )
         chosen = above not in READS["settable"] | READS["preferences"] or part_of_whole
         return (filters(name) and chosen) or shown.has_things(snake(name))
     if thing == "things":
         return stem not in CAN_BE_VERB
     if thing in ("noun", "verb") and above == stem and shown.has_plural(stem):
         return True
-    return thing == "noun" and protocol.evidence.level != "observed" and _is_named_after(part, above)
+    return (
+        thing == "noun" and protocol.evidence.level != "observed" and _is_named_after(part, above)
+    )
 
 
 def _is_named_after(part: str, above: str) -> bool:
@@ -259,7 +304,9 @@ def _is_named_after(part: str, above: str) -> bool:
 
 def _filter(arguments: Sequence[Argument], shown: Resources, *, listing: bool) -> bool:
     """True if arguments filter, page or select: by their names, or, in a search or a paged list, as none sets."""
-    unknown = [one for one in arguments if not one.selects and not shown.has_things(snake(one.name))]
+    unknown = [
+        one for one in arguments if not one.selects and not shown.has_things(snake(one.name))
+    ]
     return not unknown or (listing and not any(one.sets for one in unknown))
 
 
@@ -274,7 +321,11 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
     last = {singular(word) for word in words_of(fixed[-1])}
     ends = thing_named(fixed[-1])
     lists = ends == "noun" and thing_named(words[-1]) == "things"  # `list_diagnoses` for `/ill`
-    return lists or bool(last & {*map(singular, words)}) or ends in ("things", "information", "reading")
+    return (
+        lists
+        or bool(last & {*map(singular, words)})
+        or ends in ("things", "information", "reading")
+    )
 
 
 def _without_address(words: list[str], http: HttpBinding) -> list[str]:
@@ -286,9 +337,19 @@ def _without_address(words: list[str], http: HttpBinding) -> list[str]:
     address = [word for part in path for word in words_of(part)]
     fixed = [word for part in path for word in words_of(VARIABLE.sub("", part))]
     variables = [word for name in VARIABLE.findall(http.url) for word in words_of(name)]
-    if words[-1:] == [method] and words[-1 - len(address) : -1] == address:  # FastAPI's: function, path, method
+    if (
+        words[-1:] == [method] and words[-1 - len(address) : -1] == address
+    ):  # FastAPI's: function, path, method
         words = words[: -1 - len(address)]
     short = [word for part in parts_of(http.url) for word in words_of(VARIABLE.sub("", part))]
     rest = [word for word in words[1:] if word != "by"]
-    made: tuple[list[str], ...] = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
+    made: tuple[list[str], ...] = (
+        [],
+        ["root"],
+        address,
+        fixed,
+        short,
+        [*fixed, *variables],
+        [*short, *variables],
+    )
     return [] if words[:1] == [method] and rest in made else words

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import unquote_plus
 
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, strict_verb, words_of
+from protocols.effects.verbs import (
+    ACTING,
+    CAN_BE_VERB,
+    GRAMMAR,
+    READS,
+    STRICT,
+    strict_verb,
+    words_of,
+)
 from protocols.naming import singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 
@@ -39,9 +47,14 @@ class Resources:
         address = unnamed(url)
         above = address.rpartition("/")[0]
         changed = self.methods.get(address, set()) & {"PUT", "PATCH", "DELETE"}
-        listed = "GET" in self.methods.get(above, ()) and thing_named(above.rpartition("/")[2]) == "things"
+        listed = (
+            "GET" in self.methods.get(above, ())
+            and thing_named(above.rpartition("/")[2]) == "things"
+        )
         made = "POST" in self.methods.get(above, ())
-        return bool(changed or listed or made or above in self._chosen_from or address in self._wholes)
+        return bool(
+            changed or listed or made or above in self._chosen_from or address in self._wholes
+        )
 
     def has_whole(self, url: str) -> bool:
         """True if another call reads the whole of which an address is a part: `/config` for `/config/{section}`."""
@@ -58,22 +71,32 @@ class Resources:
     @cached_property
     def _nouns(self) -> frozenset[str]:
         parts = {part for address in self.methods for part in address.split("/")[3:]}
-        return frozenset(singular(words_of(part)[-1]) for part in parts if thing_named(part) == "things")
+        return frozenset(
+            singular(words_of(part)[-1]) for part in parts if thing_named(part) == "things"
+        )
 
     @cached_property
     def _plurals(self) -> frozenset[str]:
         found = set()
-        for parts in (address.split("/")[3:] for address, methods in self.methods.items() if "GET" in methods):
+        for parts in (
+            address.split("/")[3:] for address, methods in self.methods.items() if "GET" in methods
+        ):
             whole = bool(parts) and thing_named(parts[-1]) in ("things", "information")
-            found |= {singular(snake(part)) for part in parts if singular(snake(part)) != part and whole}
+            found |= {
+                singular(snake(part)) for part in parts if singular(snake(part)) != part and whole
+            }
         return frozenset(found)
 
     @cached_property
     def _chosen_from(self) -> frozenset[str]:
         """Addresses of things some of which are chosen by an adjective: `/processes` for `/processes/extended`."""
-        ends = (address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods)
+        ends = (
+            address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
+        )
         chosen = {above for above, _, end in ends if thing_named(end) == "choice"}
-        return frozenset(above for above in chosen if thing_named(above.rpartition("/")[2]) == "things")
+        return frozenset(
+            above for above in chosen if thing_named(above.rpartition("/")[2]) == "things"
+        )
 
     @cached_property
     def _wholes(self) -> frozenset[str]:

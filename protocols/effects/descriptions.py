@@ -34,7 +34,9 @@ _BRACKETS = re.compile(r"\([^()]{0,300}\)")
 _ASIDE = re.compile(r"(?<=[(:])\s*[^(),:.;!?]{3,300}")
 """What stands in brackets or behind a colon."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|\s[-–—]\s")
-_CAMEL = re.compile(r"\b(?:[Ff]etch|[Ff]ind|[Gg]et|[Ll]ist|[Rr]etrieve|[Ss]earch)(?:[A-Z][a-z]+)+\b")
+_CAMEL = re.compile(
+    r"\b(?:[Ff]etch|[Ff]ind|[Gg]et|[Ll]ist|[Rr]etrieve|[Ss]earch)(?:[A-Z][a-z]+)+\b"
+)
 _LINE_END = re.compile(r"(?<=[^\W\d_,])\n(?=[a-z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[,&/:(]", re.UNICODE)
 _DETERMINERS = DETERMINERS
@@ -44,7 +46,9 @@ _CALL = GRAMMAR["call"]
 _BEFORE_VERBS = GRAMMAR["before_verbs"]
 _PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
-_OPENERS = frozenset(["at", "based", "by", "for", "from", "given", "if", "in", "on", "to", "using", "when", "with"])
+_OPENERS = frozenset(
+    ["at", "based", "by", "for", "from", "given", "if", "in", "on", "to", "using", "when", "with"]
+)
 """Small words with which a clause begins that stands before what is done."""
 _MORE = re.compile("[并且和及后再同、,후및]")
 """Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
@@ -59,7 +63,9 @@ _LETS = (  # `Allows you to delete a user`
     r"^(?:this )?(?:allows?|enables?|helps?|lets|permits?|used) (?:you |users? |clients? |the user )?(?:to )?"
     r"|^you can |^to |^(?:it|this|(?:this|the|our)(?: \w+)? \w+) (?:will|would) (?=\w+ )"
 )
-_THIS = rf"^(?:(?:this|the|our)(?: \w+)? (?:{_CALLS})|this|it) (?=\w+s )"  # `This endpoint deletes …`
+_THIS = (
+    rf"^(?:(?:this|the|our)(?: \w+)? (?:{_CALLS})|this|it) (?=\w+s )"  # `This endpoint deletes …`
+)
 _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _THIS))
 
 
@@ -77,7 +83,9 @@ def heard(text: str) -> Heard:
     if verb := _acts_besides(sentences[1:], whole) or acts_in_passing(plain):
         return Heard("acts", verb)
     first = _opening(sentences[0])
-    if first.voice in ("information", "thing") or _is_heading(sentences[0]):  # `Weather API. Returns the forecast.`
+    if first.voice in ("information", "thing") or _is_heading(
+        sentences[0]
+    ):  # `Weather API. Returns the forecast.`
         later = (_opening(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
     if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
@@ -88,7 +96,11 @@ def heard(text: str) -> Heard:
 def _is_heading(words: Sequence[str]) -> bool:
     """True if a sentence names an API, without a verb: `Acme API, RESTful implementation.`"""
     named = {"api", "apis", "rest", "restful"} & {*words[1:]}
-    return bool(named) and not base_of(words[0], STRICT) and not any(word in _DETERMINERS for word in words)
+    return (
+        bool(named)
+        and not base_of(words[0], STRICT)
+        and not any(word in _DETERMINERS for word in words)
+    )
 
 
 def _apart(name: re.Match[str]) -> str:
@@ -147,7 +159,9 @@ def _light(words: Sequence[str]) -> Heard | None:
     phrase = phrase_of(words[1:], object_of_verb=True)
     reading = READS["reading_nouns"] - {"test"}
     verb = phrase.head in reading or base_of(action_of(phrase.head), READS["verbs"])
-    return Heard("reads", f"{words[0]} … {phrase.head}") if verb and not _second_verb(words) else None
+    return (
+        Heard("reads", f"{words[0]} … {phrase.head}") if verb and not _second_verb(words) else None
+    )
 
 
 def _reads_in_another_language(words: Sequence[str]) -> bool:
@@ -159,16 +173,27 @@ def _reads_in_another_language(words: Sequence[str]) -> bool:
         articles = GRAMMAR["foreign_articles"]
         if len(rest) == 2 and rest[0] in articles:
             return True
-        linked = len(rest) == 4 and rest[0] in articles and rest[2] in articles | GRAMMAR["foreign_of"]
+        linked = (
+            len(rest) == 4 and rest[0] in articles and rest[2] in articles | GRAMMAR["foreign_of"]
+        )
         return linked and rest[1] in GRAMMAR["foreign_lists"]
     begins = any(not one.isascii() and lead.startswith(one) for one in READS["foreign"])
-    return begins and not rest and not _MORE.search(lead) and lead.endswith(tuple(GRAMMAR["chinese_information"]))
+    return (
+        begins
+        and not rest
+        and not _MORE.search(lead)
+        and lead.endswith(tuple(GRAMMAR["chinese_information"]))
+    )
 
 
 def _what_the_call_does(words: Sequence[str]) -> Heard | None:
     """What `The following endpoint returns a list` says; None for a sentence whose subject is not the call."""
     for place, word in enumerate(words[1:8], 1):
-        if words[place - 1] in _CALL and word.endswith("s") and (verb := base_of(word, READS["verbs"])):
+        if (
+            words[place - 1] in _CALL
+            and word.endswith("s")
+            and (verb := base_of(word, READS["verbs"]))
+        ):
             return _reading(verb, list(words[place:]))
     return None
 
@@ -181,22 +206,51 @@ def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
         return Heard("acts", phrase.head)
     if after in _LAST_PARTICLES and len(phrase.rest) == 1:
         return Heard("acts", f"{phrase.head} {after}")
-    if phrase.kind == "thing" and after in (":", "/", "&") and len(phrase.rest) > 1:  # `Chart: albums`
+    if (
+        phrase.kind == "thing" and after in (":", "/", "&") and len(phrase.rest) > 1
+    ):  # `Chart: albums`
         return _named(phrase.rest[1:], determined=determined)
-    if len(phrase.nouns) > 2 and after in _DETERMINERS and base_of(phrase.head, READS["neutral"] | {"contain"}):
-        subject = phrase_of(words[: len(phrase.nouns) - 1])  # `The search capability covers all content`
-        return Heard("information" if subject.kind in ("information", "things") else "unclear", subject.head)
-    odd = after in _DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"} or doubtful_gerund(words)
+    if (
+        len(phrase.nouns) > 2
+        and after in _DETERMINERS
+        and base_of(phrase.head, READS["neutral"] | {"contain"})
+    ):
+        subject = phrase_of(
+            words[: len(phrase.nouns) - 1]
+        )  # `The search capability covers all content`
+        return Heard(
+            "information" if subject.kind in ("information", "things") else "unclear", subject.head
+        )
+    odd = (
+        after in _DETERMINERS - {"that", "those"}
+        or after in _LAST_PARTICLES - {"in", "on"}
+        or doubtful_gerund(words)
+    )
     ended = phrase.done and not phrase.rest and base_of(phrase.done[0], CAN_BE_VERB | {"end"})
     if odd or ended or phrase.kind == "nothing" or words[0] in ("no", "nothing"):
         asks = words[0] in ("what", "where", "which", "who", "how", "whether")
         return Heard("thing" if asks and not doubtful_gerund(words) else "unclear", words[0])
-    plural = singular(phrase.head) != phrase.head and after in ("that", "of", "which", "whose", "who", "are")
+    plural = singular(phrase.head) != phrase.head and after in (
+        "that",
+        "of",
+        "which",
+        "whose",
+        "who",
+        "are",
+    )
     if phrase.kind in ("information", "things") or (plural and not base_of(phrase.head, STRICT)):
         return Heard("information", phrase.head)
-    if len(phrase.nouns) > 2 and singular(phrase.head) != phrase.head and base_of(phrase.head, CAN_BE_VERB):
+    if (
+        len(phrase.nouns) > 2
+        and singular(phrase.head) != phrase.head
+        and base_of(phrase.head, CAN_BE_VERB)
+    ):
         return Heard("unclear", phrase.head)  # `The gate opens`
-    if determined or after in ("of", "api", "endpoint") or phrase.head in ("api", "endpoint", "service"):
+    if (
+        determined
+        or after in ("of", "api", "endpoint")
+        or phrase.head in ("api", "endpoint", "service")
+    ):
         return Heard("thing", words[0])
     return Heard("unclear", words[0])
 
@@ -216,13 +270,22 @@ def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
     if verb and after in _LAST_PARTICLES - {"in", "open"}:
         return Heard("acts", f"{lead} {after}")
     named = _named(words)
-    if named.voice in ("acts", "information") and not (verb in STRICT and lead in (verb, f"{verb}s", f"{verb}es")):
-        plain = lead in READS["adjectives"] or names_information(lead) or not verb or lead == f"{verb}ed"
+    if named.voice in ("acts", "information") and not (
+        verb in STRICT and lead in (verb, f"{verb}s", f"{verb}es")
+    ):
+        plain = (
+            lead in READS["adjectives"]
+            or names_information(lead)
+            or not verb
+            or lead == f"{verb}ed"
+        )
         if plain or after in _AFTER_NOUNS or phrase_of(words).kind == "information":
             return named
     if verb and lead != f"{verb}ed" and after not in (*_AFTER_NOUNS, "api", "endpoint", "service"):
         strict = base_of(lead, STRICT)
-        acts = (after or verb in STRICT) and strict and lead in (strict, f"{strict}s", f"{strict}es")
+        acts = (
+            (after or verb in STRICT) and strict and lead in (strict, f"{strict}s", f"{strict}es")
+        )
         return Heard("acts" if acts else "unclear", lead)
     return named
 
@@ -237,10 +300,14 @@ def _reading(verb: str, words: list[str]) -> Heard:
     cut = len(clause) < len(words) and words[len(clause)] in ("/", ":")
     ends = not cut and clause[-1] in _LAST_PARTICLES and len(clause) > 1 and clause[-2] not in be
     if (
-        after in _PARTICLES and f"{verb} {after}" != "return back" and (verb not in READS["seeking"] or after == "down")
+        after in _PARTICLES
+        and f"{verb} {after}" != "return back"
+        and (verb not in READS["seeking"] or after == "down")
     ) or (after == "on" and verb != "search"):
         return Heard("acts", f"{verb} {after}")
-    if (verb == "check" and after in ("in", "out")) or (ends and verb not in ("find", "look", "search")):
+    if (verb == "check" and after in ("in", "out")) or (
+        ends and verb not in ("find", "look", "search")
+    ):
         return Heard("acts", f"{verb} … {clause[-1]}")
     if verb in ("get", "have") and _is_causative(clause):
         return Heard("acts", f"{verb} … {clause[-1]}")
@@ -251,7 +318,9 @@ def _reading(verb: str, words: list[str]) -> Heard:
 
 def _clause(words: Sequence[str]) -> list[str]:
     """The words up to the first comma."""
-    end = next((place for place, word in enumerate(words) if place and not word[0].isalnum()), len(words))
+    end = next(
+        (place for place, word in enumerate(words) if place and not word[0].isalnum()), len(words)
+    )
     return list(words[:end])
 
 
@@ -277,7 +346,9 @@ def _is_causative(clause: Sequence[str]) -> bool:
         "shut",
         "sold",
     )
-    return one and (done or (last.endswith("ing") and len(clause) > 3 and bool(base_of(last, CAN_BE_VERB))))
+    return one and (
+        done or (last.endswith("ing") and len(clause) > 3 and bool(base_of(last, CAN_BE_VERB)))
+    )
 
 
 def _second_verb(words: Sequence[str]) -> str:
@@ -287,9 +358,19 @@ def _second_verb(words: Sequence[str]) -> str:
             continue
         after = words[place + 2] if place + 2 < len(words) else ""
         known = base_of(word, READS["verbs"] | READS["neutral"])
-        if before in ("and", "or") and after in ("it", "them") and base_of(word, ACTING - READS["verbs"]):
+        if (
+            before in ("and", "or")
+            and after in ("it", "them")
+            and base_of(word, ACTING - READS["verbs"])
+        ):
             return word
-        if word in _CLOSED or known or word in _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
+        if (
+            word in _CLOSED
+            or known
+            or word in _BEFORE_VERBS
+            or word.endswith(("ed", "ly"))
+            or not word.isalpha()
+        ):
             continue
         verb = base_of(word, ACTING | (CAN_BE_VERB if after in ("it", "them") else frozenset()))
         gerund = word.endswith("ing") and verb != word
@@ -300,7 +381,11 @@ def _second_verb(words: Sequence[str]) -> str:
         strict = base_of(word, STRICT)
         if strict and word in (strict, f"{strict}s", f"{strict}es"):
             return word
-        if after in _DETERMINERS - {"that", "no", "each"} and not gerund and (verb or before != ","):
+        if (
+            after in _DETERMINERS - {"that", "no", "each"}
+            and not gerund
+            and (verb or before != ",")
+        ):
             return word
     return ""
 
@@ -310,7 +395,12 @@ def _acts_after(words: Sequence[str]) -> str:
     for place, word in enumerate(words[1:5], 1):
         after = words[place + 1] if place + 1 < len(words) else ""
         plain = word in _CLOSED or base_of(word, READS["verbs"] | READS["neutral"])
-        if not plain and word.endswith("s") and after in _DETERMINERS - {"that"} and words[place - 1] in _SUBJECTS:
+        if (
+            not plain
+            and word.endswith("s")
+            and after in _DETERMINERS - {"that"}
+            and words[place - 1] in _SUBJECTS
+        ):
             return word
     return _second_verb(words) if base_of(words[min(2, len(words) - 1)], READS["verbs"]) else ""
 
@@ -327,4 +417,8 @@ def _acts_later(words: list[str]) -> str:
         return ""
     if not word.endswith("s"):
         return word if word in VERBS["remove"] | VERBS["end"] and after in _DETERMINERS else ""
-    return word if base_of(word, STRICT) or (after in _DETERMINERS - {"that"} and base_of(word, ACTING)) else ""
+    return (
+        word
+        if base_of(word, STRICT) or (after in _DETERMINERS - {"that"} and base_of(word, ACTING))
+        else ""
+    )

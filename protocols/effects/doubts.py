@@ -46,10 +46,27 @@ def acts_in_passing(text: str) -> str:
 
 def is_done(words: Sequence[str]) -> str:
     """The verb of `the mails are deleted`, of `a mail is sent to the owner`; empty for none, or under a condition."""
-    if {"if", "once", "unless", "until", "when", "whether", "who", "which", "that", "where", "can", "may"} & {*words}:
+    if {
+        "if",
+        "once",
+        "unless",
+        "until",
+        "when",
+        "whether",
+        "who",
+        "which",
+        "that",
+        "where",
+        "can",
+        "may",
+    } & {*words}:
         return ""
     for place, (be, verb) in enumerate(pairwise(words)):
-        if place == 0 or be not in ("are", "be", "get", "gets", "is") or words[place - 1] in ("not", "never", "to"):
+        if (
+            place == 0
+            or be not in ("are", "be", "get", "gets", "is")
+            or words[place - 1] in ("not", "never", "to")
+        ):
             continue
         base = base_of(verb, _PASSIVE - {"clear"})
         where = words[place + 2] if place + 2 < len(words) else ""
@@ -63,7 +80,11 @@ def doubtful_gerund(words: Sequence[str]) -> str:
     plain = READS["verbs"] | READS["neutral"] | READS["names"]
     plain |= {"add", "combine", "give", "send", "append"}
     for before, word in pairwise(words):
-        gerund = before in ("after", "by", "while", "upon") and word.endswith("ing") and not names_information(word)
+        gerund = (
+            before in ("after", "by", "while", "upon")
+            and word.endswith("ing")
+            and not names_information(word)
+        )
         if gerund and not base_of(word, plain):
             return f"{before} {word}"
     return ""
@@ -85,7 +106,11 @@ def doubt_of(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
         return doubtful_gerund(words)
     if verb == "test":
         return verb
-    if verb in READS["handing"] | {"get", "return"} and tail[0] in ("you", "us") and tail[1:2] != ["to"]:
+    if (
+        verb in READS["handing"] | {"get", "return"}
+        and tail[0] in ("you", "us")
+        and tail[1:2] != ["to"]
+    ):
         tail = tail[2:] if tail[1:2] == ["with"] else tail[1:]
         given = phrase_of(tail, object_of_verb=True)
         return "" if given.kind in ("information", "things") else f"{verb} you"
@@ -104,8 +129,14 @@ def _second_act(words: Sequence[str]) -> str:
         if words[place - 1] != "and" or not place or not word.endswith("s"):
             continue
         after, then = words[place + 1], words[place + 2] if place + 2 < len(words) else ""
-        bound = then in ("it", "them") or (after.isalpha() and after not in CLOSED | GRAMMAR["after_nouns"])
-        if bound and base_of(word, CAN_BE_VERB) and not base_of(word, READS["verbs"] | READS["neutral"]):
+        bound = then in ("it", "them") or (
+            after.isalpha() and after not in CLOSED | GRAMMAR["after_nouns"]
+        )
+        if (
+            bound
+            and base_of(word, CAN_BE_VERB)
+            and not base_of(word, READS["verbs"] | READS["neutral"])
+        ):
             return word
     return ""
 
@@ -115,10 +146,14 @@ def _of_phrase(verb: str, phrase: Phrase) -> str:
     after = phrase.rest[0] if phrase.rest else ""
     if doubt := _of_object(verb, phrase) or _of_what_follows(verb, phrase, after):
         return f"{verb} … {doubt}"
-    whole = phrase.kind in ("information", "things") or (after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"])
+    whole = phrase.kind in ("information", "things") or (
+        after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
+    )
     if phrase.kind == "nothing" and after != "by" and "all" not in phrase.nouns:
         return verb
-    if whole or (verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS):
+    if whole or (
+        verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS
+    ):
         return ""  # `Convert code to text`
     moved = after in _MOVES or (verb == "return" and after == "for")
     return verb if verb not in READS["looking_up"] or moved else ""
@@ -133,7 +168,11 @@ def _of_object(verb: str, phrase: Phrase) -> str:
     if verb in ("give", "tell") and len(phrase.nouns) > 2 and phrase.nouns[0] in DETERMINERS:
         return phrase.head
     owned = phrase.nouns[:1] in (("the",), ("my",), ("your",))
-    return phrase.done[0] if owned and phrase.kind == "things" and phrase.done and not phrase.rest else ""
+    return (
+        phrase.done[0]
+        if owned and phrase.kind == "things" and phrase.done and not phrase.rest
+        else ""
+    )
 
 
 def _of_what_follows(verb: str, phrase: Phrase, after: str) -> str:
@@ -145,10 +184,19 @@ def _of_what_follows(verb: str, phrase: Phrase, after: str) -> str:
     sent = next((word for word in phrase.done if base_of(word, STRICT | {"mail", "send"})), "")
     if sent and one and after in ("to", "by", "from"):
         return f"{sent} {after}"
-    if verb == "get" and after == "to" and len(phrase.rest) > 1 and base_of(phrase.rest[1], CAN_BE_VERB):
+    if (
+        verb == "get"
+        and after == "to"
+        and len(phrase.rest) > 1
+        and base_of(phrase.rest[1], CAN_BE_VERB)
+    ):
         return after
     form = verb in READS["looking_up"] and after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
-    if after in ("aloud", "into", "onto", "off", "as") and phrase.kind != "information" and not form:
+    if (
+        after in ("aloud", "into", "onto", "off", "as")
+        and phrase.kind != "information"
+        and not form
+    ):
         return after
     if after in ("into", "onto", "aloud") and verb not in READS["computing"] | {"translate"}:
         return after
@@ -168,10 +216,27 @@ def _of_condition(tail: Sequence[str]) -> str:
 
 def _of_place(verb: str, clause: Sequence[str]) -> str:
     """What is doubtful of where something is shown or how it comes: `on the display`, `by text message`."""
-    if verb in ("display", "present", "show") and "on" in clause[:-1] and clause[clause.index("on") + 1] in DETERMINERS:
+    if (
+        verb in ("display", "present", "show")
+        and "on" in clause[:-1]
+        and clause[clause.index("on") + 1] in DETERMINERS
+    ):
         return f"{verb} … on"
-    if verb in ("display", "read", "show") and {"aloud", "lcd", "led", "loud", "panel", "screen", "speaker"} & {
-        *clause
-    }:
+    if verb in ("display", "read", "show") and {
+        "aloud",
+        "lcd",
+        "led",
+        "loud",
+        "panel",
+        "screen",
+        "speaker",
+    } & {*clause}:
         return verb
-    return next((f"by {way}" for by, way in pairwise(clause) if by in ("by", "via") and way in ("sms", "fax")), "")
+    return next(
+        (
+            f"by {way}"
+            for by, way in pairwise(clause)
+            if by in ("by", "via") and way in ("sms", "fax")
+        ),
+        "",
+    )

@@ -12,7 +12,9 @@ Kind = Literal["information", "things", "thing", "action", "nothing"]
 """*information*: a word for it; *things*: a plural; *thing*: one of anything; *action*: a noun of a verb that acts;
 *nothing*: no noun."""
 DETERMINERS = GRAMMAR["determiners"]
-COUNTS = frozenset({"and", "many", "more", "most", "multiple", "one", "only", "other", "several", "two", "three"})
+COUNTS = frozenset(
+    {"and", "many", "more", "most", "multiple", "one", "only", "other", "several", "two", "three"}
+)
 CLOSED = DETERMINERS | GRAMMAR["closed"]
 PARTICLES = GRAMMAR["last_particles"] | {"onto", "into", "to", "away", "off", "out"}
 _ENDINGS = ("ications", "ication", "ations", "ation", "itions", "ition", "tions", "tion", "sion", "ion", "al", "ment",
@@ -47,7 +49,9 @@ def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
         return phrase_of(rest[rest.index("of") + 1 :], object_of_verb=object_of_verb)
     if not core:
         return Phrase("nothing", "", (), (), rest)
-    return Phrase(_kind(core, object_of_verb=object_of_verb), core[-1], tuple(core), tuple(done), rest)
+    return Phrase(
+        _kind(core, object_of_verb=object_of_verb), core[-1], tuple(core), tuple(done), rest
+    )
 
 
 def action_of(noun: str) -> str:
@@ -57,7 +61,16 @@ def action_of(noun: str) -> str:
         if not noun.endswith(ending) or len(noun) < len(ending) + 2:
             continue
         stem = noun.removesuffix(ending)
-        made = [stem, f"{stem}e", f"{stem}t", f"{stem}te", f"{stem}ate", f"{stem}d", f"{stem}de", f"{stem}se"]
+        made = [
+            stem,
+            f"{stem}e",
+            f"{stem}t",
+            f"{stem}te",
+            f"{stem}ate",
+            f"{stem}d",
+            f"{stem}de",
+            f"{stem}se",
+        ]
         made += [f"{stem}y"] if ending.startswith("ication") else []
         made += [stem[:-1]] if stem[-1:] == stem[-2:-1] else []
         if verb := next((one for one in made if one in ACTING | READS["verbs"]), ""):
@@ -70,9 +83,18 @@ def names_information(word: str) -> bool:
     noun = singular(word)
     if noun in READS["information"] or word in READS["information"]:
         return word not in GRAMMAR["never"] or word in ("data", "details", "information")
-    agents = [noun.removesuffix(end) + more for end in ("er", "or") if noun.endswith(end) for more in ("", "e")]
+    agents = [
+        noun.removesuffix(end) + more
+        for end in ("er", "or")
+        if noun.endswith(end)
+        for more in ("", "e")
+    ]
     reading = READS["verbs"] | READS["names"]
-    return noun in READS["reading_nouns"] or action_of(noun) in reading or any(one in reading for one in agents)
+    return (
+        noun in READS["reading_nouns"]
+        or action_of(noun) in reading
+        or any(one in reading for one in agents)
+    )
 
 
 def _end_of(words: Sequence[str]) -> int:
@@ -82,7 +104,9 @@ def _end_of(words: Sequence[str]) -> int:
             continue
         if word in DETERMINERS and place and words[place - 1] not in CLOSED:
             return place
-        small = (word in CLOSED | GRAMMAR["after_nouns"] | GRAMMAR["prepositions"]) and word not in DETERMINERS | COUNTS
+        small = (
+            word in CLOSED | GRAMMAR["after_nouns"] | GRAMMAR["prepositions"]
+        ) and word not in DETERMINERS | COUNTS
         if small or not word[0].isalnum() or (place and (word == "and" or word in PARTICLES)):
             return place
     return len(words)
@@ -114,8 +138,14 @@ def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
         return "thing" if verb in _THINGS_MADE else "action"
     if plural:
         verb_like = bool(base_of(head, CAN_BE_VERB))
-        noun_like = before in CLOSED | READS["adjectives"] or (before and singular(before) != before)
-        noun_like = noun_like or core[0] in READS["adjectives"] or (names_information(before) and head not in STRICT)
+        noun_like = before in CLOSED | READS["adjectives"] or (
+            before and singular(before) != before
+        )
+        noun_like = (
+            noun_like
+            or core[0] in READS["adjectives"]
+            or (names_information(before) and head not in STRICT)
+        )
         noun_like = noun_like and not (names_information(before) and base_of(head, STRICT))
         if object_of_verb or not verb_like or noun_like:
             return "things"

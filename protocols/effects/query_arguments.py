@@ -8,22 +8,38 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from protocols.effects.addresses import VARIABLE, parts_of, thing_named
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of, known_values, words_of
+from protocols.effects.verbs import (
+    ACTING,
+    CAN_BE_VERB,
+    GRAMMAR,
+    READS,
+    STRICT,
+    VERBS,
+    base_of,
+    known_values,
+    words_of,
+)
 from protocols.naming import ID_WORDS, singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, resolve, types
 
 _SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", "toggle"])
-_OF_A_VIEW = READS["paging"] | ID_WORDS | {"fields", "format", "pretty", "select", "expand", "indent"}
+_OF_A_VIEW = (
+    READS["paging"] | ID_WORDS | {"fields", "format", "pretty", "select", "expand", "indent"}
+)
 """Arguments that say how an answer looks, whatever it is about."""
 _FLAGS_OF_VIEWS = READS["views"]
 """Words with which a flag begins that says what an answer holds: `include_archived`."""
 _CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)
-_KEEPS = frozenset({"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"})
+_KEEPS = frozenset(
+    {"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"}
+)
 """Verbs that are as often said of an answer: `filters to apply`."""
 _TO_SET = re.compile(r"\bto (?:be )?(\w+)(?= to\b|[^\w\s]|\s*$)")
 """`Brightness to set`, `the level to be set, in percent`."""
-_DONE = re.compile(r"\b(?:is|are|be|gets?) (?:then |also |automatically )?(\w+ed|set|sent|read|paid|put)\b")
+_DONE = re.compile(
+    r"\b(?:is|are|be|gets?) (?:then |also |automatically )?(\w+ed|set|sent|read|paid|put)\b"
+)
 _NEW = re.compile(r"^(?:the |a |your )?(?:new|desired|target|wanted) (\w+)", re.IGNORECASE)
 _MONEY = re.compile(
     r"\b(?:amount|sum) (?:of money|to (?:be )?(?:pay|paid|send|sent|transfer|withdraw|deposit|charge|refund)\w*)"
@@ -63,7 +79,9 @@ def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
                 name=name,
                 values=values,
                 in_path=name in in_path,
-                selects=filters(name) and not _is_code(name, parts) and not _names_what_is_set(name, parts),
+                selects=filters(name)
+                and not _is_code(name, parts)
+                and not _names_what_is_set(name, parts),
                 sets=may_be_set(name),
                 acts=_acts(name, text, values, flag=flag) if name not in in_path else "",
                 pays=_pays(name, text, names),
@@ -101,12 +119,18 @@ def may_be_set(name: str) -> bool:
     if not words or not name.isascii():
         return True
     free = READS["code"] & {*words}
-    return bool(free or words[-1] in READS["settable"] or words[0] in CAN_BE_VERB | GRAMMAR["last_particles"])
+    return bool(
+        free
+        or words[-1] in READS["settable"]
+        or words[0] in CAN_BE_VERB | GRAMMAR["last_particles"]
+    )
 
 
 def _is_code(name: str, parts: list[str]) -> bool:
     """True if an argument may be what a call evaluates: `/evaluate?code=`."""
-    return snake(name) in READS["code"] and any(READS["computing"] & {*words_of(part)[:1]} for part in parts)
+    return snake(name) in READS["code"] and any(
+        READS["computing"] & {*words_of(part)[:1]} for part in parts
+    )
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:

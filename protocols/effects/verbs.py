@@ -14,14 +14,24 @@ from protocols.naming import singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 
-_READ: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("effects.toml").read_text("utf-8"))
-VERBS: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()}
+_READ: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("effects.toml").read_text("utf-8")
+)
+VERBS: dict[str, frozenset[str]] = {
+    kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()
+}
 """What a tool does → verbs that say so; where a word is in several, the first counts."""
-PATHS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["paths"].items()}
+PATHS: dict[str, frozenset[str]] = {
+    name: frozenset(words.split()) for name, words in _READ["paths"].items()
+}
 """Words of the paths of GETs, by what they say there."""
-READS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["reads"].items()}
+READS: dict[str, frozenset[str]] = {
+    name: frozenset(words.split()) for name, words in _READ["reads"].items()
+}
 """Words that are evidence of a read, by where they are."""
-GRAMMAR: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["grammar"].items()}
+GRAMMAR: dict[str, frozenset[str]] = {
+    name: frozenset(words.split()) for name, words in _READ["grammar"].items()
+}
 """Small words of sentences, by what they say of the word beside them."""
 Kind = Literal["read", "create", "update", "remove", "end"]
 """*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one
@@ -33,14 +43,18 @@ ACTING = (_KINDS | PATHS["acts"]) - PATHS["things"]
 _NOUNS_TOO = PATHS["nouns_too"]
 STRICT = ACTING - _NOUNS_TOO
 """Verbs that are hardly nouns, of all that act."""
-CAN_BE_VERB = (ACTING | PATHS["things"] | PATHS["nouns_too"] | PATHS["verbs_too"] | PATHS["plurals"]) - _READING
+CAN_BE_VERB = (
+    ACTING | PATHS["things"] | PATHS["nouns_too"] | PATHS["verbs_too"] | PATHS["plurals"]
+) - _READING
 """English words that may be a verb which does more than read."""
 _UNDOES = PATHS["undone"]
 _NOUN_LIKE = re.compile(
     r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment|ness|or|ory|ship|sis"
     r"|sure|ture|ty|ware)"
 )
-_ENDINGS = re.compile(r"[a-z]?(?:e[dr]s?|ors?|ings?|ions?|ations?|able|als?|ances?|ments?|s)|rs?|ds?|ts?")
+_ENDINGS = re.compile(
+    r"[a-z]?(?:e[dr]s?|ors?|ings?|ions?|ations?|able|als?|ances?|ments?|s)|rs?|ds?|ts?"
+)
 _COMMANDS = frozenset({"act", "action", "cmd", "command", "do", "exec", "execute", "verb"})
 _MAYBE_COMMANDS = frozenset({"event", "func", "function", "mode", "op", "operation", "task"})
 """Arguments whose value says what is done: always, and where one of the values that are known is a verb."""
@@ -48,13 +62,24 @@ _FLAGS = frozenset({"approve", "confirm", "create", "notify", "pay", "publish", 
 """Verbs by which an argument makes a GET do more than read: `?send_mail=true`; those that take away do too."""
 _OVERRIDE = re.compile(r"_?(?:x_)?(?:http_)?method(?:_override)?")
 _DATES = frozenset({"after", "at", "before", "by", "date", "on", "since", "time", "until"})
-_ASKS_WHETHER = re.compile(r"(?:check|determine|find out|see|test|tell)s? (?:if|whether)\b", re.IGNORECASE)
+_ASKS_WHETHER = re.compile(
+    r"(?:check|determine|find out|see|test|tell)s? (?:if|whether)\b", re.IGNORECASE
+)
 _OPENING = frozenset({"apply", "call", "request", "return"})
 """Verbs with which the description of a read may begin: `Returns the list of …`."""
-_ARTICLES = frozenset({"a", "all", "an", "another", "any", "every", "it", "one", "the", "this", "these", "your"})
+_ARTICLES = frozenset(
+    {"a", "all", "an", "another", "any", "every", "it", "one", "the", "this", "these", "your"}
+)
 
 
-_IRREGULAR = {"bought": "buy", "built": "build", "given": "give", "paid": "pay", "sent": "send", "sold": "sell"}
+_IRREGULAR = {
+    "bought": "buy",
+    "built": "build",
+    "given": "give",
+    "paid": "pay",
+    "sent": "send",
+    "sold": "sell",
+}
 
 
 def kind_of_word(word: str) -> Kind | None:
@@ -76,7 +101,10 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
         # Of `get_or_create` the more drastic verb counts.
         added = {after for before, after in pairwise(words) if before in ("and", "or", "then")}
         order = list(VERBS)
-        word, kind = min([told[0], *(one for one in told if one[0] in added)], key=lambda one: order.index(one[1]))
+        word, kind = min(
+            [told[0], *(one for one in told if one[0] in added)],
+            key=lambda one: order.index(one[1]),
+        )
         return kind, f"its name says {word!r}"
     verb = _of_text(protocol.description)
     kind = kind_of_word(verb)
@@ -165,7 +193,9 @@ def _of_words(words: list[str]) -> str:
 
 def strict_verb(word: str) -> str:
     """Return the verb of a word that is hardly a noun: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`."""
-    if word in STRICT or any(word.startswith(before) and word[2:] in ACTING for before in ("un", "re")):
+    if word in STRICT or any(
+        word.startswith(before) and word[2:] in ACTING for before in ("un", "re")
+    ):
         return word
     for ending in ("ing", "es", "s"):
         stem = word.removesuffix(ending)
@@ -182,7 +212,9 @@ def strict_verb(word: str) -> str:
 def _names_a_thing(text: str) -> bool:
     """Whether a word that follows a noun and a verb alike makes it a noun: `/vote/count`, `/order_items`."""
     last = (words_of(text) or [""])[-1]
-    return last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
+    return (
+        last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
+    )
 
 
 def _of_argument(name: str, values: list[str]) -> str:
@@ -206,11 +238,21 @@ def _of_text(text: str) -> str:
         return ""
     if words[0] in READS["light"] and READS["reading_nouns"] & {*words[1:]}:  # `Run a search`
         return ""
-    if words[0].endswith("ing") and words[1:2] in (["from"], ["in"], ["with"]):  # `Starting in version 6, …`
+    if words[0].endswith("ing") and words[1:2] in (
+        ["from"],
+        ["in"],
+        ["with"],
+    ):  # `Starting in version 6, …`
         return ""
-    if verb := strict_verb(words[0]) or strict_verb(_joined([words[0].removesuffix("s"), *words[1:]])[0]):
+    if verb := strict_verb(words[0]) or strict_verb(
+        _joined([words[0].removesuffix("s"), *words[1:]])[0]
+    ):
         return verb
-    return words[0] if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES else ""
+    return (
+        words[0]
+        if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES
+        else ""
+    )
 
 
 def base_of(word: str, known: frozenset[str]) -> str:
@@ -232,11 +274,21 @@ def words_of(text: str) -> list[str]:
 
 def _joined(words: list[str]) -> list[str]:
     """`log_out` → `logout`."""
-    return [words[0] + words[1], *words[2:]] if len(words) > 1 and words[1] in ("out", "off", "in") else words
+    return (
+        [words[0] + words[1], *words[2:]]
+        if len(words) > 1 and words[1] in ("out", "off", "in")
+        else words
+    )
 
 
 def known_values(schema: Json) -> Iterator[str]:
     """Yield the texts that a schema names: its enum, its default, its examples."""
-    for key in ("const", "default", "example", "enum", "examples") if isinstance(schema, dict) else ():
+    for key in (
+        ("const", "default", "example", "enum", "examples") if isinstance(schema, dict) else ()
+    ):
         found = schema.get(key)
-        yield from (value for value in (found if isinstance(found, list) else [found]) if isinstance(value, str))
+        yield from (
+            value
+            for value in (found if isinstance(found, list) else [found])
+            if isinstance(value, str)
+        )

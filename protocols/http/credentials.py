@@ -36,7 +36,9 @@ class Carried:
     """Its name in the configuration."""
 
 
-def carried(known_as: str, credential: Credential, scheme: JsonObject, *, token: str = "") -> Carried:
+def carried(
+    known_as: str, credential: Credential, scheme: JsonObject, *, token: str = ""
+) -> Carried:
     """How a request carries a credential, or the `token` got for it: by the user's settings, or else by an OpenAPI
     security scheme.
 
@@ -46,7 +48,11 @@ def carried(known_as: str, credential: Credential, scheme: JsonObject, *, token:
     value, prefix = token or credential.value, credential.prefix
     if not any(credential.where):
         match scheme:
-            case {"type": "apiKey", "in": "header" | "query" | "cookie" as where, "name": str(key)} if key:
+            case {
+                "type": "apiKey",
+                "in": "header" | "query" | "cookie" as where,
+                "name": str(key),
+            } if key:
                 place, name = where, key
                 # Swagger 2 has no bearer scheme, so its documents declare a key called Authorization.
                 # Django REST framework's say: 'Token-based authentication with required prefix "Token"'.
@@ -78,7 +84,10 @@ def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     if scheme.get("type") == "oauth2":
         got = ", or in place of value the client_id, with its client_secret where it has one"
         kind = f" (a token{got if scheme.get('flows') else ', which a login gives'})"
-    variable, key = variable_of(name), name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
+    variable, key = (
+        variable_of(name),
+        name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name),
+    )
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
         f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your own settings file, "
@@ -116,7 +125,11 @@ def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
 
 
 def _without(secret: Carried, pairs: Iterable[str]) -> list[str]:
-    return [pair.strip() for pair in pairs if pair.strip() and spelled(pair.partition("=")[0]) != spelled(secret.name)]
+    return [
+        pair.strip()
+        for pair in pairs
+        if pair.strip() and spelled(pair.partition("=")[0]) != spelled(secret.name)
+    ]
 
 
 class Mask:
@@ -151,6 +164,10 @@ class Mask:
         surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
 
         def clean(leaf: Json) -> Json:
-            return self(leaf) if isinstance(leaf, str) and any(secret in leaf for secret in surely) else leaf
+            return (
+                self(leaf)
+                if isinstance(leaf, str) and any(secret in leaf for secret in surely)
+                else leaf
+            )
 
         return covered(value, None, clean, rest=clean) if surely else value

@@ -44,9 +44,13 @@ def steps_of(encoding: str) -> Steps:
     Raises:
         Undecodable: it names several layers, or a compression that was not asked for.
     """
-    names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in _NO_CODINGS]
+    names = [
+        name for part in encoding.split(",") if (name := part.strip().lower()) not in _NO_CODINGS
+    ]
     if len(names) > 1:
-        raise Undecodable(f"is encoded {len(names)} times ({one_line(encoding, limit=60)!r}), where once is the most")
+        raise Undecodable(
+            f"is encoded {len(names)} times ({one_line(encoding, limit=60)!r}), where once is the most"
+        )
     name = names[0] if names else ""
     if name in _NOT_ACCEPTED:
         raise Undecodable(f"is encoded as {name!r}, where {ACCEPTED} was asked for")
@@ -82,7 +86,9 @@ class _Decoder:
             self._given += len(piece)
             yield piece
         if self._taken > 2 * self._given + _SLACK:
-            raise Undecodable(f"has {self._taken:,} compressed bytes that hold only {self._given:,}")
+            raise Undecodable(
+                f"has {self._taken:,} compressed bytes that hold only {self._given:,}"
+            )
 
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
         """Return the next piece, and what is left of `data`."""

@@ -72,7 +72,9 @@ class Names:
         """
         home = self._homes is not None and (host in self._homes or claims_near(self._root))
         if claims_near(host) and not home:
-            raise NotThere(f"{host} is on this machine or its own network", forbidden=self._homes is None)
+            raise NotThere(
+                f"{host} is on this machine or its own network", forbidden=self._homes is None
+            )
 
 
 def look_up(host: str, port: int, *, seconds: float) -> list[str]:

@@ -76,7 +76,11 @@ class _Page(BaseHTTPRequestHandler):
         self.send_response(200 if done else 400)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
-        said = "Signed in. This page can be closed." if done else "Not signed in. The program says why."
+        said = (
+            "Signed in. This page can be closed."
+            if done
+            else "Not signed in. The program says why."
+        )
         self.wfile.write(f"<p>{said}</p>".encode())
 
     def log_message(self, *_: object) -> None:
@@ -108,11 +112,19 @@ class Redirect(HTTPServer):
         finally:
             self.server_close()
         if "code" not in self.answer:
-            said = self.answer.get("error_description") or self.answer.get("error") or "no answer came in time"
+            said = (
+                self.answer.get("error_description")
+                or self.answer.get("error")
+                or "no answer came in time"
+            )
             said = one_line(said, limit=200)
-            raise CredentialMissing(f"the sign-in did not succeed: {said}; run the command again to repeat it.")
+            raise CredentialMissing(
+                f"the sign-in did not succeed: {said}; run the command again to repeat it."
+            )
         if state is not None and not secrets.compare_digest(self.answer.get("state", ""), state):
-            raise CredentialMissing("the sign-in came back with another sign-in's state; run the command again.")
+            raise CredentialMissing(
+                "the sign-in came back with another sign-in's state; run the command again."
+            )
         return self.answer
 
 
@@ -121,10 +133,14 @@ class Keyring:
 
     def __init__(self, settings: InvokeSettings) -> None:
         self.settings, known = settings, settings.credentials
-        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in known.values() for host in one.hosts}
+        self.homes = {
+            re.sub(r":\d+$", "", host.lower()) for one in known.values() for host in one.hosts
+        }
         """Hosts that the user named, and that may be on this machine or its networks (`origin.may_reach`)."""
         self._usable = {name: one for name, one in known.items() if name not in settings.problems}
-        self.mask = Mask(secret for one in self._usable.values() for secret in (one.value, one.client_secret))
+        self.mask = Mask(
+            secret for one in self._usable.values() for secret in (one.value, one.client_secret)
+        )
         for known_as, server in settings.servers.items():  # which may echo what it was given
             given = {} if f"mcp.{known_as}" in settings.problems else server.env
             self.mask.add(*(value for name, value in given.items() if is_secret(name, value)))
@@ -148,16 +164,22 @@ class Keyring:
         usable, known = self._usable, self.settings.credentials
         alternatives = [(one,) if isinstance(one, str) else one for one in offered]
         if not any(alternatives):
-            alternatives = [tuple(name for name, one in known.items() if one.says_how and one.may_go_to(origin))]
+            alternatives = [
+                tuple(name for name, one in known.items() if one.says_how and one.may_go_to(origin))
+            ]
         names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
         if not names and all(alternatives):
             missing = [name for names in alternatives for name in names if name not in usable]
             problem = next(filter(None, map(self.settings.problems.get, missing)), "")
             told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
             raise CredentialMissing(f"{tool}: {problem}" if problem else told)
-        return [self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names]
+        return [
+            self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names
+        ]
 
-    def _carried(self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str) -> Carried:
+    def _carried(
+        self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str
+    ) -> Carried:
         _hold_to_hosts(name, credential, origin, tool)
         value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
@@ -172,22 +194,31 @@ class Keyring:
         with self._lock:
             key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
             known = self.tokens.get(key)
-            if known.get("access_token") and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS:
+            if (
+                known.get("access_token")
+                and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS
+            ):
                 return str(known["access_token"])
             token_url, page, scope = _flow(name, credential, scheme)
             client = {"client_id": credential.client_id, "client_secret": credential.client_secret}
-            ask = partial(self._ask, name, token_url, **{key: value for key, value in client.items() if value})
+            ask = partial(
+                self._ask, name, token_url, **{key: value for key, value in client.items() if value}
+            )
             found: JsonObject | None = None
             if again := known.get("refresh_token"):
                 with suppress(CredentialMissing):  # it has ended: sign in anew
                     found = ask(grant_type="refresh_token", refresh_token=str(again))
             if found is None and page:
-                came = self._through_browser(name, page, {"client_id": credential.client_id, **scope})
+                came = self._through_browser(
+                    name, page, {"client_id": credential.client_id, **scope}
+                )
                 found = ask(grant_type="authorization_code", **came)
             elif found is None:
                 found = ask(grant_type="client_credentials", **scope)
             kept = {"refresh_token": again, **found}
-            lasts: Any = found.get("expires_in") or (None if page else 3600)  # untold: an hour, if nobody must sign in
+            lasts: Any = found.get("expires_in") or (
+                None if page else 3600
+            )  # untold: an hour, if nobody must sign in
             with suppress(TypeError, ValueError):  # some send a text
                 seconds = float(lasts)
                 if 0 <= seconds <= _LONGEST_SECONDS:  # which NaN and ∞ are not
@@ -201,26 +232,42 @@ class Keyring:
             problem = "needs a sign-in in a browser; run this command once on a terminal."
             raise CredentialMissing(f"the credential {name!r} {problem}")
         redirect, state, verifier = Redirect(), secrets.token_urlsafe(24), secrets.token_urlsafe(64)
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+        challenge = (
+            base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
+            .decode()
+            .rstrip("=")
+        )
         asked |= {"response_type": "code", "redirect_uri": redirect.url, "state": state}
         asked |= {"code_challenge": challenge, "code_challenge_method": "S256"}
         self.settings.open_browser(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
-        return {"code": redirect.wait(state)["code"], "redirect_uri": redirect.url, "code_verifier": verifier}
+        return {
+            "code": redirect.wait(state)["code"],
+            "redirect_uri": redirect.url,
+            "code_verifier": verifier,
+        }
 
     def _ask(self, name: str, url: str, basic: str = "", **form: str) -> JsonObject:
         """What the token's address answers to a form; one that takes the client by HTTP Basic alone is sent it so."""
         headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
         headers |= {"Authorization": f"Basic {basic}"} if basic else {}
-        request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
+        request = HttpRequest(
+            method="POST", url=url, headers=headers, body=urlencode(form).encode()
+        )
         origin, _ = split_url(url)
         answer = self.transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
-        if answer.status in (400, 401) and b"invalid_client" in answer.body and "client_secret" in form:
+        if (
+            answer.status in (400, 401)
+            and b"invalid_client" in answer.body
+            and "client_secret" in form
+        ):
             client = f"{quote_plus(form.pop('client_id'))}:{quote_plus(form.pop('client_secret'))}"
             return self._ask(name, url, base64.b64encode(client.encode()).decode(), **form)
         if answer.status is None:
             problem = answer.trouble
         elif answer.status != 200:
-            problem = f"{origin.netloc} answered {answer.status}: {one_line(answer.problem, limit=200)}"
+            problem = (
+                f"{origin.netloc} answered {answer.status}: {one_line(answer.problem, limit=200)}"
+            )
         else:
             problem = f"{url} answered without access_token"
             with suppress(ValueError):
@@ -246,13 +293,21 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
     """
     flows = mapping(scheme.get("flows"))
     code, own = mapping(flows.get("authorizationCode")), mapping(flows.get("clientCredentials"))
-    with_browser = bool(credential.authorization_url or code) and not (credential.client_secret and own)
+    with_browser = bool(credential.authorization_url or code) and not (
+        credential.client_secret and own
+    )
     flow = code if with_browser else own
-    page = credential.authorization_url or str(flow.get("authorizationUrl", "")) if with_browser else ""
+    page = (
+        credential.authorization_url or str(flow.get("authorizationUrl", ""))
+        if with_browser
+        else ""
+    )
     token_url = credential.token_url or str(flow.get("tokenUrl", ""))
     if not token_url:
         problem = f"the credential {name!r} has a client_id, but the document names no address that gives tokens"
-        advice = f"set credentials.{name}.token_url, and authorization_url for a sign-in in the browser"
+        advice = (
+            f"set credentials.{name}.token_url, and authorization_url for a sign-in in the browser"
+        )
         raise CredentialMissing(f"{problem}; {advice}.")
     for url in filter(None, (token_url, page)):
         try:

@@ -18,7 +18,9 @@ from protocols.schema import JsonObject, combined
 PATH_MARK = "x-atc-path"
 """True in an argument's schema: its value is a path, whose slashes are sent as they are."""
 
-_GREEDY = re.compile(r"\{(?:\+([^{}/]+)|\*([^{}/]+)|([^{}/]+)[+*]|([^{}/:]+):path|path:([^{}/:]+))\}")
+_GREEDY = re.compile(
+    r"\{(?:\+([^{}/]+)|\*([^{}/]+)|([^{}/]+)[+*]|([^{}/:]+):path|path:([^{}/:]+))\}"
+)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UNICODE_ESCAPE = re.compile(r"%u([0-9a-fA-F]{4})")
 _QUOTED_PATH = re.compile(r"""[`'"]([^`'"\s/]+(?:/[^`'"\s/]+)+)[`'"]""")
@@ -26,7 +28,9 @@ _SAYS_PATH = re.compile(
     r"\b(?:url-?encoded|file|full|relative|absolute|folder|directory) path\b|\bpath (?:of|to) (?:an?|the)\b|\bslash",
     re.IGNORECASE,
 )
-_NO_PATH = re.compile(r"n/a|and/or|(?:application|audio|font|image|text|video|multipart)/.*", re.IGNORECASE)
+_NO_PATH = re.compile(
+    r"n/a|and/or|(?:application|audio|font|image|text|video|multipart)/.*", re.IGNORECASE
+)
 """Texts with a slash that are no path: abbreviations and media types."""
 _URL_FORMATS = ("uri", "uri-reference", "iri", "iri-reference")
 _MOST_ENCODINGS = 8
@@ -130,7 +134,9 @@ def _shows_path(schema: JsonObject) -> bool:
 def _samples(schema: JsonObject) -> Iterator[str]:
     """Yield the texts that a schema gives as values."""
     single = [schema.get("example"), schema.get("const")]
-    several = [value for key in ("examples", "enum") if isinstance(value := schema.get(key), list | tuple)]
+    several = [
+        value for key in ("examples", "enum") if isinstance(value := schema.get(key), list | tuple)
+    ]
     for value in (*single, *(value for values in several for value in values)):
         if isinstance(value, str):
             yield value

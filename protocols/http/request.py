@@ -30,14 +30,32 @@ DEFAULT_HEADERS: Final = {
 }
 # They decide how or where a request travels, so no argument may set them.
 _TRANSPORT_HEADERS = frozenset(
-    ["host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "expect", "keep-alive"]
+    [
+        "host",
+        "connection",
+        "content-length",
+        "transfer-encoding",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+        "keep-alive",
+    ]
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _BRACES = re.compile(r"\{([^{}/]*)\}")
-_COOKIE_SAFE = "!#$%&'()*+-./:<=>?@[]^_`{|}~"  # RFC 6265: no space, quote, comma, semicolon or backslash
+_COOKIE_SAFE = (
+    "!#$%&'()*+-./:<=>?@[]^_`{|}~"  # RFC 6265: no space, quote, comma, semicolon or backslash
+)
 
 _MULTIPART = "multipart/form-data"
-_MERGED = ("path", "query", "form", "body", "field")  # many servers read them as one set of parameters
+_MERGED = (
+    "path",
+    "query",
+    "form",
+    "body",
+    "field",
+)  # many servers read them as one set of parameters
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 """Where an object stands for its fields, and the place in which those are."""
 
@@ -92,13 +110,23 @@ class Plan:
         }
         self._used = set(self._places.values())
         if len(self._used & {"body", "form", "whole_body"}) > 1:
-            problem = "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
+            problem = (
+                "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
+            )
             raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
         if binding.media.endswith("json") and not binding.body_argument:
             self._used.add("body")
         # Two marks that sources leave in argument schemas: how arrays and objects are sent, and what is no JSON.
-        schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
-        self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
+        schemas = {
+            name: schema
+            for name, schema in protocol.parameters.items()
+            if isinstance(schema, Mapping)
+        }
+        self._joins = {
+            name: str(schema["x-atc-join"])
+            for name, schema in schemas.items()
+            if "x-atc-join" in schema
+        }
         forms = [name for name in schemas if self._places[name] == "form"]
         files = [name for name in forms if is_file(schemas[name], protocol.input_schema)]
         self._parts = dict.fromkeys(map(binding.wire_name, files), "application/octet-stream")
@@ -108,24 +136,31 @@ class Plan:
         body = schemas.get(binding.body_argument or "", {})
         self._media = binding.media or str(body.get("contentMediaType", "application/json"))
         self._paths = {
-            binding.wire_name(name): PathRule(binding.wire_name(name), schema, protocol.input_schema)
+            binding.wire_name(name): PathRule(
+                binding.wire_name(name), schema, protocol.input_schema
+            )
             for name, schema in schemas.items()
             if self._places[name] == "path"
         }
         self._fields: dict[str, Mapping[str, Any]] = {
             name: top.get("properties") or {}
             for name, schema in schemas.items()
-            if "object" in types(top := resolve(schema, protocol.input_schema)) and name not in self._joins
+            if "object" in types(top := resolve(schema, protocol.input_schema))
+            and name not in self._joins
         }
 
-    def build(self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()) -> HttpRequest:
+    def build(
+        self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()
+    ) -> HttpRequest:
         """The request for these arguments, by original name. `reserved` are places and names of credentials.
 
         Raises:
             ToolError: an argument cannot be put where it belongs, or takes the place of another; nothing was sent.
         """
         refuse_unless_json(self._tool, arguments)
-        sent = [name for argument, value in arguments.items() for name in self._names(argument, value)]
+        sent = [
+            name for argument, value in arguments.items() for name in self._names(argument, value)
+        ]
         self._refuse_collisions(sent, reserved)
         at: dict[str, dict[str, Json]] = defaultdict(dict)
         for one in sent:
@@ -139,7 +174,8 @@ class Plan:
             headers[name] = self._line(name, value).strip(" \t")
         if cookies := at["cookie"]:
             headers["Cookie"] = "; ".join(
-                f"{name}={quote(self._line(name, value), safe=_COOKIE_SAFE)}" for name, value in cookies.items()
+                f"{name}={quote(self._line(name, value), safe=_COOKIE_SAFE)}"
+                for name, value in cookies.items()
             )
         body, media = self._body(at)
         if body is not None:
@@ -157,7 +193,10 @@ class Plan:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         owner, joint = f"argument {argument!r}", self._joins.get(argument)
         if joint == "[]" and place in ("query", "form"):
-            yield from (_Name(place, name, owner, inner, name == wire) for name, inner in _bracketed(wire, value))
+            yield from (
+                _Name(place, name, owner, inner, name == wire)
+                for name, inner in _bracketed(wire, value)
+            )
             return
         if place in ("query", "form") and joint == "{}" and value is not None:
             value = json.dumps(value, separators=(",", ":"))
@@ -177,14 +216,23 @@ class Plan:
     def _declared(self) -> list[_Name]:
         """The names that are spoken for, whether or not a call gives them a value."""
         query = self._template.partition("?")[2].split("&")
-        found = [_Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address") for pair in query if pair]
+        found = [
+            _Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
+            for pair in query
+            if pair
+        ]
         if self._binding.idempotency_header:
             found.append(_Name("header", self._binding.idempotency_header, "the idempotency key"))
         if "cookie" in self._used:
             found.append(_Name("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
-            owner, fields = f"argument {name!r}", self._fields.get(name, ()) if place in _OBJECTS else ()
-            found += [_Name(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields]
+            owner, fields = (
+                f"argument {name!r}",
+                self._fields.get(name, ()) if place in _OBJECTS else (),
+            )
+            found += [
+                _Name(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields
+            ]
             found.append(_Name(place, self._binding.wire_name(name), owner))
         return found
 
@@ -199,7 +247,9 @@ class Plan:
         others += [_Name(place, name, "a credential") for place, name in reserved]
         exact = {name.exact: name.owner for name in reversed(self._declared)}
         taken: dict[tuple[str, str], list[_Name]] = defaultdict(list)
-        for name in (*self._declared, *sent, *others) if not all(name.declared for name in sent) else ():
+        for name in (
+            (*self._declared, *sent, *others) if not all(name.declared for name in sent) else ()
+        ):
             for reading in name.readings:
                 taken[reading].append(name)
         for name in sent:
@@ -210,11 +260,15 @@ class Plan:
                 alike = [other for reading in name.readings for other in taken[reading]]
                 if name.place == "field":
                     asked = [one for one in alike if one.place == "query" and one.value is not None]
-                    alike = [one for one in asked if json.dumps(one.value) != json.dumps(name.value)]
+                    alike = [
+                        one for one in asked if json.dumps(one.value) != json.dumps(name.value)
+                    ]
                 owners = {other.owner for other in alike}
             if other := min(owners - {name.owner}, default=None):
                 problem = f"{name.owner} would be sent as {name.name!r}, in the place of {other}"
-                raise self._refusal(f"{problem}; leave it out, or give the value to the argument that it is for.")
+                raise self._refusal(
+                    f"{problem}; leave it out, or give the value to the argument that it is for."
+                )
 
     # --- the parts of a request
 
@@ -253,7 +307,9 @@ class Plan:
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
         if at["form"] and self._multipart:
-            return encode_multipart_formdata([self._part(name, text) for name, text in _pairs(at["form"])])
+            return encode_multipart_formdata(
+                [self._part(name, text) for name, text in _pairs(at["form"])]
+            )
         if at["form"]:
             return _encoded(at["form"]).encode(), "application/x-www-form-urlencoded"
         if at["whole_body"]:
@@ -268,7 +324,9 @@ class Plan:
 
     def _part(self, name: str, text: str) -> RequestField:
         media = self._parts.get(name)
-        part = RequestField(name, text, filename=name if media == "application/octet-stream" else None)
+        part = RequestField(
+            name, text, filename=name if media == "application/octet-stream" else None
+        )
         part.make_multipart(content_type=media)
         return part
 
@@ -276,7 +334,9 @@ class Plan:
         """A value on the one line that it has in a header, a cookie or the path."""
         text = ",".join(item for _, item in _pairs({name: value}))
         if found := _CONTROL.search(text):
-            raise self._refusal(f"argument {name!r} holds the control character {found[0]!r}, which is not sent.")
+            raise self._refusal(
+                f"argument {name!r} holds the control character {found[0]!r}, which is not sent."
+            )
         return text
 
     def _refusal(self, problem: str) -> ToolError:
@@ -289,7 +349,9 @@ def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
         json.dumps(dict(arguments), allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
-        raise ToolError(None, f"{tool}: the arguments are not JSON ({problem}).", outcome="not_run") from None
+        raise ToolError(
+            None, f"{tool}: the arguments are not JSON ({problem}).", outcome="not_run"
+        ) from None
 
 
 def spelled(name: str) -> str:
@@ -307,7 +369,9 @@ def _bracketed(name: str, value: Json) -> Iterator[tuple[str, Json]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _bracketed(f"{name}[{key}]", inner)
-    elif isinstance(value, list | tuple) and any(isinstance(item, Mapping | list | tuple) for item in value):
+    elif isinstance(value, list | tuple) and any(
+        isinstance(item, Mapping | list | tuple) for item in value
+    ):
         for number, inner in enumerate(value):
             yield from _bracketed(f"{name}[{number}]", inner)
     else:

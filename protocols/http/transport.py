@@ -123,7 +123,9 @@ class _Timed:
         host = exchange.origin.host
         direct = connection.proxy is None  # where a proxy is, the user said
         if direct:
-            addresses = exchange.names.addresses(host, connection.port, seconds=exchange.remaining())
+            addresses = exchange.names.addresses(
+                host, connection.port, seconds=exchange.remaining()
+            )
         else:
             exchange.names.require_far(host)
             addresses = look_up(connection.host, connection.port, seconds=exchange.remaining())
@@ -131,7 +133,9 @@ class _Timed:
         for address in addresses:
             try:
                 options = connection.socket_options
-                connected = create_connection((address, connection.port), exchange.remaining(), socket_options=options)
+                connected = create_connection(
+                    (address, connection.port), exchange.remaining(), socket_options=options
+                )
             except OSError as error:
                 failure = error
                 continue
@@ -215,7 +219,13 @@ class Transport:
         return self.receive(request, origin, deadline=deadline, take=self._whole)
 
     def receive(
-        self, request: HttpRequest, origin: Origin, *, deadline: float, take: Take, stall_seconds: float | None = None
+        self,
+        request: HttpRequest,
+        origin: Origin,
+        *,
+        deadline: float,
+        take: Take,
+        stall_seconds: float | None = None,
     ) -> Answer:
         """Send `request` and give the answer's head and the pieces of its body to `take`, whose answer is returned.
 
@@ -226,24 +236,32 @@ class Transport:
         try:
             # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
             headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
-            prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
+            prepared.prepare(
+                method=request.method, url=request.url, headers=headers, data=request.body
+            )
             if split_url(str(prepared.url))[0] != origin:
                 return Answer(trouble=f"the address of {origin.netloc} is ambiguous", sent=False)
             exchange.allow(stall_seconds)
             left, route = exchange.remaining(), self._route(origin)
             # Those of SOCKS note nothing: assume the worst there.
-            exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
+            exchange.sent = any(
+                str(proxy).startswith("socks") for proxy in route["proxies"].values()
+            )
             response = self._adapter.send(prepared, stream=True, timeout=(left, left), **route)
         except _FAILURES as error:
             return _lost(error, origin, sent=exchange.sent)
         fields = {name.lower(): value for name, value in response.headers.items()}
-        head = Answer(status=response.status_code, headers=fields, passing=response.status_code in _PASSING)
+        head = Answer(
+            status=response.status_code, headers=fields, passing=response.status_code in _PASSING
+        )
         with response:
             try:
                 return take(head, _pieces(response, exchange, stall_seconds))
             except _Broken as broken:
                 if isinstance(broken.reason, Undecodable):  # nor will it be the next time
-                    return Answer(status=head.status, trouble=f"the body from {origin.netloc} {broken.reason}")
+                    return Answer(
+                        status=head.status, trouble=f"the body from {origin.netloc} {broken.reason}"
+                    )
                 return _lost(broken.reason, origin, sent=True)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
@@ -266,8 +284,13 @@ class Transport:
             if succeeded:  # of an error, the status says what matters
                 raise
         if succeeded and len(body) > limit:
-            return Answer(status=head.status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
-        return Answer(status=head.status, headers=head.headers, body=bytes(body[:limit]), passing=head.passing)
+            return Answer(
+                status=head.status,
+                trouble=f"the body is over the limit of {limit:,} bytes; ask for less",
+            )
+        return Answer(
+            status=head.status, headers=head.headers, body=bytes(body[:limit]), passing=head.passing
+        )
 
 
 def route_to(origin: Origin) -> Mapping[str, Any]:
@@ -277,7 +300,9 @@ def route_to(origin: Origin) -> Mapping[str, Any]:
     return {key: found[key] for key in ("proxies", "verify", "cert")}
 
 
-def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: float | None) -> Iterator[bytes]:
+def _pieces(
+    response: requests.Response, exchange: _Exchange, stall_seconds: float | None
+) -> Iterator[bytes]:
     """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_Broken` where no more of it comes."""
     try:
         steps = steps_of(response.headers.get("content-encoding", ""))
@@ -293,12 +318,16 @@ def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: flo
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     if isinstance(error, NotThere):
-        advice = f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"
+        advice = (
+            f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"
+        )
         if error.forbidden:
             advice = "which these tools may not call: near_hosts is off"
         return Answer(trouble=f"{error}, {advice}", sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
-    sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
+    sent = sent and not (
+        isinstance(error, ValueError) and isinstance(error, requests.RequestException)
+    )
     if isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
         what = "no complete answer from" if sent else "no connection to"
         return Answer(trouble=f"{what} {origin.netloc} in time", sent=sent, passing=not sent)
@@ -318,7 +347,9 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
 
 
-def follow(request: HttpRequest, send: Callable[[HttpRequest], Answer]) -> tuple[Answer, HttpRequest]:
+def follow(
+    request: HttpRequest, send: Callable[[HttpRequest], Answer]
+) -> tuple[Answer, HttpRequest]:
     """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
 
     Its `trouble` says why the last redirect was not followed, if it was not. Also the request that was answered.
@@ -338,7 +369,9 @@ def follow(request: HttpRequest, send: Callable[[HttpRequest], Answer]) -> tuple
             return replace(answer, trouble=trouble), request
         if request.method not in ("GET", "HEAD"):
             if answer.status != 303:
-                return replace(answer, trouble=f"a {request.method} is not sent on to {target}"), request
+                return replace(
+                    answer, trouble=f"a {request.method} is not sent on to {target}"
+                ), request
             kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
             request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)

@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, SourceUnavailable, ToolError
+from protocols.errors import (
+    CredentialMissing,
+    InvalidProtocol,
+    Outcome,
+    SourceUnavailable,
+    ToolError,
+)
 from protocols.http.credentials import dress
 from protocols.http.oauth import Keyring
 from protocols.http.request import HttpRequest, refuse_unless_json
@@ -62,7 +68,10 @@ class Servers:
     def __init__(self, keyring: Keyring) -> None:
         self._keyring, self._settings = keyring, keyring.settings
         servers, problems = keyring.settings.servers, keyring.settings.problems
-        self._known = {name: _Known(server, problems.get(f"mcp.{name}", "")) for name, server in servers.items()}
+        self._known = {
+            name: _Known(server, problems.get(f"mcp.{name}", ""))
+            for name, server in servers.items()
+        }
         self._lock = threading.Lock()
 
     def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
@@ -80,9 +89,13 @@ class Servers:
         if not found and server.command and not (confirm and confirm(server)):
             advice = "Run this on a terminal to be asked, give --start-servers, or set [mcp.NAME] in your own settings."
             if confirm is None:
-                advice = "If you trust it: Agent(…, config=Config(start_servers=True)), or load_tools(…,"
+                advice = (
+                    "If you trust it: Agent(…, config=Config(start_servers=True)), or load_tools(…,"
+                )
                 advice += " invoker=Invoker(InvokeSettings(confirm_start=...)))."
-            raise SourceUnavailable(f"the command {server.shown!r} was not started: nobody agreed to it. {advice}")
+            raise SourceUnavailable(
+                f"the command {server.shown!r} was not started: nobody agreed to it. {advice}"
+            )
         fresh = self._known[found] if found else _Known(server)
         try:
             connection = self._connected(fresh)
@@ -90,7 +103,9 @@ class Servers:
         except ToolError as error:
             fresh.drop()
             problem = error.body.rstrip(".")
-            raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
+            raise SourceUnavailable(
+                f"the MCP server {server.shown!r} gives no tools: {problem}."
+            ) from error
         with self._lock:
             known_as = name or found or identifier(connection.name or "mcp")
             other = self._known.get(known_as)
@@ -107,7 +122,9 @@ class Servers:
         trusted = server.trusted or self._settings.trust_annotations
         return known_as, [_protocol(tool, known_as, trusted=trusted) for tool in tools]
 
-    def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> Callable[[JsonObject], Json]:
+    def bind(
+        self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool
+    ) -> Callable[[JsonObject], Json]:
         """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
         tool, name, mask = protocol.name, binding.server, self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
@@ -115,11 +132,15 @@ class Servers:
         def call(arguments: JsonObject) -> Json:
             refuse_unless_json(tool, arguments)  # which the SDK's connection does not survive
             if name not in self._known:
-                problem = f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
+                problem = (
+                    f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
+                )
                 problem += f"; add [mcp.{name}] with its command or url to your settings."
                 raise ToolError(None, problem, outcome="not_run")
             try:
-                result = self._connected(self._known[name]).call(binding.tool, arguments, failed=failed)
+                result = self._connected(self._known[name]).call(
+                    binding.tool, arguments, failed=failed
+                )
                 return mask.result(to_json(_value(result, protocol.output_schema, failed=failed)))
             except CredentialMissing:
                 raise
@@ -129,7 +150,9 @@ class Servers:
                 answer = said and said[:_MAX_ANSWER]
                 raise ToolError(None, one_line(text), outcome=lost.outcome, answer=answer) from None
             except TypeError as problem:
-                raise ToolError(None, one_line(mask(f"{tool}: {problem}")), outcome=failed) from None
+                raise ToolError(
+                    None, one_line(mask(f"{tool}: {problem}")), outcome=failed
+                ) from None
 
         return call
 
@@ -175,8 +198,12 @@ class Servers:
                 origin, _ = split_url(server.url)
                 headers = dict(self._settings.headers.get(origin.netloc, {}))
             if server.url and server.credential:
-                secrets = self._keyring.secrets([server.credential], {}, origin, tool="the MCP server")
-                request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
+                secrets = self._keyring.secrets(
+                    [server.credential], {}, origin, tool="the MCP server"
+                )
+                request = dress(
+                    HttpRequest(method="POST", url=server.url, headers=headers), secrets
+                )
                 server, headers = replace(server, url=request.url), dict(request.headers)
             from protocols.mcp.connection import Connection
 
@@ -192,8 +219,12 @@ def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) ->
     """
     if result.get("isError"):
         text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
-        text = text or (dumps(found) if (found := result.get("structuredContent")) else "no explanation")
-        raise ToolError(None, text, outcome=failed if _UNSURE.search(text) else "refused", answer=text)
+        text = text or (
+            dumps(found) if (found := result.get("structuredContent")) else "no explanation"
+        )
+        raise ToolError(
+            None, text, outcome=failed if _UNSURE.search(text) else "refused", answer=text
+        )
     if result.get("structuredContent") is not None:
         return result["structuredContent"]
     values = [_block(block, schema) for block in result.get("content", ())]
@@ -204,13 +235,21 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
     if block.get("type") == "text":
         text = str(block.get("text", ""))
         try:
-            return read(Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema)
+            return read(
+                Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema
+            )
         except Unreadable:  # drift from the schema, which is passed on
             return text
     described = {"type": block.get("type"), **block.get("resource", block)}
     base64 = described.pop("data", None) or described.pop("blob", None)
-    found = {key: value for key, value in described.items() if key not in ("_meta", "annotations", "icons")}
-    return found | ({"bytes": len(base64) * 3 // 4 - base64[-2:].count("=")} if isinstance(base64, str) else {})
+    found = {
+        key: value
+        for key, value in described.items()
+        if key not in ("_meta", "annotations", "icons")
+    }
+    return found | (
+        {"bytes": len(base64) * 3 // 4 - base64[-2:].count("=")} if isinstance(base64, str) else {}
+    )
 
 
 # --- tools as protocols: what a server says of them is data; what it promises is not believed by itself
@@ -236,7 +275,11 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
         name=name,
         title=str(tool.get("title") or hints.get("title") or ""),
         description=str(tool.get("description") or "").strip(),
-        input_schema={"type": "object", "properties": {}, **(_usable(given) or {"properties": parts})},
+        input_schema={
+            "type": "object",
+            "properties": {},
+            **(_usable(given) or {"properties": parts}),
+        },
         output_schema=_usable(tool.get("outputSchema")),
         annotations=_believed(hints, trusted=trusted),
         binding=McpBinding(server=server, tool=name),

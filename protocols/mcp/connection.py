@@ -62,7 +62,11 @@ class Connection:
         with ExitStack() as stack:
             if server.url:
                 transport: Any = over_http(server, headers, keyring, self._said)
-                seconds += SIGN_IN_SECONDS if keyring.settings.open_browser and not server.credential else 0
+                seconds += (
+                    SIGN_IN_SECONDS
+                    if keyring.settings.open_browser and not server.credential
+                    else 0
+                )
             else:
                 limit = keyring.settings.max_body_bytes
                 transport = over_stdio(server, self._said, most_bytes=limit)
@@ -75,12 +79,16 @@ class Connection:
                 while isinstance(cause, BaseExceptionGroup):
                     cause = cause.exceptions[0]
                 problem = one_line(str(cause)) or type(cause).__name__
-                problem = "it did not answer in time" if isinstance(cause, TimeoutError) else problem
+                problem = (
+                    "it did not answer in time" if isinstance(cause, TimeoutError) else problem
+                )
                 raise ToolError(None, self._with_last_words(problem), outcome="not_run") from error
             ended = ExitStack()
             ended.enter_context(suppress(Exception))  # that of a connection which ended by itself
             ended.push(stack.pop_all())
-            self._end = finalize(self, ended.close)  # at the latest before Python ends, which would wait for it
+            self._end = finalize(
+                self, ended.close
+            )  # at the latest before Python ends, which would wait for it
 
     @property
     def name(self) -> str:
@@ -100,7 +108,9 @@ class Connection:
             found += tools
             size += len(dumps(tools))
             if size > _MOST_CHARACTERS:
-                raise ToolError(None, f"its list of tools is over the limit of {_MOST_CHARACTERS:,} characters")
+                raise ToolError(
+                    None, f"its list of tools is over the limit of {_MOST_CHARACTERS:,} characters"
+                )
             if not (cursor := page.next_cursor):
                 return found
         raise ToolError(None, f"its list of tools does not end within {_MOST_PAGES} pages")
@@ -113,7 +123,9 @@ class Connection:
                 not say that nothing was done.
         """
         # Not `call_tool`, which refuses a result that departs from the tool's schema.
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        request = CallToolRequest(
+            params=CallToolRequestParams(name=tool, arguments=dict(arguments))
+        )
         asked = partial(self._client.session.send_request, request, CallToolResult)
         return _plain(self._wait(asked, seconds=self._seconds, failed=failed))
 
@@ -122,7 +134,9 @@ class Connection:
         self.closed = True
         self._end()
 
-    def _wait(self, asked: Callable[[], Awaitable[Any]], *, seconds: float, failed: Outcome = "unknown") -> Any:
+    def _wait(
+        self, asked: Callable[[], Awaitable[Any]], *, seconds: float, failed: Outcome = "unknown"
+    ) -> Any:
         async def answered() -> Any:
             with anyio.fail_after(seconds):
                 return await asked()
@@ -143,7 +157,9 @@ class Connection:
             if error.code != CONNECTION_CLOSED:
                 # Errors with other codes the SDK also makes up itself.
                 outcome = "refused" if error.code in _NOT_RUN else failed
-                raise ToolError(None, error.message, outcome=outcome, answer=error.message) from None
+                raise ToolError(
+                    None, error.message, outcome=outcome, answer=error.message
+                ) from None
             # With other words it is one answer over HTTP that broke off.
             self.closed = self.closed or error.message == "Connection closed"
             problem = self._with_last_words(error.message)

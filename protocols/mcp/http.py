@@ -19,7 +19,12 @@ import anyio.to_thread
 import httpx2
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthToken,
+)
 from pydantic import BaseModel
 from requests.utils import select_proxy
 
@@ -53,13 +58,18 @@ async def over_http(
     exchanges = Exchanges(names, max_bytes=settings.max_body_bytes, seconds=seconds, log=log)
     with ExitStack() as stack:
         auth = None
-        if not server.credential and (settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")):
+        if not server.credential and (
+            settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")
+        ):
             redirect = stack.enter_context(Redirect())
             auth = _SignIn(url, keyring, redirect, exchanges).client()
         sent = {"Accept-Encoding": ACCEPTED, **headers}
         client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
         limit = settings.max_body_bytes
-        async with client, streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams:
+        async with (
+            client,
+            streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams,
+        ):
             yield streams
 
 
@@ -86,7 +96,9 @@ class Exchanges(httpx2.AsyncBaseTransport):
         Raises:
             httpx2.ConnectError: its host may not or cannot be reached.
         """
-        pushed = request.method == "GET" and "text/event-stream" in request.headers.get("accept", "")
+        pushed = request.method == "GET" and "text/event-stream" in request.headers.get(
+            "accept", ""
+        )
         if pushed and self._too_often():
             return httpx2.Response(429, request=request)
         seconds = _CLOSE_SECONDS if request.method == "DELETE" else self._seconds
@@ -99,7 +111,9 @@ class Exchanges(httpx2.AsyncBaseTransport):
             return httpx2.Response(504, request=request)
         self._note(f"HTTP {answer.status_code}" if answer.is_error else "")
         answer.stream = _Raw(answer.stream, self._limit)
-        headers = httpx2.Headers([one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED])
+        headers = httpx2.Headers(
+            [one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED]
+        )
         # Without its charset: Python knows codecs that decompress, and a server does not get to choose among those.
         headers["content-type"] = answer.headers.get("content-type", "").partition(";")[0].strip()
         events = headers["content-type"].lower() == "text/event-stream"
@@ -134,7 +148,9 @@ class Exchanges(httpx2.AsyncBaseTransport):
             if proxy not in self._proxied:
                 self._proxied[proxy] = httpx2.AsyncHTTPTransport(proxy=proxy, verify=self._context)
             return await self._proxied[proxy].handle_async_request(request)
-        if origin not in self._direct:  # one for each, since a connection is kept under its address alone
+        if (
+            origin not in self._direct
+        ):  # one for each, since a connection is kept under its address alone
             self._direct[origin] = httpx2.AsyncHTTPTransport(verify=self._context)
         known = self._pinned.get(origin)
         if known is not None:
@@ -145,7 +161,9 @@ class Exchanges(httpx2.AsyncBaseTransport):
         failure: httpx2.TransportError = httpx2.ConnectError(f"{origin.netloc} has no address")
         for address in await self._addresses(origin):
             try:
-                answer = await self._direct[origin].handle_async_request(_to(address, request, origin))
+                answer = await self._direct[origin].handle_async_request(
+                    _to(address, request, origin)
+                )
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
                 continue
@@ -289,7 +307,9 @@ class _Body(httpx2.AsyncByteStream):
         if self._bytes > self._most_bytes:
             raise _over(self._most_bytes)
         if self._lines > self._most_lines:
-            raise httpx2.StreamError(f"the stream of events is over the limit of {self._most_lines:,} lines")
+            raise httpx2.StreamError(
+                f"the stream of events is over the limit of {self._most_lines:,} lines"
+            )
 
     async def aclose(self) -> None:
         await self._answer.aclose()
@@ -298,25 +318,38 @@ class _Body(httpx2.AsyncByteStream):
 class _SignIn:
     """What the SDK's own OAuth client rests on, which acts when the server answers 401: a browser and our tokens."""
 
-    def __init__(self, url: str, keyring: Keyring, redirect: Redirect, exchanges: Exchanges) -> None:
-        self._url, self._name, self._redirect, self._exchanges = url, f"mcp {url}", redirect, exchanges
+    def __init__(
+        self, url: str, keyring: Keyring, redirect: Redirect, exchanges: Exchanges
+    ) -> None:
+        self._url, self._name, self._redirect, self._exchanges = (
+            url,
+            f"mcp {url}",
+            redirect,
+            exchanges,
+        )
         self._tokens, self._open = keyring.tokens, keyring.settings.open_browser
 
     def client(self) -> OAuthClientProvider:
-        asked = OAuthClientMetadata.model_validate({"client_name": "atc", "redirect_uris": [self._redirect.url]})
+        asked = OAuthClientMetadata.model_validate(
+            {"client_name": "atc", "redirect_uris": [self._redirect.url]}
+        )
         return OAuthClientProvider(
             self._url, asked, self, redirect_handler=self._show, callback_handler=self._come_back
         )
 
     async def _show(self, address: str) -> None:
         if self._open is None:
-            raise CredentialMissing("it wants a sign-in in a browser; run this command once on a terminal")
+            raise CredentialMissing(
+                "it wants a sign-in in a browser; run this command once on a terminal"
+            )
         await self._exchanges.require(address)  # the browser, too, could be sent to a service here
         self._open(address)
 
     async def _come_back(self) -> AuthorizationCodeResult:
         found = await asyncio.to_thread(self._redirect.wait, None)
-        return AuthorizationCodeResult(code=found["code"], state=found.get("state"), iss=found.get("iss"))
+        return AuthorizationCodeResult(
+            code=found["code"], state=found.get("state"), iss=found.get("iss")
+        )
 
     async def get_tokens(self) -> OAuthToken | None:
         found = self._tokens.get(self._name).get("token")

@@ -43,7 +43,9 @@ async def over_stdio(server: McpServer, log: LastWords, *, most_bytes: int) -> A
         OSError: the command cannot be started.
     """
     environment = get_default_environment() | dict(server.env)
-    process = await anyio.open_process(list(server.command), env=environment, start_new_session=True)
+    process = await anyio.open_process(
+        list(server.command), env=environment, start_new_session=True
+    )
     received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, sent = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
@@ -105,7 +107,11 @@ class _Said:
 
 
 async def _read(
-    process: Process, received: ObjectSendStream[Any], said: _Said, most_bytes: int, waiting: _Waiting
+    process: Process,
+    received: ObjectSendStream[Any],
+    said: _Said,
+    most_bytes: int,
+    waiting: _Waiting,
 ) -> None:
     """Hand on the messages on stdout, then read on without looking, so that the command can end."""
     assert process.stdout is not None

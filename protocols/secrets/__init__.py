@@ -27,7 +27,9 @@ Change = Callable[[Json], Json]
 _MOST_VIEWS = 500  # schemas that describe one place at once
 
 
-def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None) -> Json:
+def covered(
+    value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None
+) -> Json:
     """`value` with `cover(leaf)` for each secret string or number, and `rest(…)` for each other leaf and each key.
 
     Visited in the value's order.
@@ -52,7 +54,11 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
         if value is None or isinstance(value, bool) or value == "" or place.said is False:
             return plain(value)
         # A listed value is known to all who read it.
-        return cover(value) if inside or (not place.listed and name.says_secret(value)) else plain(value)
+        return (
+            cover(value)
+            if inside or (not place.listed and name.says_secret(value))
+            else plain(value)
+        )
 
     return node(value, _Place((schema,), schema or {}), Name(), marked=False)
 
@@ -68,7 +74,11 @@ class _Place:
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
         self.root, self.views = root, combined(schemas, root, most=_MOST_VIEWS)
         self.listed = any("enum" in view or "const" in view for view in self.views)
-        marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
+        marks = [
+            view["x-atc-secret"]
+            for view in self.views
+            if isinstance(view.get("x-atc-secret"), bool)
+        ]
         self.said: bool | None = any(marks) if marks else any(map(_mark, self.views)) or None
         """What the schemas declare; None where they declare nothing."""
         self._firsts = max((len(view.get("prefixItems", ())) for view in self.views), default=0)
@@ -117,9 +127,15 @@ def with_parts(secret: Json) -> list[Json]:
     if not isinstance(secret, str):
         return [secret]
     scheme = _SCHEME.fullmatch(secret.strip())
-    values = [value for name, value in _COOKIE.findall(secret) if name.lower() not in _COOKIE_ATTRIBUTES]
+    values = [
+        value for name, value in _COOKIE.findall(secret) if name.lower() not in _COOKIE_ATTRIBUTES
+    ]
     login = _LOGIN.fullmatch(secret)
-    parts = [found[1] for found in (scheme, login) if found is not None and (found is scheme or is_no_word(found[1]))]
+    parts = [
+        found[1]
+        for found in (scheme, login)
+        if found is not None and (found is scheme or is_no_word(found[1]))
+    ]
     return list(dict.fromkeys([secret, *parts, *values, *within(secret)]))
 
 
@@ -142,7 +158,8 @@ PLACEHOLDER = re.compile(r"\[redacted-(?:str|int|float)-\d+-[a-z]?\d[\d.]*\]")
 _THE_SAME = re.compile(r"[A-Za-z0-9_.\-]+")  # characters that nothing escapes
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.\- @:/+,!$&?~]")
 _MASKS = re.compile(
-    r"\s*([*•●·.#_\-])\1*\s*|x+|X+|[<\[({*]*(?:redacted|masked|hidden|filtered|removed)[>\])}*]*", re.IGNORECASE
+    r"\s*([*•●·.#_\-])\1*\s*|x+|X+|[<\[({*]*(?:redacted|masked|hidden|filtered|removed)[>\])}*]*",
+    re.IGNORECASE,
 )
 
 
@@ -153,7 +170,9 @@ def placeholder(value: str | float, mark: str) -> str:
 
 def in_literal(text: str) -> str:
     """`text` as it can stand within the quotes of a Python literal or a JSON string, whatever is in it."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}" if ord(found[0]) < 0x10000 else found[0], text)
+    return _UNSAFE.sub(
+        lambda found: f"\\u{ord(found[0]):04x}" if ord(found[0]) < 0x10000 else found[0], text
+    )
 
 
 def conceals_nothing(text: str) -> bool:

@@ -36,7 +36,9 @@ VALUE_BELOW = re.compile(
     (?:["'](?P<q1>[^"'\n]{1,600})["']|(?P<v>[^\s"']{1,600}))""",
     re.VERBOSE | re.IGNORECASE,
 )
-PART = re.compile(r"""["'](?:;[^\n]{0,200})?\r?\n(?:[\w-]{1,40}:[^\n]{0,100}\r?\n){0,3}\r?\n(?P<v>[^\s]{1,600})\r?\n""")
+PART = re.compile(
+    r"""["'](?:;[^\n]{0,200})?\r?\n(?:[\w-]{1,40}:[^\n]{0,100}\r?\n){0,3}\r?\n(?P<v>[^\s]{1,600})\r?\n"""
+)
 FLAG = re.compile(rf"[ \t]{{1,4}}(?:{QUOTED}|(?P<v>[^\s\"'`<>|;]{{1,600}}))")
 CALLED = re.compile(rf"\(\s{{0,4}}(?:{QUOTED})")
 IN_WORDS = re.compile(

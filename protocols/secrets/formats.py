@@ -39,7 +39,9 @@ _LOOSE = re.compile(
 _JWT = re.compile(
     r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
 )
-_HASH = re.compile(r"\$(?:2[abxy]?|[156y]|apr1|sha1|argon2\w{1,3}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./+=,$-]{16,300}")
+_HASH = re.compile(
+    r"\$(?:2[abxy]?|[156y]|apr1|sha1|argon2\w{1,3}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./+=,$-]{16,300}"
+)
 """A password as `crypt`, bcrypt, Argon2 and their like store it."""
 
 
@@ -67,7 +69,10 @@ def find(text: str) -> Iterator[str]:
     effort = _Effort()
     for keyword, rules in _rules().items():
         if keyword in lower:
-            places = [found.start() for found in islice(re.finditer(re.escape(keyword), lower), _MOST_PLACES)]
+            places = [
+                found.start()
+                for found in islice(re.finditer(re.escape(keyword), lower), _MOST_PLACES)
+            ]
             for rule in rules:
                 yield from _of_rule(rule, text, places, effort)
 
@@ -112,14 +117,28 @@ def _rules() -> dict[str, list[_Rule]]:
     """The rules, by each of their keywords, one of which stands in whatever they find."""
     spec = find_spec("secretscreen")
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("secretscreen, one of the dependencies, is missing", name="secretscreen")
-    document = tomllib.loads(Path(spec.origin).with_name("gitleaks.toml").read_text(encoding="utf-8"))
+        raise ModuleNotFoundError(
+            "secretscreen, one of the dependencies, is missing", name="secretscreen"
+        )
+    document = tomllib.loads(
+        Path(spec.origin).with_name("gitleaks.toml").read_text(encoding="utf-8")
+    )
     rules: dict[str, list[_Rule]] = {}
     for entry in document["rules"]:
         if "regex" not in entry or entry["id"] in _BY_NAME:
             continue
-        pattern = entry["regex"].replace("(?i)", "").replace(r"\z", r"\Z").replace("[[:alnum:]]", "[a-zA-Z0-9]")
-        rule = _Rule(pattern, "(?i)" in entry["regex"], entry.get("secretGroup", 0), entry.get("entropy", 0.0))
+        pattern = (
+            entry["regex"]
+            .replace("(?i)", "")
+            .replace(r"\z", r"\Z")
+            .replace("[[:alnum:]]", "[a-zA-Z0-9]")
+        )
+        rule = _Rule(
+            pattern,
+            "(?i)" in entry["regex"],
+            entry.get("secretGroup", 0),
+            entry.get("entropy", 0.0),
+        )
         for keyword in entry["keywords"]:
             rules.setdefault(keyword.lower(), []).append(rule)
     return rules

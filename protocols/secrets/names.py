@@ -18,9 +18,22 @@ number of a card). *random*: only what looks drawn at random, since the name has
 
 _SAID = WORDS["secrets"]
 _TOKENS = {f"{word}{ending}" for word in _SAID["tokens"] for ending in ("token", "tokens")}
-_TEXT = _SAID["text"] | _TOKENS | {f"{word}{ending}" for word in _SAID["keys"] for ending in ("key", "keys")}
-_NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (_SAID[one] for one in ("number", "random", "nothing_new", "questions"))
-_ENDINGS = ("apikey", "passphrase", "passwd", "password", "secret", "secretkey")  # of words written together
+_TEXT = (
+    _SAID["text"]
+    | _TOKENS
+    | {f"{word}{ending}" for word in _SAID["keys"] for ending in ("key", "keys")}
+)
+_NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (
+    _SAID[one] for one in ("number", "random", "nothing_new", "questions")
+)
+_ENDINGS = (
+    "apikey",
+    "passphrase",
+    "passwd",
+    "password",
+    "secret",
+    "secretkey",
+)  # of words written together
 _LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
 _OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -42,7 +55,9 @@ OTHER_SCRIPTS = re.compile(
 )
 """Names of passwords in other scripts than the Latin one, and the word `is` behind them."""
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "Ł": "L", "Ø": "O", "Đ": "D"})
+_LETTERS = str.maketrans(
+    {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "Ł": "L", "Ø": "O", "Đ": "D"}
+)
 _CHORD = re.compile(
     r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt|⌘|⌥|⇧)"
     r"[ +-]{1,3})+\S{1,9}",
@@ -81,7 +96,11 @@ def kind_of(name: str) -> Kind | None:
 
 def is_secret(name: str, value: Json) -> bool:
     """Whether what stands under a name is such a secret as the name says, and not a flag, a count or a word."""
-    if (kind := kind_of(name)) is None or isinstance(value, bool) or not isinstance(value, str | int | float):
+    if (
+        (kind := kind_of(name)) is None
+        or isinstance(value, bool)
+        or not isinstance(value, str | int | float)
+    ):
         return False
     text = str(value).strip()
     if not isinstance(value, str):
@@ -102,7 +121,12 @@ def is_other(name: str, value: str) -> bool:
 
 def looks_random(text: str) -> bool:
     """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
-    if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
+    if (
+        len(text) < _RANDOM_LENGTH
+        or any(map(str.isspace, text))
+        or _UUID.fullmatch(text)
+        or _TIME.search(text)
+    ):
         return False
     if "/" in text and _FILE.fullmatch(text):
         return False

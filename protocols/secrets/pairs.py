@@ -58,7 +58,9 @@ class Name(NamedTuple):
         spaced = any(map(str.isspace, value))
         if self.loose and (spaced or not is_no_word(value) or _FILE.fullmatch(value)):
             return False
-        return not self.labelled or not (is_label(value) or (spaced and not any(map(is_no_word, value.split()))))
+        return not self.labelled or not (
+            is_label(value) or (spaced and not any(map(is_no_word, value.split())))
+        )
 
 
 def of_members(value: JsonObject, above: Name) -> Iterator[Name]:
@@ -80,7 +82,11 @@ def _of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[str, 
     if lower == "value":
         for naming, name in said:
             if naming in _NAMING and re.fullmatch(r"[\w.\-]+", name):
-                return Name(name, labelled=naming not in ("name", "key", "variable", "var", "header", "field", "param"))
+                return Name(
+                    name,
+                    labelled=naming
+                    not in ("name", "key", "variable", "var", "header", "field", "param"),
+                )
     if lower in _CARRIERS and kind_of(above.text) is not None:
         return above
     for naming, name in said if lower in _LOOSE_VALUES else ():
@@ -112,7 +118,9 @@ def _said_beside(value: JsonObject) -> list[tuple[str, str]]:
 def of_items(value: Sequence[Json], above: Name) -> Iterator[Name]:
     """Yield by what name each item of a list is judged."""
     if above.columns:
-        row = len(value) == len(above.columns) and not any(isinstance(item, list | tuple) for item in value)
+        row = len(value) == len(above.columns) and not any(
+            isinstance(item, list | tuple) for item in value
+        )
         yield from _of_cells(value, above.columns) if row else [above] * len(value)
     elif _is_table(value):
         header = tuple(map(str, value[0]))
@@ -176,13 +184,18 @@ def _is_header(items: Sequence[Json]) -> bool:
     if not 1 <= len(items) <= _MOST_COLUMNS:
         return False
     names = [_column(item) for item in items]
-    return all(_NAME.fullmatch(name) for name in names) and any(kind_of(name) is not None for name in names)
+    return all(_NAME.fullmatch(name) for name in names) and any(
+        kind_of(name) is not None for name in names
+    )
 
 
 def _column(item: Json) -> str:
     """Return the name of a column, given as a text or as an object with its name."""
     if isinstance(item, Mapping):
-        item = next((item[key] for key in ("name", "key", "id", "field", "title", "label") if key in item), "")
+        item = next(
+            (item[key] for key in ("name", "key", "id", "field", "title", "label") if key in item),
+            "",
+        )
     return item if isinstance(item, str) else ""
 
 
@@ -191,4 +204,6 @@ def _is_table(value: Sequence[Json]) -> bool:
     if len(value) < 2 or not isinstance(value[0], list | tuple) or not _is_header(value[0]):
         return False
     width = len(value[0])
-    return width > 1 and all(isinstance(row, list | tuple) and len(row) == width for row in value[1:])
+    return width > 1 and all(
+        isinstance(row, list | tuple) and len(row) == width for row in value[1:]
+    )

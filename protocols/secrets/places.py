@@ -19,7 +19,8 @@ _LONGEST_MESSAGE = 1_000
 """Characters of a text that may be a message with a code for signing in."""
 
 _USERINFO = re.compile(
-    r"""://([^\s/:@?#"'<>]{0,200}):([^\s/?#"'<>]{1,500})@ | ://([^\s/:@?#"'<>]{16,500})@""", re.VERBOSE
+    r"""://([^\s/:@?#"'<>]{0,200}):([^\s/?#"'<>]{1,500})@ | ://([^\s/:@?#"'<>]{16,500})@""",
+    re.VERBOSE,
 )
 _BOT = re.compile(r"/bot\d{6,12}:([\w-]{30,})")
 _STEP = re.compile(
@@ -28,7 +29,9 @@ _STEP = re.compile(
     (?:/[\w.-]{1,60}){0,3}?/([\w~.=-]{20,500})""",
     re.VERBOSE | re.IGNORECASE,
 )
-_QUERY = re.compile(r"[?&#](?:code|ticket|assertion|SAMLResponse|invite)=([\w.~%+/=-]{16,2000})", re.IGNORECASE)
+_QUERY = re.compile(
+    r"[?&#](?:code|ticket|assertion|SAMLResponse|invite)=([\w.~%+/=-]{16,2000})", re.IGNORECASE
+)
 """What a person comes back with from a page for signing in."""
 _LOGIN = re.compile(
     r"""\b(?:log.?in|user(?:.?name)?|account|access|credentials?|zugang(?:sdaten)?|identifiants?)[ \t]?:[ \t]{0,4}
@@ -40,10 +43,13 @@ _COMMUNITY = re.compile(
 )
 """A name by which devices are asked, as their settings write it: whoever knows it may ask."""
 _HOOK = re.compile(r"https?://[^\s\"'<>]{0,200}?hook[^\s\"'<>]{0,500}", re.IGNORECASE)
-_ORACLE = re.compile(r"(?::thin:|sqlplus[ \t]+(?:-\w[ \t]+)?)[\w.$-]{1,100}/([^\s/@\"']{4,200})@", re.IGNORECASE)
+_ORACLE = re.compile(
+    r"(?::thin:|sqlplus[ \t]+(?:-\w[ \t]+)?)[\w.$-]{1,100}/([^\s/@\"']{4,200})@", re.IGNORECASE
+)
 _BEARER = re.compile(r"(?<![\w-])(?:Bearer|Basic)[ \t]{1,4}[\"']?([^\s\"'<>,;]{8,})", re.IGNORECASE)
 _JOINED = re.compile(
-    r"""["'](?:Bearer|Basic|Token)\s{0,4}["']\s{0,4}[+.&,]\s{0,4}["']([^"'\n]{6,500})["']""", re.IGNORECASE
+    r"""["'](?:Bearer|Basic|Token)\s{0,4}["']\s{0,4}[+.&,]\s{0,4}["']([^"'\n]{6,500})["']""",
+    re.IGNORECASE,
 )
 _USER_FLAG = re.compile(
     r"""(?<!\S)(?:-u|--user|--userpwd|-U|--proxy-user)[ =]{0,2}["']?[^\s:"'/]{1,100}:([^\s"']{3,500})"""
@@ -67,14 +73,20 @@ _SECURE = re.compile(rf"SecureString[ \t]{{1,4}}(?:-String[ \t]{{1,4}})?{QUOTED}
 _IDENTIFIED = re.compile(rf"IDENTIFIED[ \t]+BY[ \t]+{QUOTED}", re.IGNORECASE)
 _PASSIN = re.compile(r"-pass(?:in|out)?[ \t]+pass:(\S{4,200})")
 _STORED = re.compile(r"\{S?SHA\d{0,3}\}[\w+/=]{20,200}")
-_PGPASS = re.compile(r"(?m)^[\w.*-]{1,200}:(?:\d{2,5}|\*):[\w*-]{1,100}:[\w.*-]{1,100}:(\S{4,500})$")
-_INSERT = re.compile(r"INSERT\s{1,9}INTO\s{1,9}[^()]{1,200}\(([^()]{1,1000})\)\s{0,9}VALUES\s{0,9}", re.IGNORECASE)
+_PGPASS = re.compile(
+    r"(?m)^[\w.*-]{1,200}:(?:\d{2,5}|\*):[\w*-]{1,100}:[\w.*-]{1,100}:(\S{4,500})$"
+)
+_INSERT = re.compile(
+    r"INSERT\s{1,9}INTO\s{1,9}[^()]{1,200}\(([^()]{1,1000})\)\s{0,9}VALUES\s{0,9}", re.IGNORECASE
+)
 _ROW = re.compile(r"\(((?:'(?:[^'\\]|\\.)*'|[^()'])*)\)\s{0,9},?\s{0,9}")
 _CELL = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|([^',]*))\s*(?:,|$)")
 _MANIFEST = re.compile(r"(?m)^[ \t]*[\"']?kind[\"']?:[ \t]*[\"']?Secret\b")
 _DATA = re.compile(r"(?m)^[ \t]*(?:stringData|data):[ \t]*\n((?:[ \t]+\S.*\n?|[ \t]*\n)+)")
 _ENTRY = re.compile(r"[ \t]+[\w.-]+:[ \t]*[\"']?([^\s\"'|>][^\s\"']*)")
-_SIGN_IN = re.compile(r"verif|log.?in|sign.?in|one.?time|authent|security|2fa|two.factor|otp|passcode|password")
+_SIGN_IN = re.compile(
+    r"verif|log.?in|sign.?in|one.?time|authent|security|2fa|two.factor|otp|passcode|password"
+)
 _CODE = re.compile(
     r"""\b(?:code|passcode|otp|pin)\b[^\d\n]{0,40}?\b(?:[A-Z]-)?(\d{3}[ -]?\d{3}|\d{4,8})\b
     | \b(\d{3}[ -]?\d{3}|\d{4,8})\b[^\d\n.]{0,30}\b(?:code|passcode|otp|pin)\b""",
@@ -97,14 +109,23 @@ def _in_addresses(text: str, lower: str) -> Iterator[str]:
     if ":thin:" in lower or "sqlplus" in lower:
         yield from (found[1] for found in _ORACLE.finditer(text))
     if "=" in text:
-        yield from (value for found in _QUERY.finditer(text) if looks_random(found[1]) for value in spelled(found[1]))
+        yield from (
+            value
+            for found in _QUERY.finditer(text)
+            if looks_random(found[1])
+            for value in spelled(found[1])
+        )
     if "://" not in text:
         return
     for found in _USERINFO.finditer(text):
         user, secret = found[1] or found[3], found[2]
         if user and looks_random(user):
             yield user
-        if secret and not (secret.isalpha() and kind_of(secret) is not None) and not PLACEHOLDER.search(secret):
+        if (
+            secret
+            and not (secret.isalpha() and kind_of(secret) is not None)
+            and not PLACEHOLDER.search(secret)
+        ):
             yield from spelled(secret)
     yield from (found[1] for found in _BOT.finditer(text))
     yield from (found[1] for found in _STEP.finditer(text) if looks_random(found[1]))
@@ -127,14 +148,18 @@ def _in_commands(text: str, lower: str) -> Iterator[str]:
     for pattern in patterns:
         for found in pattern.finditer(text):
             value = _first(found)
-            if is_no_word(value) and not (pattern is _SHORT_FLAG and re.match(r"[\d.:/-]+$|.*[/\\]", value)):
+            if is_no_word(value) and not (
+                pattern is _SHORT_FLAG and re.match(r"[\d.:/-]+$|.*[/\\]", value)
+            ):
                 yield value
 
 
 def _in_statements(text: str, lower: str) -> Iterator[str]:
     """Yield what headers, calls, SQL, PowerShell and Kubernetes write without an assignment."""
     if "bearer" in lower or "basic" in lower:
-        yield from (value for found in _BEARER.finditer(text) if is_no_word(value := found[1].rstrip(TAIL)))
+        yield from (
+            value for found in _BEARER.finditer(text) if is_no_word(value := found[1].rstrip(TAIL))
+        )
         yield from (found[1] for found in _JOINED.finditer(text) if is_no_word(found[1]))
     if any(word in lower for word in ("login", "log_in", "auth", "credential", "sign", "connect")):
         yield from (value for found in _PAIR.finditer(text) if is_no_word(value := _first(found)))
@@ -146,7 +171,9 @@ def _in_statements(text: str, lower: str) -> Iterator[str]:
         yield from (found[0] for found in _STORED.finditer(text))
     if ":" in text:
         yield from (found[1] for found in _PGPASS.finditer(text))
-        yield from (value for found in _LOGIN.finditer(text) if is_no_word(value := found[1].rstrip(TAIL)))
+        yield from (
+            value for found in _LOGIN.finditer(text) if is_no_word(value := found[1].rstrip(TAIL))
+        )
     if "community" in lower or "com2sec" in lower:
         yield from (found[1] for found in _COMMUNITY.finditer(text) if is_no_word(found[1]))
     if "insert" in lower:

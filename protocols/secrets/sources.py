@@ -43,11 +43,15 @@ def _in_address(address: str) -> list[str]:
     found += [value for name, value in _PARAMETER.findall(query) if _is_secret(name, value)]
     named = _PARAMETER.findall(fragment)
     found += [value for name, value in named if _is_secret(name, value)]
-    found += [fragment] if not named and len(fragment) >= _LONG_VALUE and is_no_word(fragment) else []
+    found += (
+        [fragment] if not named and len(fragment) >= _LONG_VALUE and is_no_word(fragment) else []
+    )
     steps = re.split("[/;=]", path)
     return found + [step for step in steps if len(step) >= _LONG_STEP and looks_random(step)]
 
 
 def _is_secret(name: str, value: str) -> bool:
     """True if a parameter is named as a secret, or has a long value that is no word."""
-    return bool(value) and (kind_of(name) is not None or (len(value) >= _LONG_VALUE and is_no_word(value)))
+    return bool(value) and (
+        kind_of(name) is not None or (len(value) >= _LONG_VALUE and is_no_word(value))
+    )

@@ -34,11 +34,15 @@ def find(text: str, start: int, done: int) -> tuple[list[str], int]:
     for _ in range(_ROWS if columns else 0):
         end = text.find("\n", at) if text.find("\n", at) >= 0 else len(text)
         row = split(text[at:end])
-        if at >= len(text) or (len(row) != len(cells) and not re.fullmatch(r"[\s|+:-]*", text[at:end])):
+        if at >= len(text) or (
+            len(row) != len(cells) and not re.fullmatch(r"[\s|+:-]*", text[at:end])
+        ):
             break
         if len(row) == len(cells):
             for column, kind in columns:
-                plain = re.search("passw|pwd|secret|token", cells[column], re.IGNORECASE) is not None
+                plain = (
+                    re.search("passw|pwd|secret|token", cells[column], re.IGNORECASE) is not None
+                )
                 found += worthy(row[column], kind, "shown" if plain else "near", quoted=True)
         at = end + 1
     return found, max(last, at - 1)
@@ -46,7 +50,9 @@ def find(text: str, start: int, done: int) -> tuple[list[str], int]:
 
 def _splitter(pattern: str, strip: str) -> _Split:
     compiled = re.compile(pattern)
-    return lambda line: [cell.strip().strip("\"'`*") for cell in compiled.split(line.strip().strip(strip))]
+    return lambda line: [
+        cell.strip().strip("\"'`*") for cell in compiled.split(line.strip().strip(strip))
+    ]
 
 
 _SPLITS = (

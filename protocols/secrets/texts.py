@@ -115,8 +115,16 @@ def _behind_names(text: str) -> Iterator[str]:
         names += 1
         if names > _MOST_NAMES:
             return
-        if kind != "random" or name.lower() in SIGNED or _RUN.search(text, end, end + _WINDOW) is not None:
-            yield from (value for value in _behind(text, start, end, kind, name.lower()) if not is_other(name, value))
+        if (
+            kind != "random"
+            or name.lower() in SIGNED
+            or _RUN.search(text, end, end + _WINDOW) is not None
+        ):
+            yield from (
+                value
+                for value in _behind(text, start, end, kind, name.lower())
+                if not is_other(name, value)
+            )
         if start >= lines_done:
             values, lines_done = secret_tables.find(text, start, lines_done)
             yield from values
@@ -137,7 +145,9 @@ def _behind(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[
     if (found := FLAG.match(text, end, stop)) is not None:
         quoted = found["v"] is None
         if text[max(0, start - 2) : start].endswith("-"):
-            yield from worthy(_value(found).rstrip("]>)"), kind, "said" if quoted else "shown", quoted=False)
+            yield from worthy(
+                _value(found).rstrip("]>)"), kind, "said" if quoted else "shown", quoted=False
+            )
         elif quoted:
             yield from worthy(_value(found), kind, "near", quoted=True)
     for pattern in (IN_WORDS, NEXT_LINE):
@@ -175,17 +185,23 @@ def _plain(text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str) -
     """Yield an unquoted value: one word, or all the words of a phrase."""
     value = found["v"]
     line = text[found.start("v") : text.find("\n", found.start("v")) % (len(text) + 1)].strip()
-    if re.fullmatch(r"[a-z]+(?: [a-z]+){3,30}", line) and (name.endswith(_PHRASES) or not is_label(line)):
+    if re.fullmatch(r"[a-z]+(?: [a-z]+){3,30}", line) and (
+        name.endswith(_PHRASES) or not is_label(line)
+    ):
         yield line
         return
     if bond == "said" and value[0] == "{" and value[-1] == "}" and is_no_word(value[1:-1]):
         yield value[1:-1]  # as ODBC writes it
     alone = line == value
-    if text[found.end("v") : found.end("v") + 1] in ",)" and re.fullmatch(r"[A-Za-z_]+[,)]*", value):
+    if text[found.end("v") : found.end("v") + 1] in ",)" and re.fullmatch(
+        r"[A-Za-z_]+[,)]*", value
+    ):
         return  # a variable
     if value[-1] == ":" or (bond == "shown" and is_label(value)):
         return  # the next name, or a label as in a file of translations
-    if " " in text[found.start("by") - 1 : found.start("by")] and re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z]+)+", value):
+    if " " in text[found.start("by") - 1 : found.start("by")] and re.fullmatch(
+        r"[A-Za-z]+(?:_[A-Za-z]+)+", value
+    ):
         return  # a variable, as in `token = read_token`
     if not alone and WORD.fullmatch(value.rstrip(TAIL)):
         return  # the first word of a sentence
@@ -200,7 +216,9 @@ def _plain(text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str) -
 def _cookies(text: str, end: int) -> Iterator[str]:
     """Yield the values of a header with cookies that are named as secrets, or look drawn at random."""
     line = text[end : end + 1_000].split("\n", 1)[0]
-    for name, value in re.findall(r"(?:^[\"']?\s*[:=]\s*[\"']?|[;,]\s*)([^=;,\s\"']+)=([^;,\s\"']{6,})", line):
+    for name, value in re.findall(
+        r"(?:^[\"']?\s*[:=]\s*[\"']?|[;,]\s*)([^=;,\s\"']+)=([^;,\s\"']{6,})", line
+    ):
         if name.lower() in _ATTRIBUTES:
             continue
         if looks_random(value) or (kind_of(name) is not None and is_no_word(value)):

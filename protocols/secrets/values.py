@@ -36,7 +36,9 @@ _REFERENCE = re.compile(
 _EXPRESSION = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]+\.[A-Za-z_][A-Za-z_.]*$")
 _CAMEL = re.compile(r"_*[A-Z]?[a-z]+(?:[A-Z]+[a-z]{2,})*|_*(?:[A-Z]+[a-z]{2,})+")
 WORD = re.compile(r"[A-Za-z]?[a-z]*(?:['’-][a-z]+)*|[A-Z]+")
-PLACEHOLDER = re.compile(r"\{[\w.\[\]\"']*\}|[$#]\{|%\(?[sd]\b|<[\w -]+>|^(?:sha\d+|md5)[:-]", re.IGNORECASE)
+PLACEHOLDER = re.compile(
+    r"\{[\w.\[\]\"']*\}|[$#]\{|%\(?[sd]\b|<[\w -]+>|^(?:sha\d+|md5)[:-]", re.IGNORECASE
+)
 """What stands for a value that is put there later, and the fingerprint of a key, which is public."""
 _COUNTED = re.compile(
     r"[A-Za-z]{2,12}[-_/.#]?\d{1,3}|[A-Za-z]+/\d+(?:\.\d+)*|v?\d+(?:\.\d+)+\S{0,4}|\d+[a-z]{1,8}|[\d:TZ.+-]+"
@@ -47,7 +49,9 @@ _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 TAIL = ".,;:!?)]}>*`"
 
 
-SIGNED = frozenset({"sig", "signature", "x-amz-security-token", "x-amz-signature", "x-goog-signature"})
+SIGNED = frozenset(
+    {"sig", "signature", "x-amz-security-token", "x-amz-signature", "x-goog-signature"}
+)
 
 
 def named(name: str) -> Kind | None:
@@ -66,7 +70,12 @@ def spelled(value: str) -> Iterator[str]:
 
 def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]:
     """Yield a value where it is such a secret as its name says."""
-    if not value or value.lower() in _STATES or _REFERENCE.match(value) or not any(map(str.isalnum, value)):
+    if (
+        not value
+        or value.lower() in _STATES
+        or _REFERENCE.match(value)
+        or not any(map(str.isalnum, value))
+    ):
         return
     if kind == "number":
         if is_secret("pin", value) and (bond != "near" or any(map(str.isdigit, value))):
@@ -74,7 +83,9 @@ def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]
         return
     if kind == "random" and not looks_random(value) and (bond == "near" or not _is_key(value)):
         return
-    if PLACEHOLDER.search(value) or (value.isalpha() and kind_of(value) is not None):  # `--token TOKEN`
+    if PLACEHOLDER.search(value) or (
+        value.isalpha() and kind_of(value) is not None
+    ):  # `--token TOKEN`
         return
     if bond == "near" and (len(value) < _SHORTEST_NEAR or not is_no_word(value)):
         return
@@ -91,7 +102,11 @@ def is_label(value: str) -> bool:
         return len(parts) > 1 and any(part.strip(TAIL).lower() in _STATES for part in parts)
     if value.isalpha() and kind_of(value) is not None:
         return True
-    return value[:1].isupper() or not value.isascii() or any(part.strip(TAIL).lower() in _STATES for part in parts)
+    return (
+        value[:1].isupper()
+        or not value.isascii()
+        or any(part.strip(TAIL).lower() in _STATES for part in parts)
+    )
 
 
 def _is_key(value: str) -> bool:
@@ -114,4 +129,7 @@ def is_no_word(value: str) -> bool:
         return _COUNTED.fullmatch(value) is None
     if _CAMEL.fullmatch(value):
         return False
-    return any(c in value for c in "!@#$%^&*+~") or re.search(r"[a-z][A-Z]+[a-z]+[A-Z]", value) is not None
+    return (
+        any(c in value for c in "!@#$%^&*+~")
+        or re.search(r"[a-z][A-Z]+[a-z]+[A-Z]", value) is not None
+    )

@@ -42,7 +42,9 @@ _NESTED_PERCENT = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
 _ODD = re.compile(r"[^\x00-\x7f]{1,200}")
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 
-_LINES = words("blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul")
+_LINES = words(
+    "blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul"
+)
 """Tags that begin a line."""
 _TAG = rf"""</?(?:{"|".join(_LINES)}|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label
 |legend|mark|q|s|samp|small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
@@ -52,7 +54,8 @@ _TAGS = re.compile(
 )
 _TAG_NAME = re.compile(r"<(/?)([\w:.-]+)")
 _BBCODE = re.compile(
-    r"\[/?(?:b|i|u|s|code|tt|mono|quote|color|size|font|url|center)(?:=[^\]\n]{1,40})?\]", re.IGNORECASE
+    r"\[/?(?:b|i|u|s|code|tt|mono|quote|color|size|font|url|center)(?:=[^\]\n]{1,40})?\]",
+    re.IGNORECASE,
 )
 _EMPHASIS = re.compile(
     r"""(?<![\w*])(?P<a>\*{1,3})(?=[^\s*])[^*\n]{1,100}(?<=\S)(?P=a)(?!\*)
@@ -120,7 +123,9 @@ class View:
         if start < 0:
             return
         self._done = max(0, start - _NEAR // 2)
-        spelled = self.source[self._place(start, bisect_right) : self._place(start + len(value), bisect_left)]
+        spelled = self.source[
+            self._place(start, bisect_right) : self._place(start + len(value), bisect_left)
+        ]
         if spelled != value:
             yield spelled
 
@@ -180,7 +185,9 @@ def _without_odd_letters(text: str) -> Iterator[_Edit]:
         if len(new) == len(old):
             yield from ((start, end, new),) if new != old else ()
         elif _ACCENTS.isdisjoint(old):
-            yield from ((start + n, start + n + 1, plain.get(ord(one), one)) for n, one in enumerate(old))
+            yield from (
+                (start + n, start + n + 1, plain.get(ord(one), one)) for n, one in enumerate(old)
+            )
         else:
             yield start, end, new
 
@@ -188,8 +195,15 @@ def _without_odd_letters(text: str) -> Iterator[_Edit]:
 @cache
 def _plain_letters() -> dict[int, str]:
     """Return what each odd character stands for."""
-    codes = [*range(0x80, 0xD800), *range(0xF900, 0x10000), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F200)]
-    plainer = {one: unicodedata.normalize("NFKC", chr(one)) for one in codes if chr(one) not in _ACCENTS}
+    codes = [
+        *range(0x80, 0xD800),
+        *range(0xF900, 0x10000),
+        *range(0x1D400, 0x1D800),
+        *range(0x1F100, 0x1F200),
+    ]
+    plainer = {
+        one: unicodedata.normalize("NFKC", chr(one)) for one in codes if chr(one) not in _ACCENTS
+    }
     hidden = {one: "" for one in [*codes, *range(0xE0000, 0xE0080)] if HIDDEN.match(chr(one))}
     arrows = {ord(one): "->" for one in "→⇒➜➔➡⟶⟹↦"}
     return {one: letter for one, letter in plainer.items() if letter != chr(one)} | arrows | hidden
@@ -199,7 +213,11 @@ def _without_markup(text: str) -> Iterator[_Edit]:
     """Yield lines, cells of a row or nothing in the place of tags."""
     if "<" in text and ">" in text:
         for found in _TAGS.finditer(text):
-            yield found.start(), found.end(), _instead(found[0], text[max(0, found.start() - 3) : found.start()])
+            yield (
+                found.start(),
+                found.end(),
+                _instead(found[0], text[max(0, found.start() - 3) : found.start()]),
+            )
     elif "[/" in text:
         yield from ((found.start(), found.end(), "") for found in _BBCODE.finditer(text))
 

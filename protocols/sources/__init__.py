@@ -84,7 +84,9 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
 
-def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()) -> Source:
+def load_source(
+    source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()
+) -> Source:
     """One source with its tools ready to be called and what it holds beside them, read as `load_tools` reads it.
 
     `modules` are Python modules that the user named too: descriptions in a folder may bind their functions.
@@ -104,7 +106,9 @@ def is_local_data(text: str) -> bool:
         if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
             return False
         path, here = Path(location).expanduser(), os.path.realpath(".")
-        return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
+        return all(
+            Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path))
+        )
     except (OSError, ValueError):  # no file can have such a name
         return False
 
@@ -113,7 +117,12 @@ def absolute(text: str) -> str:
     """The source as it means the same in every folder: with the whole path where it is a file or a folder."""
     name, location, base_url = _spelled(text)
     path = Path(location).expanduser()
-    if is_mcp(location) or is_url(location) or not path.exists() or (path.is_dir() and _is_python(location)):
+    if (
+        is_mcp(location)
+        or is_url(location)
+        or not path.exists()
+        or (path.is_dir() and _is_python(location))
+    ):
         return text
     return f"{name and f'{name}='}{path.absolute()}{f'@{base_url}' if base_url else ''}"
 
@@ -134,9 +143,13 @@ def _each_source(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
         elif isinstance(source, str) or callable(source):
             yield source
         elif isinstance(source, Toolbox):
-            raise SourceUnavailable("a toolbox is no source among others; add it instead: load_tools(…) + toolbox.")
+            raise SourceUnavailable(
+                "a toolbox is no source among others; add it instead: load_tools(…) + toolbox."
+            )
         elif isinstance(source, Mapping):
-            raise SourceUnavailable("a mapping is no tool source; write the document into a file and give its path.")
+            raise SourceUnavailable(
+                "a mapping is no tool source; write the document into a file and give its path."
+            )
         elif isinstance(source, Iterable) and not isinstance(source, bytes):
             yield from _each_source(source)
         else:
@@ -147,7 +160,9 @@ def _each_source(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
 
 def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
     """The tools of one of `sources`; a file may bind the functions of every module that was named."""
-    functions = source.functions or {name: one for other in sources for name, one in other.functions.items()}
+    functions = source.functions or {
+        name: one for other in sources for name, one in other.functions.items()
+    }
     home = source.home.url if source.home and source.home.url in invoker.started else ""
     return [
         Tool(
@@ -173,7 +188,13 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
     found = [_read(text, invoker) for text in given if isinstance(text, str)]
     if functions := [one for one in given if not isinstance(one, str)]:
         protocols, callables = read_functions(functions)
-        ours = Source(text="the functions", name="functions", kind="python", protocols=protocols, functions=callables)
+        ours = Source(
+            text="the functions",
+            name="functions",
+            kind="python",
+            protocols=protocols,
+            functions=callables,
+        )
         found.append(ours)
     modules = {name.partition(":")[0] for source in found for name in source.functions}
     described = []
@@ -181,16 +202,16 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
         for protocol in source.protocols if source.kind == "protocols" else ():
             described.append(binding := protocol.binding)
             if isinstance(binding, PythonBinding) and binding.module not in modules:
-                problem = (
-                    f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not."
-                )
+                problem = f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not."
                 hint = f"If you trust it, give the module {binding.module!r} as a source yourself ('--tools MODULE', or"
                 hint += " '--module MODULE' of 'atc probe')."
                 raise InvalidProtocol(source.text, problem, path="binding.python", hint=hint)
     return [
         source
         if source.kind not in ("python", "mcp")
-        else replace(source, protocols=[one for one in source.protocols if one.binding not in described])
+        else replace(
+            source, protocols=[one for one in source.protocols if one.binding not in described]
+        )
         for source in found
     ]
 
@@ -222,8 +243,17 @@ def _read(text: str, invoker: Invoker) -> Source:
         protocols, functions = read_module(location)
         name = name or protocols[0].collection.rpartition(".")[2]
         file = Path(location.rpartition(":")[0] or location).expanduser()
-        place = str(file.resolve()) if file.is_file() else ""  # another module cannot have an installed one's name
-        return Source(text=text, name=name, kind="python", protocols=protocols, functions=functions, place=place)
+        place = (
+            str(file.resolve()) if file.is_file() else ""
+        )  # another module cannot have an installed one's name
+        return Source(
+            text=text,
+            name=name,
+            kind="python",
+            protocols=protocols,
+            functions=functions,
+            place=place,
+        )
     path, fetched = Path(location).expanduser(), is_url(location)
     try:
         homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
@@ -233,7 +263,9 @@ def _read(text: str, invoker: Invoker) -> Source:
         invoker.homes.add(homes[-1].host)
     if location.strip() and path.is_dir():
         protocols = read_folder(path, base_url=base_url)
-        return Source(text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols)
+        return Source(
+            text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols
+        )
     if not fetched and not (location.strip() and path.exists()):
         raise SourceUnavailable(
             f"{shown(location)!r} is no tool source: there is no such folder, file or Python module; give a folder of"
@@ -269,16 +301,26 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
     if binding is None:
         return protocol
     if not isinstance(binding, HttpBinding):
-        kind = f"the MCP server {binding.server!r}" if isinstance(binding, McpBinding) else "code of this machine"
-        problem = f"{protocol.name!r} asks to call {kind}, which a document from an address may not."
+        kind = (
+            f"the MCP server {binding.server!r}"
+            if isinstance(binding, McpBinding)
+            else "code of this machine"
+        )
+        problem = (
+            f"{protocol.name!r} asks to call {kind}, which a document from an address may not."
+        )
         hint = "If you trust it, download the document and give the file."
         raise InvalidProtocol(where, problem, path="binding", hint=hint)
     try:
         origin, _ = split_url(binding.url)
     except ValueError as error:
-        raise InvalidProtocol(where, f"{protocol.name!r}: {error}.", path="binding.http.url") from None
+        raise InvalidProtocol(
+            where, f"{protocol.name!r}: {error}.", path="binding.http.url"
+        ) from None
     if not any(covers(home, origin) for home in homes):
-        problem = f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
+        problem = (
+            f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
+        )
         problem += " a document from an address may have only its own host called."
         hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download the document"
         raise InvalidProtocol(where, problem, hint=f"{hint} and give the file.")
@@ -290,4 +332,6 @@ def _unsaid(protocol: ToolProtocol) -> ToolProtocol:
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):
         return protocol
-    return replace(protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations))
+    return replace(
+        protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations)
+    )

@@ -52,7 +52,9 @@ def fetch_document(location: str, *, homes: set[str] | None = None, near: bool =
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SourceUnavailable(f"{shown(location)} is not text, so it is no JSON or YAML document.") from None
+        raise SourceUnavailable(
+            f"{shown(location)} is not text, so it is no JSON or YAML document."
+        ) from None
     del body  # up to 50 MB, which reading the text needs
     return parse(text, where=shown(location))
 
@@ -72,7 +74,10 @@ def parse(text: str, *, where: str) -> Json:
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
     except (yaml.YAMLError, ValueError, TypeError) as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
+        mark, problem = (
+            getattr(error, "problem_mark", None),
+            getattr(error, "problem", None) or str(error),
+        )
         problem = f"{problem} (line {mark.line + 1})" if mark else problem
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
 
@@ -82,22 +87,30 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
     headers = {**DEFAULT_HEADERS, "Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
     try:
         origin = split_url(url)[0]
-        with closing(Transport(max_body_bytes=MAX_BYTES, homes={origin.host} if near else None)) as transport:
+        with closing(
+            Transport(max_body_bytes=MAX_BYTES, homes={origin.host} if near else None)
+        ) as transport:
             answer, _ = follow(
                 HttpRequest(method="GET", url=url.partition("#")[0], headers=headers),
                 lambda one: transport.send(one, origin, deadline=deadline),
             )
     except ValueError as error:
-        raise SourceUnavailable(f"{shown(url)} cannot be fetched: {shown(one_line(str(error)))}.") from None
+        raise SourceUnavailable(
+            f"{shown(url)} cannot be fetched: {shown(one_line(str(error)))}."
+        ) from None
     if problem := answer.trouble:
         if answer.status is None and time.monotonic() >= deadline:
             problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
-        raise SourceUnavailable(f"{shown(url)} cannot be fetched: {shown(one_line(problem)).rstrip('.')}.")
+        raise SourceUnavailable(
+            f"{shown(url)} cannot be fetched: {shown(one_line(problem)).rstrip('.')}."
+        )
     if answer.status not in (200, 203):
         advice = "check the address"
         if answer.status in (401, 403):
             advice = f"download the document yourself and give the file as 'FILE@{origin.url}'"
-        raise SourceUnavailable(f"{shown(url)} answered {answer.status} {phrase(answer.status)}; {advice}.")
+        raise SourceUnavailable(
+            f"{shown(url)} answered {answer.status} {phrase(answer.status)}; {advice}."
+        )
     homes |= transport.near
     return answer.body
 
@@ -112,10 +125,16 @@ for _tag, _pattern, _first in (
     ("null", "~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", "true|True|TRUE|false|False|FALSE", list("tTfF")),
     ("int", r"-?(0|[1-9]\d*)", list("-0123456789")),
-    ("float", r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF|nan|NaN|NAN)", list("-+.0123456789")),
+    (
+        "float",
+        r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF|nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
     ("merge", "<<", ["<"]),
 ):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^({_pattern})$"), _first)
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"^({_pattern})$"), _first
+    )
 
 
 def _yaml(text: str) -> Any:
@@ -125,7 +144,9 @@ def _yaml(text: str) -> Any:
         if node is None:
             return None
         if _size(node, {}) > MAX_YAML_BYTES:
-            raise ValueError("it holds more than can be read safely once its aliases are written out")
+            raise ValueError(
+                "it holds more than can be read safely once its aliases are written out"
+            )
         return loader.construct_document(node)
     finally:
         loader.dispose()

@@ -65,7 +65,9 @@ def files_of(folder: Path) -> list[Path]:
     ]
 
 
-def read_protocols(document: Json, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
+def read_protocols(
+    document: Json, *, where: str, base_url: str | None = None
+) -> list[ToolProtocol]:
     """The protocols of one file's content, bare descriptions among them. For the rest see `read_folder`.
 
     Raises:
@@ -82,9 +84,14 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
         case {"tools": list(tools)} if "name" not in document:
             base_url = base_url or document.get("url")
             parts = [(f"{where}: tools", tools)]
-        case dict() if document and not _is_bare(document) and all(map(_is_bare, document.values())):
+        case dict() if (
+            document and not _is_bare(document) and all(map(_is_bare, document.values()))
+        ):
             parts = [  # every key is a tool's name
-                (f"{where}: {name}", {"name": str(name), **({"request": part} if isinstance(part, str) else part)})
+                (
+                    f"{where}: {name}",
+                    {"name": str(name), **({"request": part} if isinstance(part, str) else part)},
+                )
                 for name, part in document.items()
             ]
         case {"openapi": _} | {"swagger": _}:
@@ -116,11 +123,15 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     if isinstance(request := given.pop("request", None), str):
         found = _REQUEST.fullmatch(request)
         if found is None:
-            raise _invalid(where, f"{request[:100]!r} is no request; write 'GET https://HOST/path/{{id}}'.")
+            raise _invalid(
+                where, f"{request[:100]!r} is no request; write 'GET https://HOST/path/{{id}}'."
+            )
         given |= {"method": found[1], "url": found[2]}
     method = str(given.pop("method", "GET")).upper()
     if method not in _METHODS:
-        raise _invalid(where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
+        raise _invalid(
+            where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method"
+        )
     url = _url(given.pop("path", None) or given.pop("url", None), where, base_url)
     path, _, query = url.partition("#")[0].partition("?")
     path, marked = without_path_marks(path)
@@ -132,16 +143,28 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     if isinstance(described, list) and all(isinstance(name, str) for name in described):
         described = dict.fromkeys(described)
     if not isinstance(described, dict):
-        raise _invalid(where, f"they must be a list of names or an object, got {described!r}.", "arguments")
-    arguments = Arguments(media="" if method in BODYLESS or described.keys() - in_path else "application/json")
+        raise _invalid(
+            where, f"they must be a list of names or an object, got {described!r}.", "arguments"
+        )
+    arguments = Arguments(
+        media="" if method in BODYLESS or described.keys() - in_path else "application/json"
+    )
     for name, one in (dict.fromkeys([*described, *in_path, *asked]) | described).items():
         if not isinstance(one, str | Mapping | None):
-            raise _invalid(where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}")
-        schema = {"type" if one in _TYPES else "description": one.strip()} if isinstance(one, str) else dict(one or {})
+            raise _invalid(
+                where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}"
+            )
+        schema = (
+            {"type" if one in _TYPES else "description": one.strip()}
+            if isinstance(one, str)
+            else dict(one or {})
+        )
         usual = "query" if method in BODYLESS or name in asked else "body"
         place: Any = "path" if name in in_path else schema.pop("in", usual)
         if place not in get_args(Location):
-            raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
+            raise _invalid(
+                where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name
+            )
         required = schema.pop("required", False) is True or place == "path"
         arguments.add(name, place, schema, required=required)
     arguments.mark_paths(marked)

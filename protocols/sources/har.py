@@ -50,7 +50,9 @@ def is_har(document: Json) -> bool:
     return isinstance(log, Mapping) and isinstance(log.get("entries"), list)
 
 
-def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
+def read_har(
+    document: JsonObject, *, where: str, base_url: str | None = None
+) -> list[ToolProtocol]:
     """The operations of a recording, in the order in which they were first used.
 
     Kept are calls with JSON answers to one origin: the one called most. A `base_url` that was recorded chooses that
@@ -62,8 +64,12 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
     items = document["log"]["entries"]
     entries = [entry for entry in map(_entry, items) if entry is not None]
     if not entries:
-        problem = f"{where} records no API call: none of its {len(items)} requests was answered with JSON"
-        advice = "record again with the network panel of the browser open, and save everything as HAR"
+        problem = (
+            f"{where} records no API call: none of its {len(items)} requests was answered with JSON"
+        )
+        advice = (
+            "record again with the network panel of the browser open, and save everything as HAR"
+        )
         raise SourceUnavailable(f"{problem}; {advice}.")
     called = Counter(entry.origin for entry in entries)
     named = split_url(base_url)[0] if base_url else None
@@ -75,7 +81,9 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
             operations.setdefault((entry.method, _template(entry.segments)), []).append(entry)
     free = FreeNames()
     found = operations.items()
-    return judged([_operation(free(readable_name(*place)), server, place[1], calls) for place, calls in found])
+    return judged(
+        [_operation(free(readable_name(*place)), server, place[1], calls) for place, calls in found]
+    )
 
 
 # --- which entries are calls
@@ -84,11 +92,16 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
 def _entry(item: Json) -> _Entry | None:
     """The call of one entry of a HAR; `None` for what is none, or was not answered with JSON."""
     match item:
-        case {"request": {"method": str(method), "url": str(url)} as asked, "response": {"status": int(status)} as got}:
+        case {
+            "request": {"method": str(method), "url": str(url)} as asked,
+            "response": {"status": int(status)} as got,
+        }:
             media = str(mapping(got.get("content")).get("mimeType"))
         case _:
             return None
-    if method not in _METHODS or not (status in (204, 205) or (200 <= status < 300 and is_json(media))):
+    if method not in _METHODS or not (
+        status in (204, 205) or (200 <= status < 300 and is_json(media))
+    ):
         return None
     try:
         (origin, rest), (media, body) = split_url(url), _body(mapping(asked.get("postData")))
@@ -99,11 +112,22 @@ def _entry(item: Json) -> _Entry | None:
     for name, text in queried:
         if not is_secret(name, text):  # the tool's credential takes its place
             several.setdefault(name, []).append(_typed(text))
-    given: _Given = {("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()}
-    headers = [(str(one.get("name")), one.get("value")) for one in listed(asked.get("headers"), Mapping)]
+    given: _Given = {
+        ("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()
+    }
+    headers = [
+        (str(one.get("name")), one.get("value")) for one in listed(asked.get("headers"), Mapping)
+    ]
     credentials = [name.lower() for name, text in (*headers, *queried) if is_secret(name, text)]
     credential = any(name != "cookie" and "csrf" not in name for name in credentials)
-    return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, credential, media)
+    return _Entry(
+        method,
+        origin,
+        [unquote(part) for part in path.split("/")[1:]],
+        given | body,
+        credential,
+        media,
+    )
 
 
 def _body(posted: JsonObject) -> tuple[str, _Given]:
@@ -111,16 +135,23 @@ def _body(posted: JsonObject) -> tuple[str, _Given]:
 
     Raises `ValueError` for what no tool of ours could send.
     """
-    media, text = str(posted.get("mimeType")).partition(";")[0].strip().lower(), str(posted.get("text") or "")
+    media, text = (
+        str(posted.get("mimeType")).partition(";")[0].strip().lower(),
+        str(posted.get("text") or ""),
+    )
     if media == FORM_TYPES[0] and text:
-        return "", {("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)}
+        return "", {
+            ("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)
+        }
     if media in FORM_TYPES and (fields := listed(posted.get("params"), Mapping)):
         values = [b"" if "fileName" in one else _typed(str(one.get("value"))) for one in fields]
         names = [unquote_plus(str(one.get("name"))) for one in fields]
         sent: _Given = {("form", name): value for name, value in zip(names, values, strict=True)}
         return media if media != FORM_TYPES[0] else "", sent
     value = parse(text) if text else {}
-    given: _Given = {("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()}
+    given: _Given = {
+        ("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()
+    }
     return media if media.endswith("+json") else "", given
 
 
@@ -150,7 +181,9 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
     given = []
     for entry in entries:
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
-        sent: _Given = {("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")}
+        sent: _Given = {
+            ("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")
+        }
         given.append(sent | entry.given)
     arguments = Arguments(media=entries[0].media)
     for place, wire in dict.fromkeys(key for one in given for key in one):
@@ -161,7 +194,9 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
         name,
         entries[0].method,
         server + path,
-        bound={"credentials": (identifier(host),) if all(entry.credential for entry in entries) else ()},
+        bound={
+            "credentials": (identifier(host),) if all(entry.credential for entry in entries) else ()
+        },
         collection=host,
         evidence=Evidence(level="observed", observations=len(entries)),
     )

@@ -15,7 +15,13 @@ from protocols.http.path_arguments import without_path_marks
 from protocols.naming import FreeNames
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import ANNOTATIONS, Json, JsonObject, is_file, listed, mapping, types
-from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
+from protocols.sources.operation import (
+    FORM_TYPES,
+    Arguments,
+    annotations_of,
+    is_json,
+    readable_name,
+)
 from protocols.sources.schemas import Document, Schemas
 from protocols.urls import is_url, split_url
 
@@ -27,7 +33,14 @@ _LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "
 """By OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are no arguments; OpenAPI says so of the first three."""
-_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ",", "deepObject": "[]"}
+_SEPARATORS = {
+    "spaceDelimited": " ",
+    "pipeDelimited": "|",
+    "ssv": " ",
+    "pipes": "|",
+    "csv": ",",
+    "deepObject": "[]",
+}
 _JSONS = {"application/json": 0, "application/json-patch+json": 2}
 """Which JSON is sent where several kinds are offered; few documents say that a patch is a list of changes."""
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
@@ -36,7 +49,9 @@ _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProp
 _BODY = "$response.body"
 
 
-def read_openapi(document: JsonObject, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
+def read_openapi(
+    document: JsonObject, *, where: str, base_url: str | None = None
+) -> list[ToolProtocol]:
     """The operations of an OpenAPI 3.x or Swagger 2 document, in its order.
 
     `where` names the document in messages; where it is a URL, relative servers are resolved against it. `base_url`
@@ -68,34 +83,51 @@ class _Reader:
             for method, raw in item.items():
                 if method.upper() in _METHODS and isinstance(raw, Mapping):
                     self._document.at = f"{method.upper()} {path}"
-                    operations[method.upper(), path] = self._lifted(self._document.follow(raw), item)
+                    operations[method.upper(), path] = self._lifted(
+                        self._document.follow(raw), item
+                    )
         if not operations:
-            raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are missing or empty.")
+            raise SourceUnavailable(
+                f"{self._where} describes no operations: its 'paths' are missing or empty."
+            )
         named = dict(zip(_names(operations), operations.items(), strict=True))
         links = self._links({name: operation for name, (_, operation) in named.items()})
-        protocols = [self._protocol(name, *found, links.get(name, [])) for name, found in named.items()]
+        protocols = [
+            self._protocol(name, *found, links.get(name, [])) for name, found in named.items()
+        ]
         return judged(
-            protocols, written=[name for name, (_, found) in named.items() if _text(found.get("operationId"))]
+            protocols,
+            written=[name for name, (_, found) in named.items() if _text(found.get("operationId"))],
         )
 
     def _lifted(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
         """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""
         follow, content = self._document.follow, self._content
-        found: dict[tuple[str, str], JsonObject] = {}  # the operation's own replace those of the path
-        for parameter in map(follow, (*listed(item.get("parameters")), *listed(raw.get("parameters")))):
+        found: dict[
+            tuple[str, str], JsonObject
+        ] = {}  # the operation's own replace those of the path
+        for parameter in map(
+            follow, (*listed(item.get("parameters")), *listed(raw.get("parameters")))
+        ):
             if name := str(parameter.get("name") or ""):
                 found[name, str(parameter.get("in"))] = {**parameter, "name": name}
         parameters, body = [*found.values()], follow(raw.get("requestBody"))
         for one in parameters:
             if one.get("in") == "body" and not body:
-                media = listed(raw.get("consumes", content.get("consumes")), str) or ["application/json"]
+                media = listed(raw.get("consumes", content.get("consumes")), str) or [
+                    "application/json"
+                ]
                 body = {**one, "content": {kind: {"schema": one.get("schema")} for kind in media}}
         responses = {
             str(status): follow(one)
             for status, one in mapping(raw.get("responses")).items()
             if isinstance(one, Mapping) and not str(status).startswith("x-")
         }
-        servers = [*listed(raw.get("servers")), *listed(item.get("servers")), *listed(content.get("servers"))]
+        servers = [
+            *listed(raw.get("servers")),
+            *listed(item.get("servers")),
+            *listed(content.get("servers")),
+        ]
         if "swagger" in content:
             for status, one in responses.items():
                 schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
@@ -104,9 +136,17 @@ class _Reader:
                 media = media or (["application/json"] if schema else [])
                 responses[status] = {**one, "content": dict.fromkeys(media, schema)}
             servers = [{"url": _swagger_server(content, self._where)}]
-        return {**raw, "parameters": parameters, "requestBody": body, "responses": responses, "servers": servers}
+        return {
+            **raw,
+            "parameters": parameters,
+            "requestBody": body,
+            "responses": responses,
+            "servers": servers,
+        }
 
-    def _protocol(self, name: str, place: _Place, operation: JsonObject, links: list[Link]) -> ToolProtocol:
+    def _protocol(
+        self, name: str, place: _Place, operation: JsonObject, links: list[Link]
+    ) -> ToolProtocol:
         method, path = place
         self._document.at = f"{method} {path}"
         server, responses = self._server(operation["servers"]), operation["responses"]
@@ -116,7 +156,11 @@ class _Reader:
         arguments.mark_paths(marked)
         credentials = self._credentials(operation)
         schemes = {one: self._scheme(one, server) for names in credentials for one in names}
-        headers = {one["name"].lower(): one["name"] for one in operation["parameters"] if one.get("in") == "header"}
+        headers = {
+            one["name"].lower(): one["name"]
+            for one in operation["parameters"]
+            if one.get("in") == "header"
+        }
         tags, verifier = operation.get("tags"), operation.get("x-atc-verified-by")
         success = _success(responses)
         output = self._body(responses[success]) if success else None
@@ -126,7 +170,9 @@ class _Reader:
             method,
             url,
             bound={
-                "credentials": tuple(names[0] if len(names) == 1 else names for names in credentials),
+                "credentials": tuple(
+                    names[0] if len(names) == 1 else names for names in credentials
+                ),
                 "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
                 "idempotency_header": headers.get("idempotency-key"),
             },
@@ -135,7 +181,9 @@ class _Reader:
             output_schema={"type": "null"} if success == "204" or method == "HEAD" else output,
             annotations=annotations_of(method).heeding(hints),
             errors=tuple(
-                ErrorOutcome(status=status, description=_text(one.get("description")), schema=self._body(one))
+                ErrorOutcome(
+                    status=status, description=_text(one.get("description")), schema=self._body(one)
+                )
                 for status, one in responses.items()
                 if status != success
             ),
@@ -155,7 +203,11 @@ class _Reader:
         url = declared if is_url(declared) else urljoin(base, declared)
         if self._base_url is not None:
             path = re.sub(r"^(\w+:)?//[^/?#]*", "", url)
-            url = self._base_url if urlsplit(self._base_url).path else f"{self._base_url}/{path.lstrip('/')}"
+            url = (
+                self._base_url
+                if urlsplit(self._base_url).path
+                else f"{self._base_url}/{path.lstrip('/')}"
+            )
         try:
             split_url(url)
         except ValueError as error:
@@ -174,10 +226,16 @@ class _Reader:
         for place, location in _LOCATIONS.items():
             for parameter in operation["parameters"]:
                 name, in_path = parameter["name"], location == "path"
-                passed = name not in variables if in_path else location == "header" and name.lower() in _NOT_ARGUMENTS
+                passed = (
+                    name not in variables
+                    if in_path
+                    else location == "header" and name.lower() in _NOT_ARGUMENTS
+                )
                 if parameter.get("in") == place and not passed:
                     required = in_path or parameter.get("required") is True
-                    arguments.add(name, location, self._parameter(parameter, location), required=required)
+                    arguments.add(
+                        name, location, self._parameter(parameter, location), required=required
+                    )
         for name in variables:
             if arguments.locations.get(name) != "path":
                 arguments.add(name, "path", {"type": "string"}, required=True)
@@ -188,16 +246,24 @@ class _Reader:
     def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
         content = mapping(next(iter(mapping(parameter.get("content")).values()), None))
-        raw = next((raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)), parameter)
+        raw = next(
+            (raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)),
+            parameter,
+        )
         schema = dict(mapping(self._sent.convert(raw)))
         if text := _text(parameter.get("description")):
             schema["description"] = text
         if parameter.get("deprecated") is True:
             schema["deprecated"] = True
-        if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
+        if (
+            isinstance(example := parameter.get("example"), str | int | float)
+            and "examples" not in schema
+        ):
             schema["examples"] = [example]
         named = map(mapping, mapping(parameter.get("examples")).values())
-        if "examples" not in schema and (values := [one["value"] for one in named if "value" in one]):
+        if "examples" not in schema and (
+            values := [one["value"] for one in named if "value" in one]
+        ):
             schema["examples"] = values
         joint = _separator(parameter) if location in ("query", "form") else None
         if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
@@ -210,9 +276,21 @@ class _Reader:
         Of several media types JSON is chosen, and no list of changes where there is other JSON, or else a form, or else
         the first. What has a file goes as a form that can hold it.
         """
-        kinds = {media: media.split(";")[0].strip().lower() for media in body["content"]} or {"": "application/json"}
-        schemas = {one: self._sent.convert(mapping(body["content"].get(one)).get("schema")) for one in kinds}
-        chosen = min(kinds, key=lambda one: (not is_json(one), kinds[one] not in FORM_TYPES, _JSONS.get(kinds[one], 1)))
+        kinds = {media: media.split(";")[0].strip().lower() for media in body["content"]} or {
+            "": "application/json"
+        }
+        schemas = {
+            one: self._sent.convert(mapping(body["content"].get(one)).get("schema"))
+            for one in kinds
+        }
+        chosen = min(
+            kinds,
+            key=lambda one: (
+                not is_json(one),
+                kinds[one] not in FORM_TYPES,
+                _JSONS.get(kinds[one], 1),
+            ),
+        )
         for one in (one for one in kinds if kinds[one] == FORM_TYPES[1]):
             fields = self._sent.complete(mapping(self._sent.top(schemas[one])))
             if any(is_file(part, fields) for part in fields.get("properties", {}).values()):
@@ -225,20 +303,35 @@ class _Reader:
             whole = schemas[chosen]
         top = self._sent.top(whole)
         plain = top and not top.keys() - _PLAIN_OBJECT and types(top) == ("object",)
-        named = top.get("properties") if plain and top.get("additionalProperties", True) in (True, False, {}) else {}
+        named = (
+            top.get("properties")
+            if plain and top.get("additionalProperties", True) in (True, False, {})
+            else {}
+        )
         needed = body.get("required", bool(named and top.get("required"))) is True
         if plain and not named and not needed and top.get("additionalProperties") is False:
             return  # it takes nothing
-        if (named or location == "body") and "*" not in media and media not in ("application/json", FORM_TYPES[0]):
+        if (
+            (named or location == "body")
+            and "*" not in media
+            and media not in ("application/json", FORM_TYPES[0])
+        ):
             arguments.media = media
         styles = mapping(mapping(body["content"].get(chosen)).get("encoding"))
         if named and (location == "form" or not named.keys() & arguments.properties.keys()):
             for name, schema in named.items():
-                if isinstance(schema, Mapping) and mapping(styles.get(name)).get("style") == "deepObject":
+                if (
+                    isinstance(schema, Mapping)
+                    and mapping(styles.get(name)).get("style") == "deepObject"
+                ):
                     schema = {**schema, "x-atc-join": "[]"}
-                elif media == "multipart/form-data" and "object" in types(mapping(self._sent.top(schema))):
+                elif media == "multipart/form-data" and "object" in types(
+                    mapping(self._sent.top(schema))
+                ):
                     schema = {**schema, "x-atc-join": "{}"}
-                arguments.add(name, location, schema, required=needed and name in top.get("required", ()))
+                arguments.add(
+                    name, location, schema, required=needed and name in top.get("required", ())
+                )
             return
         if isinstance(whole, dict) and (text := _text(body.get("description"))):
             whole = {"description": text} | whole
@@ -250,14 +343,18 @@ class _Reader:
         content = mapping(response.get("content"))
         media = next(filter(is_json, content), None)
         if media is None:
-            texts = any(one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content)
+            texts = any(
+                one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content
+            )
             return {"type": "string"} if texts else None
         top = self._received.top(self._received.convert(mapping(content[media]).get("schema")))
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
         """OpenAPI's `links`, turned round: consuming tool → where in a response's body its arguments come from."""
-        tools = {_text(operation.get("operationId")): name for name, operation in operations.items()}
+        tools = {
+            _text(operation.get("operationId")): name for name, operation in operations.items()
+        }
         found: dict[str, list[Link]] = {}
         for name, operation in operations.items():
             self._document.at, responses = f"a link of {name!r}", operation["responses"]
@@ -265,9 +362,15 @@ class _Reader:
                 link = self._document.follow(raw)
                 consumer = tools.get(str(link.get("operationId")), "")
                 for argument, expression in mapping(link.get("parameters")).items():
-                    if consumer and str(expression).startswith(_BODY):  # `#/airports/0/code` → `airports[].code`
+                    if consumer and str(expression).startswith(
+                        _BODY
+                    ):  # `#/airports/0/code` → `airports[].code`
                         path = expression.removeprefix(_BODY).lstrip("#/").replace("/", ".")
-                        path = re.sub(r"(^|\.)\d+(?=\.|$)", "[]", path).replace("~1", "/").replace("~0", "~")
+                        path = (
+                            re.sub(r"(^|\.)\d+(?=\.|$)", "[]", path)
+                            .replace("~1", "/")
+                            .replace("~0", "~")
+                        )
                         made = Link(argument=argument, tool=name, path=path, support="declared")
                         found.setdefault(consumer, []).append(made)
         return found
@@ -281,24 +384,44 @@ class _Reader:
         if any(offered):
             return list(dict.fromkeys(offered))
         for one in operation["parameters"]:
-            if one.get("in") == "header" and one["name"].lower() == "authorization" and one.get("required") is True:
+            if (
+                one.get("in") == "header"
+                and one["name"].lower() == "authorization"
+                and one.get("required") is True
+            ):
                 return [("Authorization",)]
         return [()] if declared == [] or offered else []
 
     def _scheme(self, name: str, server: str) -> dict[str, Any]:
         """How a credential is sent, with the addresses of OAuth absolute; {} where the document does not say."""
         known = mapping(self._content.get("components")).get("securitySchemes")
-        raw = self._document.follow(mapping(known or self._content.get("securityDefinitions")).get(name))
+        raw = self._document.follow(
+            mapping(known or self._content.get("securityDefinitions")).get(name)
+        )
         if str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
             return {}
-        kept = ("type", "in", "name", "scheme", *(["description"] if raw.get("type") == "apiKey" else []))
+        kept = (
+            "type",
+            "in",
+            "name",
+            "scheme",
+            *(["description"] if raw.get("type") == "apiKey" else []),
+        )
         scheme = {key: raw[key] for key in kept if isinstance(raw.get(key), str)}
         flows = {}
-        for flow, one in mapping(raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}).items():
+        for flow, one in mapping(
+            raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}
+        ).items():
             if flow in _FLOWS.values() and isinstance(one, Mapping):
-                urls = {key: one[key] for key in ("authorizationUrl", "tokenUrl") if isinstance(one.get(key), str)}
+                urls = {
+                    key: one[key]
+                    for key in ("authorizationUrl", "tokenUrl")
+                    if isinstance(one.get(key), str)
+                }
                 scopes = dict.fromkeys(mapping(one.get("scopes")), "")
-                flows[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {"scopes": scopes}
+                flows[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {
+                    "scopes": scopes
+                }
         return scheme | ({"flows": flows} if flows else {})
 
 
@@ -308,12 +431,17 @@ def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
     FastAPI puts path and method behind a function's name: `list_orders_orders__id__get` → `list_orders`.
     """
     ids = {place: _text(one.get("operationId")) for place, one in operations.items()}
-    added = {(method, path): re.sub(r"\W", "_", path) + f"_{method.lower()}" for method, path in operations}
+    added = {
+        (method, path): re.sub(r"\W", "_", path) + f"_{method.lower()}"
+        for method, path in operations
+    }
     brief = {place: name.removesuffix(added[place]) for place, name in ids.items()}
     count, taken, free = Counter(brief.values()), {*ids.values()}, FreeNames()
     for place, name in ids.items():
         short = brief[place]
-        yield free((short if count[short] == 1 and short not in taken else name) or readable_name(*place))
+        yield free(
+            (short if count[short] == 1 and short not in taken else name) or readable_name(*place)
+        )
 
 
 def _success(responses: JsonObject) -> str:
@@ -341,12 +469,18 @@ def _separator(parameter: JsonObject) -> str | None:
     if "type" in parameter and not parameter.keys() & {"style", "explode"}:
         return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
     style = str(parameter.get("style", "form"))
-    return "," if style == "form" and str(parameter.get("explode")).lower() == "false" else _SEPARATORS.get(style)
+    return (
+        ","
+        if style == "form" and str(parameter.get("explode")).lower() == "false"
+        else _SEPARATORS.get(style)
+    )
 
 
 def _url(servers: Json) -> str:
     """The first server's URL with the defaults of its variables, or what else they may be; empty where none has one."""
-    server = next((one for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), {"url": ""})
+    server = next(
+        (one for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), {"url": ""}
+    )
     variables = mapping(server.get("variables"))
 
     def value(match: re.Match[str]) -> str:

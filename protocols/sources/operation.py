@@ -47,7 +47,13 @@ class Arguments:
                 self.properties[name] = {**self.properties[name], PATH_MARK: True}
 
     def protocol(
-        self, name: str, method: str, url: str, *, bound: Mapping[str, Any] | None = None, **more: Any
+        self,
+        name: str,
+        method: str,
+        url: str,
+        *,
+        bound: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> ToolProtocol:
         """The tool of these arguments; `bound` are other fields of its binding, `more` are its own."""
         schema = {"type": "object", "properties": self.properties}
@@ -71,8 +77,14 @@ class Arguments:
 def readable_name(method: str, path: str) -> str:
     """A name for an operation that has none: `GET /users/{id}/posts` → `get_users_posts_by_id`."""
     variables = re.findall(r"\{([^{}]+)\}", path)
-    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"\{[^{}]*\}", "", path)) or ([] if variables else ["root"])
-    by = ["by", *(re.sub(r"[^A-Za-z0-9]+", "_", variable).strip("_") for variable in variables)] if variables else []
+    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"\{[^{}]*\}", "", path)) or (
+        [] if variables else ["root"]
+    )
+    by = (
+        ["by", *(re.sub(r"[^A-Za-z0-9]+", "_", variable).strip("_") for variable in variables)]
+        if variables
+        else []
+    )
     return "_".join([method.lower(), *words, *by])
 
 
@@ -88,4 +100,6 @@ def annotations_of(method: str) -> Annotations:
 def is_json(media: str) -> bool:
     """Whether a media type holds JSON: `application/json`, `application/problem+json`, `*/*`."""
     kind = media.split(";")[0].strip().lower()
-    return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith("+json")
+    return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith(
+        "+json"
+    )

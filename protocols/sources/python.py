@@ -50,11 +50,17 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
     """
     module = _import(name_or_path)
     if not (found := list(_public(module))):
-        raise SourceUnavailable(f"{name_or_path!r} has no public functions; a tool is one of these.")
-    return _read(found, Path(name_or_path).stem if name_or_path.endswith(".py") else module.__name__)
+        raise SourceUnavailable(
+            f"{name_or_path!r} has no public functions; a tool is one of these."
+        )
+    return _read(
+        found, Path(name_or_path).stem if name_or_path.endswith(".py") else module.__name__
+    )
 
 
-def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
+def read_functions(
+    given: Sequence[Callable[..., Any]],
+) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
     """The same of functions and methods of the caller's own.
 
     Raises:
@@ -64,7 +70,9 @@ def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtoc
     for function in given:
         name = getattr(function, "__name__", "")
         if not isinstance(function, _FUNCTIONS) or not name.isidentifier():
-            raise SourceUnavailable(f"{function!r} is no plain function with a name; define one that calls it.")
+            raise SourceUnavailable(
+                f"{function!r} is no plain function with a name; define one that calls it."
+            )
         found.append((name, function))
     return _read(found, "")
 
@@ -73,7 +81,10 @@ def is_module(name: str) -> bool:
     """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
     if not all(map(str.isidentifier, name.split("."))):
         return False
-    return _is_installed(name) or PathFinder.find_spec(name.partition(".")[0], [str(Path.cwd())]) is not None
+    return (
+        _is_installed(name)
+        or PathFinder.find_spec(name.partition(".")[0], [str(Path.cwd())]) is not None
+    )
 
 
 def _is_installed(name: str) -> bool:
@@ -99,9 +110,14 @@ def _import(name_or_path: str) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # dataclasses and annotations look their module up there
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # importing runs the user's code, which may fail in any way
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # importing runs the user's code, which may fail in any way
         problem = f"{type(error).__name__}: {error}"
-        raise SourceUnavailable(f"the module {name_or_path!r} cannot be imported: {problem}.") from error
+        raise SourceUnavailable(
+            f"the module {name_or_path!r} cannot be imported: {problem}."
+        ) from error
     finally:
         for folder in folders:
             sys.path.remove(folder)
@@ -127,11 +143,19 @@ def _read(
         module, hints = home or function.__module__, _hints(function)
         description, texts, only_reads = read_docstring(inspect.getdoc(function))
         unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        named = {key: one for key, one in inspect.signature(function).parameters.items() if one.kind not in unnamed}
-        adapters = {key: adapter for key in named if (adapter := _adapter(hints.get(key, Any))) is not None}
+        named = {
+            key: one
+            for key, one in inspect.signature(function).parameters.items()
+            if one.kind not in unnamed
+        }
+        adapters = {
+            key: adapter for key in named if (adapter := _adapter(hints.get(key, Any))) is not None
+        }
         result = _adapter(hints.get("return", Any))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a default that has no JSON form is left out, with a warning
+            warnings.simplefilter(
+                "ignore"
+            )  # a default that has no JSON form is left out, with a warning
             output = result.json_schema(mode="serialization") if result is not None else None
             input_schema = _input_schema(named.values(), adapters, texts)
         protocol = ToolProtocol(
@@ -153,10 +177,14 @@ def _read(
 
 
 def _input_schema(
-    parameters: Iterable[inspect.Parameter], adapters: dict[str, TypeAdapter[Any]], texts: dict[str, str]
+    parameters: Iterable[inspect.Parameter],
+    adapters: dict[str, TypeAdapter[Any]],
+    texts: dict[str, str],
 ) -> dict[str, Any]:
     """The arguments as one object schema; `texts` are what is said of them."""
-    schemas, shared = TypeAdapter.json_schemas([(name, "validation", one) for name, one in adapters.items()])
+    schemas, shared = TypeAdapter.json_schemas(
+        [(name, "validation", one) for name, one in adapters.items()]
+    )
     properties, required = dict[str, Any](), list[str]()
     for parameter in parameters:
         properties[parameter.name] = schema = dict(schemas.get((parameter.name, "validation"), {}))
@@ -165,12 +193,16 @@ def _input_schema(
         if parameter.default is parameter.empty:
             required.append(parameter.name)
         else:
-            with contextlib.suppress(ValueError):  # it has no JSON form, as an object of one's own, or infinity
+            with contextlib.suppress(
+                ValueError
+            ):  # it has no JSON form, as an object of one's own, or infinity
                 default = to_jsonable_python(parameter.default)
                 json.dumps(default, allow_nan=False)
                 schema["default"] = default
     more = {"required": required, "$defs": shared.get("$defs")}
-    return {"type": "object", "properties": properties} | {key: part for key, part in more.items() if part}
+    return {"type": "object", "properties": properties} | {
+        key: part for key, part in more.items() if part
+    }
 
 
 def _callable(function: _Function, adapters: dict[str, TypeAdapter[Any]]) -> Callable[..., Any]:
@@ -224,7 +256,9 @@ def _portable(annotation: Any) -> Any:
         for name, hint in typing.get_type_hints(annotation, include_extras=True).items():
             marked = typing.get_origin(hint) in (typing.Required, typing.NotRequired)
             usual = typing.Required if name in annotation.__required_keys__ else typing.NotRequired
-            mark, inner = (typing.get_origin(hint), typing.get_args(hint)[0]) if marked else (usual, hint)
+            mark, inner = (
+                (typing.get_origin(hint), typing.get_args(hint)[0]) if marked else (usual, hint)
+            )
             fields[name] = mark[_portable(inner)]
         make: Any = typing_extensions.TypedDict
         return make(annotation.__name__, fields)
@@ -232,7 +266,11 @@ def _portable(annotation: Any) -> Any:
     if origin in (typing.Union, types.UnionType):
         return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
     made: Any = origin  # as for a checker a class is no generic one
-    return made[tuple(map(_portable, arguments))] if arguments and isinstance(origin, type) else annotation
+    return (
+        made[tuple(map(_portable, arguments))]
+        if arguments and isinstance(origin, type)
+        else annotation
+    )
 
 
 def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
@@ -243,6 +281,13 @@ def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)
     returned = " ".join(one.description for one in read.many_returns if one.description)
-    description = f"{(read.description or '').rstrip('.')}. Returns: {returned}" if returned else read.description or ""
-    arguments = {param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in read.params}
+    description = (
+        f"{(read.description or '').rstrip('.')}. Returns: {returned}"
+        if returned
+        else read.description or ""
+    )
+    arguments = {
+        param.arg_name.lstrip("*"): " ".join((param.description or "").split())
+        for param in read.params
+    }
     return " ".join(description.removeprefix(". ").split()), arguments, marks > 0

@@ -17,7 +17,17 @@ from jsonschema_rs import meta
 
 from protocols.errors import InvalidProtocol
 from protocols.naming import FreeNames
-from protocols.schema import ANNOTATIONS, Json, JsonObject, listed, mapping, narrowed, pointer, references, resolve
+from protocols.schema import (
+    ANNOTATIONS,
+    Json,
+    JsonObject,
+    listed,
+    mapping,
+    narrowed,
+    pointer,
+    references,
+    resolve,
+)
 from protocols.validate import compiles
 
 _DEFINITIONS = "#/$defs/"
@@ -34,9 +44,14 @@ _PLAIN = frozenset({
     "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties", "contentMediaType",
     "contentEncoding", "dependentRequired", "$comment",
 })  # fmt: skip
-_TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string", "file": "string", "None": "null"} | {
-    name: name for name in ("string", "number", "integer", "boolean", "object", "array", "null")
-}
+_TYPES = {
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "str": "string",
+    "file": "string",
+    "None": "null",
+} | {name: name for name in ("string", "number", "integer", "boolean", "object", "array", "null")}
 _JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 
 
@@ -51,14 +66,27 @@ class Document:
         """By identity of a schema: references to what its discriminator names, where it lists no alternatives."""
         self.marks = dict[str, tuple[str, list[str]]]()
         """By reference: a property, and what discriminators say that it holds; of what nothing in a mapping extends."""
-        for schema in map(mapping, mapping(mapping(content.get("components")).get("schemas")).values()):
+        for schema in map(
+            mapping, mapping(mapping(content.get("components")).get("schemas")).values()
+        ):
             told = mapping(schema.get("discriminator"))
             given = {key: str(ref) for key, ref in mapping(told.get("mapping")).items()}
-            refs = {key: ref if "/" in ref else f"#/components/schemas/{ref}" for key, ref in given.items()}
-            found = {ref: one for ref in refs.values() if isinstance(one := pointer(content, unquote(ref)), Mapping)}
+            refs = {
+                key: ref if "/" in ref else f"#/components/schemas/{ref}"
+                for key, ref in given.items()
+            }
+            found = {
+                ref: one
+                for ref in refs.values()
+                if isinstance(one := pointer(content, unquote(ref)), Mapping)
+            }
             if found and not schema.keys() & {"oneOf", "anyOf"}:
                 self.subtypes[id(schema)] = list(found)
-            bases = [part.get("$ref") for one in found.values() for part in listed(one.get("allOf"), Mapping)]
+            bases = [
+                part.get("$ref")
+                for one in found.values()
+                for part in listed(one.get("allOf"), Mapping)
+            ]
             for key, ref in refs.items():
                 if ref not in bases:
                     self.marks.setdefault(ref, (str(told.get("propertyName")), []))[1].append(key)
@@ -82,12 +110,18 @@ class Document:
         """
         if not ref.startswith("#"):
             hint = "Bundle the document into one file first, for example with 'npx @redocly/cli bundle'."
-            raise self._broken(ref, "which lies outside the document; references are not fetched", hint)
+            raise self._broken(
+                ref, "which lies outside the document; references are not fetched", hint
+            )
         return pointer(self.content, unquote(ref))
 
     def _broken(self, ref: str, problem: str, hint: str = "") -> InvalidProtocol:
-        hint = hint or "Correct the reference, or delete that operation from a copy of the document."
-        return InvalidProtocol(self.where, f"{self.at} needs {ref!r}, {problem}.", path="$ref", hint=hint)
+        hint = (
+            hint or "Correct the reference, or delete that operation from a copy of the document."
+        )
+        return InvalidProtocol(
+            self.where, f"{self.at} needs {ref!r}, {problem}.", path="$ref", hint=hint
+        )
 
 
 class Schemas:
@@ -102,9 +136,15 @@ class Schemas:
         self._free = FreeNames()
         self._names: dict[str, str] = {}  # by reference
         self._refs: dict[str, str] = {}  # by name
-        self._made: dict[str, tuple[Any, set[str]]] = {}  # by name: its schema (None while it is made), names it needs
-        self._lone: dict[tuple[str, bool], Any] = {}  # by reference without siblings, and whether it is a base
-        self._needs: dict[int, set[str]] = {}  # by identity of a schema in `_made`: the names it needs
+        self._made: dict[
+            str, tuple[Any, set[str]]
+        ] = {}  # by name: its schema (None while it is made), names it needs
+        self._lone: dict[
+            tuple[str, bool], Any
+        ] = {}  # by reference without siblings, and whether it is a base
+        self._needs: dict[
+            int, set[str]
+        ] = {}  # by identity of a schema in `_made`: the names it needs
         self._roots: dict[str, dict[str, Any]] = {}  # by name: it and all that it needs
 
     def top(self, schema: Json) -> Any:
@@ -161,8 +201,15 @@ class Schemas:
             schema = self.convert(self._document.target(self._refs[name]))
             key, values = self._document.marks.get(self._refs[name], ("", []))
             known = mapping(mapping(mapping(schema).get("properties")).get(key))
-            if values and known.get("type") == "string" and {*values} <= {*known.get("enum", values)}:
-                schema = {**schema, "properties": {**schema["properties"], key: {**known, "enum": values}}}
+            if (
+                values
+                and known.get("type") == "string"
+                and {*values} <= {*known.get("enum", values)}
+            ):
+                schema = {
+                    **schema,
+                    "properties": {**schema["properties"], key: {**known, "enum": values}},
+                }
             if isinstance(schema, dict) and "properties" in schema:
                 schema["title"] = name  # under which its author and its users know it
             needs = self._definition_names(schema)
@@ -182,7 +229,9 @@ class Schemas:
         if isinstance(ref := raw.get("$ref"), str):
             if len(raw) == 1:
                 return self._lone_reference(ref, base=base)
-            schema = self._reference(ref, {key: value for key, value in raw.items() if key != "$ref"}, base=base)
+            schema = self._reference(
+                ref, {key: value for key, value in raw.items() if key != "$ref"}, base=base
+            )
         else:
             schema = self._without_hidden(self._joined(self._keywords(raw) | _modern(raw)))
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
@@ -200,9 +249,17 @@ class Schemas:
                 extends = key == "allOf" and (len(value) > 1 or "properties" in raw)
                 found[several] = [self.convert(part, base=extends) for part in value]
             elif key in _MAPS and isinstance(value, Mapping):
-                names = value if key == "properties" else [name for name in value if _accepted(key, {name: True})]
+                names = (
+                    value
+                    if key == "properties"
+                    else [name for name in value if _accepted(key, {name: True})]
+                )
                 found[key] = {str(name): self.convert(value[name]) for name in names}
-            elif key in ("default", "const") or key.startswith("x-atc-") or (key in _PLAIN and _accepted(key, value)):
+            elif (
+                key in ("default", "const")
+                or key.startswith("x-atc-")
+                or (key in _PLAIN and _accepted(key, value))
+            ):
                 found[key] = value
         return found
 
@@ -219,21 +276,29 @@ class Schemas:
         if not base and (known := self._document.subtypes.get(id(target))):
             return {"anyOf": [self._reference(one, beside, base=True) for one in known]}
         if ref not in self._names:
-            name = self._free(re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema")
+            name = self._free(
+                re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema"
+            )
             self._names[ref], self._refs[name] = name, ref
         name = self._names[ref]
         nested = isinstance(target, Mapping) and target.keys() & _NESTED
         schema = {"$ref": f"{_DEFINITIONS}{name}"} if nested else self._definition(name)[0]
-        more = self.convert({key: value for key, value in beside.items() if key not in ("nullable", "x-nullable")})
+        more = self.convert(
+            {key: value for key, value in beside.items() if key not in ("nullable", "x-nullable")}
+        )
         return self._joined({"allOf": [schema], **more}) if more else schema
 
     def _without_hidden(self, schema: dict[str, Any]) -> dict[str, Any]:
         properties = schema.get("properties", {})
-        shown = {name: part for name, part in properties.items() if not mapping(part).get(self._hidden)}
+        shown = {
+            name: part for name, part in properties.items() if not mapping(part).get(self._hidden)
+        }
         if len(shown) < len(properties):
             schema["properties"] = shown
             if "required" in schema:
-                schema["required"] = [name for name in schema["required"] if name in shown or name not in properties]
+                schema["required"] = [
+                    name for name in schema["required"] if name in shown or name not in properties
+                ]
         return schema
 
     def _joined(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -247,17 +312,29 @@ class Schemas:
         if len(parts) == 1 and isinstance(parts[0], dict) and beside.keys() <= ANNOTATIONS:
             return {**parts[0], **beside}
         whole = [
-            self._definition(part["$ref"].removeprefix(_DEFINITIONS))[0] if mapping(part).keys() == {"$ref"} else part
+            self._definition(part["$ref"].removeprefix(_DEFINITIONS))[0]
+            if mapping(part).keys() == {"$ref"}
+            else part
             for part in (*parts, beside)
         ]
         plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in whole)
-        kinds = ((part.get("type", "object"), type(part.get("additionalProperties", True))) for part in whole)
+        kinds = (
+            (part.get("type", "object"), type(part.get("additionalProperties", True)))
+            for part in whole
+        )
         if not parts or not all(plain) or any(kind != ("object", bool) for kind in kinds):
             return schema
         joined: Any = {}
         for part in whole:
-            joined = narrowed(joined, {key: value for key, value in part.items() if key not in ANNOTATIONS})
-        return {"type": "object", "properties": {}, **joined, **{k: v for k, v in beside.items() if k in ANNOTATIONS}}
+            joined = narrowed(
+                joined, {key: value for key, value in part.items() if key not in ANNOTATIONS}
+            )
+        return {
+            "type": "object",
+            "properties": {},
+            **joined,
+            **{k: v for k, v in beside.items() if k in ANNOTATIONS},
+        }
 
 
 def _modern(raw: JsonObject) -> dict[str, Any]:
@@ -266,11 +343,21 @@ def _modern(raw: JsonObject) -> dict[str, Any]:
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
     if kinds := [_TYPES[str(name)] for name in named if str(name) in _TYPES]:
         found["type"] = kinds[0] if len(kinds) == 1 else kinds
-    if "string" in kinds and {*kinds} <= {"string", "null"} and isinstance(values := raw.get("enum"), list):
-        found["enum"] = [json.dumps(one) if isinstance(one, int | float) else one for one in values]  # unquoted YAML
+    if (
+        "string" in kinds
+        and {*kinds} <= {"string", "null"}
+        and isinstance(values := raw.get("enum"), list)
+    ):
+        found["enum"] = [
+            json.dumps(one) if isinstance(one, int | float) else one for one in values
+        ]  # unquoted YAML
     if raw.get("type") == "file":
         found["format"] = "binary"
-    if "example" in raw and "examples" not in raw and not isinstance(raw["example"], Mapping | list):
+    if (
+        "example" in raw
+        and "examples" not in raw
+        and not isinstance(raw["example"], Mapping | list)
+    ):
         found["examples"] = [raw["example"]]
     if isinstance(names := raw.get("required"), list):
         found["required"] = list(dict.fromkeys(name for name in names if isinstance(name, str)))
@@ -281,8 +368,18 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema`, and null."""
     if "type" not in schema:
         # 3.0 says that `nullable` without a type means nothing; everybody writes it beside `$ref` and `allOf`.
-        open_to_null = not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"}
-        marks: dict[str, Any] = {key: schema[key] for key in ("readOnly", "writeOnly") if key in schema}
+        open_to_null = not schema.keys() & {
+            "$ref",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "enum",
+            "const",
+            "properties",
+        }
+        marks: dict[str, Any] = {
+            key: schema[key] for key in ("readOnly", "writeOnly") if key in schema
+        }
         return schema if open_to_null else {**marks, "anyOf": [schema, {"type": "null"}]}
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     changed = schema | {"type": [*kinds, "null"] if "null" not in kinds else kinds}
@@ -294,4 +391,6 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
 def _accepted(keyword: str, value: Json) -> bool:
     """Whether a schema may say that: patterns that compile, numbers that are numbers."""
     schema = {keyword: value}
-    return compiles(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)
+    return (
+        compiles(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)
+    )

@@ -49,8 +49,13 @@ GVISOR_MARGIN_BYTES, USUAL_MARGIN_BYTES = 256 << 20, 64 << 20
 """Memory of a container beyond the limit of the program's address space: page tables, pipes, files read, and the whole
 kernel that gVisor puts into it."""
 
-START_CPU_SECONDS = 10  # processor time that loading Python may take before the program's own begins
-GVISOR_PROCESSES, USUAL_PROCESSES = 512, 16  # the threads of runc before Python takes their place, which may start none
+START_CPU_SECONDS = (
+    10  # processor time that loading Python may take before the program's own begins
+)
+GVISOR_PROCESSES, USUAL_PROCESSES = (
+    512,
+    16,
+)  # the threads of runc before Python takes their place, which may start none
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 SIGNALLED = 128  # an exit code above it tells the signal
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -86,7 +91,10 @@ class DockerSandbox(OnDemand["Kind"]):
     @property
     def layers(self) -> tuple[str, ...]:
         """What stands between a program and this machine; known for sure after the first run."""
-        missing = {*self._missing, "seccomp" if self._runtime == engine.GVISOR else "kernel"}  # gVisor has its own
+        missing = {
+            *self._missing,
+            "seccomp" if self._runtime == engine.GVISOR else "kernel",
+        }  # gVisor has its own
         return tuple(text for name, text in LAYERS.items() if name not in missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
@@ -94,10 +102,16 @@ class DockerSandbox(OnDemand["Kind"]):
         container = Container(self._current(), limits)
         self._missing = container.missing
         try:
-            trace = serve(container, source, tools, limits=limits, journal=journal, backend=self.name)
+            trace = serve(
+                container, source, tools, limits=limits, journal=journal, backend=self.name
+            )
         finally:
             workers.start(container.remove)  # nobody waits for it: the engine takes a while
-        if container.out_of_memory and trace.failure is not None and trace.failure.type == "ProcessExit":
+        if (
+            container.out_of_memory
+            and trace.failure is not None
+            and trace.failure.type == "ProcessExit"
+        ):
             return replace(trace, failure=kernel_limit("memory_bytes", limits))
         return trace
 
@@ -106,7 +120,11 @@ class DockerSandbox(OnDemand["Kind"]):
         try:
             with engine.speaking_to_engine("ask for its runtimes"):
                 info = client.info()
-            usual = engine.GVISOR if engine.GVISOR in (info.get("Runtimes") or {}) else info.get("DefaultRuntime")
+            usual = (
+                engine.GVISOR
+                if engine.GVISOR in (info.get("Runtimes") or {})
+                else info.get("DefaultRuntime")
+            )
             self._runtime = self._runtime or usual or "runc"
             return Kind(client, engine.ensure_image(client, self._base), self._runtime)
         except BaseException:
@@ -137,7 +155,9 @@ class Kind:
         """Remove every container, those in use too, and wait until they are gone."""
         with suppress(SandboxUnavailable), engine.speaking_to_engine("remove its containers"):
             mine = {"label": f"{engine.LABEL}={self.owner}"}
-            for container in self.client.containers.list(all=True, filters=mine, ignore_removed=True):
+            for container in self.client.containers.list(
+                all=True, filters=mine, ignore_removed=True
+            ):
                 container.remove(force=True, v=True)
         self.client.close()
 
@@ -198,7 +218,9 @@ class Container:
             # A program cannot kill process 1, which it is; the kernel does when it took all its processor time.
             cpu_seconds = self.limits.cpu_seconds
             if time.monotonic() - self._began < cpu_seconds:
-                raise SandboxUnavailable("the program's container was killed from outside; see the engine's log")
+                raise SandboxUnavailable(
+                    "the program's container was killed from outside; see the engine's log"
+                )
         return Exit(code if number is None else None, number, cpu_seconds)
 
     def finish(self) -> None:
@@ -214,7 +236,10 @@ class Container:
             self.container.remove(force=True, v=True)
 
     def _kill(self) -> None:
-        with suppress(SandboxUnavailable), engine.speaking_to_engine("kill a container"):  # it may be dead already
+        with (
+            suppress(SandboxUnavailable),
+            engine.speaking_to_engine("kill a container"),
+        ):  # it may be dead already
             self.container.kill()
 
 
@@ -276,7 +301,9 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
     ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
     return {
         "entrypoint": "",
-        "command": _command({"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}),
+        "command": _command(
+            {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
+        ),
         "user": "65534:65534",
         "hostname": "sandbox",
         "working_dir": "/",
@@ -288,13 +315,18 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
         "network_mode": "none",
         "read_only": True,
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges:true", f"seccomp={SECCOMP_PROFILE.read_text(encoding='utf-8')}"],
+        "security_opt": [
+            "no-new-privileges:true",
+            f"seccomp={SECCOMP_PROFILE.read_text(encoding='utf-8')}",
+        ],
         "mem_limit": memory,
         "memswap_limit": memory,
         "oom_score_adj": 1000,
         "pids_limit": GVISOR_PROCESSES if gvisor else USUAL_PROCESSES,
         "ipc_mode": "none",
-        "ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
+        "ulimits": [
+            {"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()
+        ],
         "log_config": {"Type": "none", "Config": {}},
         "runtime": kind.runtime,
     }

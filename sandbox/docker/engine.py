@@ -13,7 +13,10 @@ from sandbox.base import SandboxUnavailable
 
 GVISOR = "runsc"  # the runtime that is chosen where the engine has it: a kernel of its own for each container
 LABEL = "org.atc.sandbox"  # on each container; its value begins with the number of the process whose it is
-USUAL_BASE, LOCAL_BASE = "python:3.12-slim", "atc-python:local"  # pulled; taken instead where the engine has it
+USUAL_BASE, LOCAL_BASE = (
+    "python:3.12-slim",
+    "atc-python:local",
+)  # pulled; taken instead where the engine has it
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
 
@@ -25,10 +28,14 @@ def connect() -> Any:
     """
     docker = sdk()
     where = os.environ.get("DOCKER_HOST") or "this machine"
-    scheme, _, path = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").partition("://")
+    scheme, _, path = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").partition(
+        "://"
+    )
     try:
         if scheme == "unix" and os.name == "posix":
-            with socket.socket(socket.AF_UNIX) as trial:  # where nobody listens, the SDK leaves its own open
+            with socket.socket(
+                socket.AF_UNIX
+            ) as trial:  # where nobody listens, the SDK leaves its own open
                 trial.connect(path)
         client = docker.from_env(timeout=_REPLY_SECONDS)
     except (docker.errors.DockerException, OSError) as error:
@@ -36,7 +43,9 @@ def connect() -> Any:
             f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, set DOCKER_HOST, or add "
             "this user to the group docker"
         ) from error
-    client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
+    client.api.trust_env = (
+        False  # an engine has no proxy; looking for one races with changes of os.environ
+    )
     try:
         with speaking_to_engine("ask its engine what it can do"):
             info = client.info()
@@ -73,7 +82,9 @@ def sdk() -> Any:
         docker.from_env  # noqa: B018 - a folder called docker is importable too
     except (ImportError, AttributeError) as error:
         install = "pip install 'automatic-tool-chain[docker]'"
-        raise SandboxUnavailable(f"the docker sandbox needs the Docker SDK for Python: {install}") from error
+        raise SandboxUnavailable(
+            f"the docker sandbox needs the Docker SDK for Python: {install}"
+        ) from error
     return docker
 
 
@@ -87,11 +98,16 @@ def ensure_image(client: Any, base: str | None = None) -> str:
     base = base or os.environ.get(BASE_VARIABLE)
     try:
         for name in [base] if base else [LOCAL_BASE, USUAL_BASE]:
-            with speaking_to_engine(f"look for the image {name}"), suppress(sdk().errors.ImageNotFound):
+            with (
+                speaking_to_engine(f"look for the image {name}"),
+                suppress(sdk().errors.ImageNotFound),
+            ):
                 client.images.get(name)
                 return name
         with speaking_to_engine(f"pull the image {name!r}"):
             client.images.pull(name)
     except SandboxUnavailable as error:
-        raise SandboxUnavailable(f"{error}; name another image with Python 3.11 or newer in {BASE_VARIABLE}") from error
+        raise SandboxUnavailable(
+            f"{error}; name another image with Python 3.11 or newer in {BASE_VARIABLE}"
+        ) from error
     return name

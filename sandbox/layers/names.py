@@ -13,5 +13,7 @@ LAYERS = {
 }
 """Every layer, and what it means."""
 
-REQUIRED = frozenset({"capabilities", "no_new_privs", "seccomp", "limits"})  # nothing runs without these
+REQUIRED = frozenset(
+    {"capabilities", "no_new_privs", "seccomp", "limits"}
+)  # nothing runs without these
 SWITCHED_OFF = "switched off"

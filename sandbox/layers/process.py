@@ -74,7 +74,9 @@ def limit_resources(limits: Mapping[str, float]) -> None:
 def landlock_version() -> int:
     """The version of the kernel's interface, 0 where it has none."""
     try:
-        return _syscall("landlock", _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_VERSION))
+        return _syscall(
+            "landlock", _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_VERSION)
+        )
     except OSError:
         return 0
 
@@ -85,7 +87,9 @@ def deny_files_and_network() -> None:
     files = (1 << _FILE_RIGHTS.get(known, max(_FILE_RIGHTS.values()))) - 1
     network = (1 << _TCP_RIGHTS) - 1 if known >= 4 else 0
     scoped = (1 << _SCOPES) - 1 if known >= 6 else 0
-    attributes = struct.pack("=QQQ", files, network, scoped)[: 8 if known < 4 else 16 if known < 6 else 24]
+    attributes = struct.pack("=QQQ", files, network, scoped)[
+        : 8 if known < 4 else 16 if known < 6 else 24
+    ]
     size = ctypes.c_size_t(len(attributes))
     rules = _syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, size, ctypes.c_uint(0))
     try:
@@ -112,7 +116,9 @@ def enter_namespaces(machine: str) -> None:
         Path("/proc/self/uid_map").write_text(f"{NOBODY} {uid} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"{NOBODY} {gid} 1", encoding="ascii")
         call("unshare", _NEWNS | _NEWNET | _NEWIPC | _NEWUTS)
-        place = next(filter(os.path.isdir, (b"/tmp", b"/var", b"/usr", b"/proc")))  # it is hidden, not used
+        place = next(
+            filter(os.path.isdir, (b"/tmp", b"/var", b"/usr", b"/proc"))
+        )  # it is hidden, not used
         quiet = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
         call("mount", b"none", b"/", b"", _MS_REC | _MS_PRIVATE, b"")
         call("mount", b"none", place, b"tmpfs", quiet, b"size=4k,nr_inodes=2,mode=555")
@@ -157,7 +163,14 @@ _syscall_with_lock.restype = ctypes.c_long
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _PARENT = 0x8000
-_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x4000000, 0x8000000, 1 << 28, 1 << 29, 1 << 30
+_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
+    0x20000,
+    0x4000000,
+    0x8000000,
+    1 << 28,
+    1 << 29,
+    1 << 30,
+)
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = (
     1, 2, 4, 8, 32, 4096, 16384, 1 << 18,
 )  # fmt: skip
@@ -169,7 +182,13 @@ _CLONE = {"x86_64": 56, "aarch64": 220}
 # Of Landlock, the same numbers on every architecture.
 _CREATE_RULESET, _RESTRICT_SELF, _VERSION = 444, 446, 1
 _TCP_RIGHTS, _SCOPES = 2, 2
-_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many the kernel knows, by the version of its interface
+_FILE_RIGHTS = {
+    1: 13,
+    2: 14,
+    3: 15,
+    4: 15,
+    5: 16,
+}  # how many the kernel knows, by the version of its interface
 
 
 def call(name: str, *arguments: object) -> int:

@@ -62,10 +62,17 @@ def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: in
         "clock_getres": (0, _BITS, OTHER_CLOCK, False),
         "clock_nanosleep": (0, _BITS, OTHER_CLOCK, False),
     }
-    checks = b"".join(_when(numbers[name], *test) for name, test in tests.items() if name in numbers)
+    checks = b"".join(
+        _when(numbers[name], *test) for name, test in tests.items() if name in numbers
+    )
     for name in sorted(numbers.keys() - tests.keys()):
         checks += _jump(_EQUAL, numbers[name], 0, 1) + _return(_ALLOW)
-    start = _load(_ARCHITECTURE) + _jump(_EQUAL, AUDIT_ARCH[machine], 1, 0) + _return(_KILL) + _load(_NUMBER)
+    start = (
+        _load(_ARCHITECTURE)
+        + _jump(_EQUAL, AUDIT_ARCH[machine], 1, 0)
+        + _return(_KILL)
+        + _load(_NUMBER)
+    )
     if machine == "x86_64":
         start += _jump(_AT_LEAST, _X32, 0, 1) + _return(_KILL)
     return start + checks + _return(_REFUSE)
@@ -85,7 +92,12 @@ def install(filter_: bytes) -> None:
 def _when(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:
     """Allow the call `number` by a test of the low half of one argument; the kernel looks at no more of these."""
     allowed, refused = (0, 1) if allow_if else (1, 0)
-    body = _load(_ARGUMENTS + 8 * argument) + _jump(test, value, allowed, refused) + _return(_ALLOW) + _return(_REFUSE)
+    body = (
+        _load(_ARGUMENTS + 8 * argument)
+        + _jump(test, value, allowed, refused)
+        + _return(_ALLOW)
+        + _return(_REFUSE)
+    )
     return _jump(_EQUAL, number, 0, len(body) // 8) + body
 
 

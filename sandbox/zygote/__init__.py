@@ -62,7 +62,9 @@ class ZygoteSandbox(OnDemand["Zygote"]):
             raise ValueError(f"no layer {min(unknown)!r}; there are {', '.join(LAYERS)}")
         super().__init__()
         self._without = frozenset(without)
-        self.missing: Mapping[str, str] = dict.fromkeys(without, SWITCHED_OFF)  # each with the reason
+        self.missing: Mapping[str, str] = dict.fromkeys(
+            without, SWITCHED_OFF
+        )  # each with the reason
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -84,7 +86,9 @@ class ZygoteSandbox(OnDemand["Zygote"]):
                 self.missing = zygote.await_ready()
                 child = zygote.take(limits)
                 try:
-                    return serve(child, source, tools, limits=limits, journal=journal, backend=self.name)
+                    return serve(
+                        child, source, tools, limits=limits, journal=journal, backend=self.name
+                    )
                 finally:
                     workers.start(partial(zygote.top_up, limits))
             except ZygoteLost:
@@ -118,10 +122,14 @@ class Zygote:
         self._stopped = False
         self._pool, self._ready = threading.Lock(), threading.Lock()
         self._missing: dict[str, str] | None = None
-        tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
+        tzdata = importlib.util.find_spec(
+            "tzdata"
+        )  # for a system that has no time zones of its own
         options = {
             "without": sorted(without),
-            "zones": [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else [],
+            "zones": [str(Path(tzdata.origin).parent / "zoneinfo")]
+            if tzdata is not None and tzdata.origin
+            else [],
             "package": str(Path(__file__).resolve().parent.parent),
             "channel": theirs.fileno(),
         }
@@ -139,7 +147,9 @@ class Zygote:
                 )
         except OSError as error:
             self._control.close()
-            raise SandboxUnavailable(f"the sandbox cannot start {sys.executable!r}: {error}") from error
+            raise SandboxUnavailable(
+                f"the sandbox cannot start {sys.executable!r}: {error}"
+            ) from error
         self.top_up(Limits())  # it finds the requests when it has loaded
 
     def await_ready(self) -> Mapping[str, str]:
@@ -157,7 +167,9 @@ class Zygote:
                 except OSError as error:
                     raise ZygoteLost(f"the zygote sandbox did not start: {error}") from error
                 if not said:
-                    raise ZygoteLost(f"the zygote sandbox did not start: {sys.executable!r} ended at once")
+                    raise ZygoteLost(
+                        f"the zygote sandbox did not start: {sys.executable!r} ended at once"
+                    )
                 if "failed" in said:
                     raise SandboxUnavailable(f"the zygote sandbox did not start: {said['failed']}")
                 self._missing = dict(said["missing"])
@@ -213,7 +225,9 @@ class Zygote:
                 pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 status, their_status = map(stack.enter_context, pair)
             except OSError as error:
-                raise SandboxUnavailable(f"the zygote sandbox cannot open a channel: {error.strerror}") from error
+                raise SandboxUnavailable(
+                    f"the zygote sandbox cannot open a channel: {error.strerror}"
+                ) from error
             try:
                 theirs = [their_channel.fileno(), their_status.fileno()]
                 socket.send_fds(self._control, [json.dumps(_kept(limits)).encode()], theirs)
@@ -237,7 +251,9 @@ class ZygoteChild:
     `alone`: it is in a namespace of processes of its own, so that nothing that it started is left when it is dead.
     """
 
-    def __init__(self, channel: socket.socket, status: socket.socket, limits: Mapping[str, float]) -> None:
+    def __init__(
+        self, channel: socket.socket, status: socket.socket, limits: Mapping[str, float]
+    ) -> None:
         self.channel, self.limits, self.alone = channel, limits, False
         self._status = status
         self._pidfd = -1
@@ -257,7 +273,9 @@ class ZygoteChild:
         try:
             self._kill()
             code = int(self._hear("status"))
-            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(self.told["cpu"]))
+            return Exit(
+                code if code >= 0 else None, -code if code < 0 else None, float(self.told["cpu"])
+            )
         finally:
             self.close()
 
@@ -284,7 +302,9 @@ class ZygoteChild:
         with suppress(OSError):  # it is dead
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         with suppress(OSError):
-            self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
+            self._status.shutdown(
+                socket.SHUT_WR
+            )  # the zygote kills it too, and all that it started
 
     def _hear(self, what: str) -> Any:
         self._status.settimeout(DEATH_SECONDS)
@@ -303,7 +323,9 @@ class ZygoteChild:
             raise ZygoteLost("the zygote sandbox's process died while it ran the program")
         self.told |= json.loads(data)
         if "error" in self.told:
-            raise SandboxUnavailable(f"the zygote sandbox cannot start a child: {self.told['error']}")
+            raise SandboxUnavailable(
+                f"the zygote sandbox cannot start a child: {self.told['error']}"
+            )
 
 
 def _readable(what: int | socket.socket) -> bool:

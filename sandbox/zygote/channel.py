@@ -24,11 +24,20 @@ CALL_BYTES = 1 << 20  # the host takes no larger frame
 NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 VALUE_CHARACTERS = 200_000  # a value whose JSON is longer becomes the beginning of its `repr`
 
-encode = json.JSONEncoder(check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+encode = json.JSONEncoder(
+    check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+).encode
 """Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
 
 _VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-_TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID)
+_TEXTUAL = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+)
 _decode = json.JSONDecoder().decode  # made here, since a program may change what `json` has
 _sleep = time.sleep  # before `pins` moves the program's clock instead
 
@@ -80,7 +89,11 @@ class Channel:
         return reply
 
     def begin(
-        self, alias: str, arguments: dict[str, Any], place: tuple[int, str], on_reply: Callable[[Reply], object]
+        self,
+        alias: str,
+        arguments: dict[str, Any],
+        place: tuple[int, str],
+        on_reply: Callable[[Reply], object],
     ) -> None:
         """Ask for a call and go on; `wait` gives its reply to `on_reply`."""
         self._awaited[self._ask(alias, arguments, place, waits=False)] = on_reply
@@ -131,12 +144,20 @@ class Channel:
             raise Interrupted
         self._late = True
 
-    def _ask(self, alias: str, arguments: dict[str, Any], place: tuple[int, str], **more: bool | str) -> int:
+    def _ask(
+        self, alias: str, arguments: dict[str, Any], place: tuple[int, str], **more: bool | str
+    ) -> int:
         self._flush()  # what was printed before a call that never returns is not lost
         line, within = place
         if within:
             more["within"] = within
-        frame: dict[str, Any] = {"call": self._number, "tool": alias, "args": arguments, "line": line, **more}
+        frame: dict[str, Any] = {
+            "call": self._number,
+            "tool": alias,
+            "args": arguments,
+            "line": line,
+            **more,
+        }
         try:
             data = encode(frame).encode("utf-8")
         except (TypeError, ValueError, RecursionError):
@@ -192,7 +213,9 @@ def plain(value: Any) -> Any:
     try:
         text = _plain_text(value)
         if len(text) <= VALUE_CHARACTERS:
-            return _decode(text.encode("utf-8", "replace").decode("utf-8"))  # lone surrogates cannot be sent
+            return _decode(
+                text.encode("utf-8", "replace").decode("utf-8")
+            )  # lone surrogates cannot be sent
     except (TypeError, ValueError, RecursionError):
         pass
     return text_of(value)
@@ -218,11 +241,22 @@ def shorten(text: str, width: int) -> str:
 
 
 def last_word(
-    kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None, hints: list[Any] | None = None
+    kind: str,
+    name: str,
+    message: str,
+    frames: list[list[Any]],
+    call: int | None = None,
+    hints: list[Any] | None = None,
 ) -> dict[str, Any]:
     """The frame that tells of a failure, its texts not too long. `frames`: a line, a function, perhaps columns."""
-    name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
-    frames = [[line, sendable(shorten(function, NAME_CHARACTERS)), *more] for line, function, *more in frames]
+    name, message = (
+        sendable(shorten(name, NAME_CHARACTERS)),
+        sendable(shorten(message, MESSAGE_CHARACTERS)),
+    )
+    frames = [
+        [line, sendable(shorten(function, NAME_CHARACTERS)), *more]
+        for line, function, *more in frames
+    ]
     told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
     return {"fail": {**told, "hints": hints} if hints else told}
 
@@ -240,7 +274,9 @@ def split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     return sendable_, unsendable
 
 
-def keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:
+def keywords_only(
+    alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]
+) -> str:
     """What is said against positional arguments: the call as it should be written."""
     free = [name for name in parameters if name not in arguments]
     given = [*zip(free, args, strict=False), *arguments.items()]

@@ -29,7 +29,9 @@ from typing import Any, NoReturn
 from sandbox.zygote import pins, program
 from sandbox.zygote.channel import Channel, Reply, keywords_only
 
-_monotonic = time.monotonic  # before `pins` replaces it: a loop that waits needs time that really passes
+_monotonic = (
+    time.monotonic
+)  # before `pins` replaces it: a loop that waits needs time that really passes
 _channel: Channel
 
 
@@ -55,12 +57,19 @@ def install() -> None:
     concurrent.futures.thread.ThreadPoolExecutor = executor  # type: ignore[misc]
     call_in_background: Any = to_thread
     asyncio.to_thread = asyncio.threads.to_thread = call_in_background
-    for name in ("start_new_thread", "start_joinable_thread"):  # Thread calls the second one since Python 3.13
+    for name in (
+        "start_new_thread",
+        "start_joinable_thread",
+    ):  # Thread calls the second one since Python 3.13
         for module, where in ((_thread, name), (threading, f"_{name}")):
             if hasattr(module, where):
                 setattr(module, where, _refuse_thread)
     loop: Any = asyncio.selector_events.BaseSelectorEventLoop
-    for name in ("_make_self_pipe", "_close_self_pipe", "_write_to_self"):  # nothing wakes it from another thread
+    for name in (
+        "_make_self_pipe",
+        "_close_self_pipe",
+        "_write_to_self",
+    ):  # nothing wakes it from another thread
         setattr(loop, name, lambda self: None)  # noqa: ARG005
     loop.time, loop.shutdown_default_executor = lambda self: _monotonic(), _do_nothing  # noqa: ARG005
     selectors.DefaultSelector = Selector  # type: ignore[misc, assignment]
@@ -93,7 +102,12 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
     sys.modules["__main__"] = main_module
     sys.argv = [program.FILENAME]
     sys.stdout = channel.output
-    changed: dict[str, Any] = {"input": _no_input, "exit": sys.exit, "quit": sys.exit, "ToolError": ToolError}
+    changed: dict[str, Any] = {
+        "input": _no_input,
+        "exit": sys.exit,
+        "quit": sys.exit,
+        "ToolError": ToolError,
+    }
     for name, value in changed.items():
         setattr(builtins, name, value)
     for alias, parameters in tools.items():
@@ -109,7 +123,9 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
             raise TypeError(keywords_only(alias, parameters, args, arguments))
         return _value_of(channel.call(alias, arguments, program.place()))
 
-    async def in_background(place: program.Place, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+    async def in_background(
+        place: program.Place, args: tuple[Any, ...], arguments: dict[str, Any]
+    ) -> Any:
         if args:
             raise TypeError(keywords_only(alias, parameters, args, arguments))
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -124,7 +140,9 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
     call.in_background = in_background  # type: ignore[attr-defined]  # what `to_thread` takes instead
     call.__name__ = call.__qualname__ = alias
     call.__module__ = "__main__"
-    call.__doc__ = f"Call the tool {alias} with keyword arguments: {', '.join(parameters) or 'none'}."
+    call.__doc__ = (
+        f"Call the tool {alias} with keyword arguments: {', '.join(parameters) or 'none'}."
+    )
     return call
 
 
@@ -141,7 +159,11 @@ def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     while isinstance(func, partial):
         func, args, kwargs = func.func, (*func.args, *args), {**func.keywords, **kwargs}
     in_background = getattr(func, "in_background", None)
-    return _at_place(place, func, args, kwargs) if in_background is None else in_background(place, args, kwargs)
+    return (
+        _at_place(place, func, args, kwargs)
+        if in_background is None
+        else in_background(place, args, kwargs)
+    )
 
 
 async def _at_place(
@@ -160,7 +182,9 @@ class InlineExecutor(concurrent.futures.Executor):
 
     def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "") -> None: ...
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+    def submit(
+        self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> concurrent.futures.Future[Any]:
         """A future that is already done."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         try:
@@ -187,4 +211,6 @@ def _refuse_thread(*_: object, **__: object) -> NoReturn:
 
 
 def _no_input(prompt: object = "", /) -> NoReturn:  # noqa: ARG001 - the builtin's signature
-    raise RuntimeError("input() is not available: nobody is there to answer; print the result instead")
+    raise RuntimeError(
+        "input() is not available: nobody is there to answer; print the result instead"
+    )

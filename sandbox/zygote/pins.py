@@ -18,7 +18,9 @@ from typing import Any
 
 from sandbox.zygote import stdlib
 
-TICK_SECONDS = 0.001  # how far the clock moves each time that it is read; sleeping moves it by the time slept
+TICK_SECONDS = (
+    0.001  # how far the clock moves each time that it is read; sleeping moves it by the time slept
+)
 
 _gmtime, _strftime, _asctime = time.gmtime, time.strftime, time.asctime
 _plain_sleep, _plain_localtime, _plain_seed = time.sleep, time.localtime, random.Random.seed
@@ -78,13 +80,17 @@ def install() -> None:
         setattr(time, name, function)
     _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(now(), tz))
     utc = datetime.UTC  # `today` reads time.time()
-    _patch_type(datetime.datetime, "utcnow", lambda cls: cls.fromtimestamp(now(), utc).replace(tzinfo=None))
+    _patch_type(
+        datetime.datetime, "utcnow", lambda cls: cls.fromtimestamp(now(), utc).replace(tzinfo=None)
+    )
     urandom: Any = lambda size: _entropy().randbytes(size)  # noqa: E731
     os.urandom = urandom
     setattr(random, "_urandom", urandom)  # noqa: B010 - `secrets` reads it there
     setattr(random.Random, "seed", _seed)  # noqa: B010 - for instances that are given no seed
     random.seed = random._inst.seed  # noqa: SLF001
-    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})  # what has run before the fork takes less time after it
+    start(
+        {"seed": 0, "clock": 0.0, "timezone": "UTC"}
+    )  # what has run before the fork takes less time after it
     uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001 - uuid1 then uses time and random
     uuid._node = 0x020000000000  # type: ignore[attr-defined]  # noqa: SLF001
 

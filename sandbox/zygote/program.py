@@ -15,7 +15,14 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from sandbox.hints import Roots, find, position
-from sandbox.zygote.channel import MESSAGE_CHARACTERS, Interrupted, last_word, plain, shorten, text_of
+from sandbox.zygote.channel import (
+    MESSAGE_CHARACTERS,
+    Interrupted,
+    last_word,
+    plain,
+    shorten,
+    text_of,
+)
 
 FILENAME = "<program>"
 SAVED = "<saved tool> "  # begins the file name of a saved tool's function; its alias follows
@@ -25,7 +32,9 @@ _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
 a shared mapping would be the same memory in every child of the zygote."""
 
-Place = tuple[int, str]  # a line of the program, 0 where there is none, and the saved tool that it is in, or nothing
+Place = tuple[
+    int, str
+]  # a line of the program, 0 where there is none, and the saved tool that it is in, or nothing
 
 place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
 """The place that stands for calls made from outside the program's own functions."""
@@ -40,10 +49,14 @@ def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
     try:
         parts = _compile(source)
     except SyntaxError as error:
-        return last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
+        return last_word(
+            "syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]]
+        )
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = str(error) or "it is too large or too deeply nested"
-        return last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
+        return last_word(
+            "syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]]
+        )
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
     value, runner = None, None
     try:
@@ -78,7 +91,9 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
     hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
     message, within = _message(error), _within(error)
     if within and number is None:
-        message = shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
+        message = (
+            shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
+        )
     return last_word("exception", type(error).__name__, message, frames, number, hints)
 
 

@@ -45,7 +45,9 @@ def serve(options: dict[str, Any]) -> NoReturn:
         layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
-        control.recv(1)  # the host's first request: left unread, it would reset the connection before this is heard
+        control.recv(
+            1
+        )  # the host's first request: left unread, it would reset the connection before this is heard
         os._exit(1)
     if any(name in REQUIRED and why != SWITCHED_OFF for name, why in layering.missing.items()):
         control.send(json.dumps({"missing": layering.missing}).encode())
@@ -94,7 +96,9 @@ def _be_template(requests: socket.socket, parent: int, layering: Layering, run: 
         requests.send(number.to_bytes(4, "little", signed=True))
 
 
-def _be_child(channel: int, limits: Mapping[str, float], parent: int, layering: Layering, run: Run) -> NoReturn:
+def _be_child(
+    channel: int, limits: Mapping[str, float], parent: int, layering: Layering, run: Run
+) -> NoReturn:
     """Run one program in this child, which was forked just now; whatever fails on the way ends it.
 
     Every layer is on before the first byte from the host is read.
@@ -117,7 +121,10 @@ def _be_child(channel: int, limits: Mapping[str, float], parent: int, layering: 
 def load(zone_folders: list[str]) -> Run:
     """Load what programs may import and what runs them. Gives the latter; nothing of ours is left to import."""
     stdlib.load(zone_folders)
-    from sandbox.zygote import child, pins  # after what programs import, of which they keep what is not patched yet
+    from sandbox.zygote import (
+        child,
+        pins,
+    )  # after what programs import, of which they keep what is not patched yet
 
     pins.install()
     child.install()
@@ -194,7 +201,12 @@ class Layering:
                 os._exit(error.errno or 255)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code:
-            raise OSError(code, os.strerror(code) if code > 0 else f"the filter killed its test with signal {-code}")
+            raise OSError(
+                code,
+                os.strerror(code)
+                if code > 0
+                else f"the filter killed its test with signal {-code}",
+            )
 
 
 class _Server:
@@ -266,7 +278,9 @@ class _Server:
             if host.fileno() == descriptor:
                 try:
                     host.recv(1, socket.MSG_DONTWAIT)
-                except BlockingIOError:  # a newer socket's number, and the event was for one closed just now
+                except (
+                    BlockingIOError
+                ):  # a newer socket's number, and the event was for one closed just now
                     return
                 except OSError:  # it hung up without having heard all
                     pass
@@ -288,7 +302,9 @@ class _Server:
         os.close(pidfd)
         cpu = usage.ru_utime + usage.ru_stime
         with suppress(OSError):
-            host.send(json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode())
+            host.send(
+                json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode()
+            )
         host.close()
 
 

@@ -19,7 +19,10 @@ def kinto():
 
     from kinto import main
 
-    memory = {f"kinto.{name}_backend": f"kinto.core.{name}.memory" for name in ("storage", "cache", "permission")}
+    memory = {
+        f"kinto.{name}_backend": f"kinto.core.{name}.memory"
+        for name in ("storage", "cache", "permission")
+    }
     settings = {  # as `kinto init` writes them
         "kinto.includes": "kinto.plugins.default_bucket kinto.plugins.admin kinto.plugins.accounts",
         "kinto.userid_hmac_secret": "x",
@@ -43,4 +46,6 @@ def glances():
 
 if __name__ == "__main__":
     name, file = sys.argv[1:]
-    Path(file).write_text(json.dumps({"httpbin": httpbin, "kinto": kinto, "glances": glances}[name]()))
+    Path(file).write_text(
+        json.dumps({"httpbin": httpbin, "kinto": kinto, "glances": glances}[name]())
+    )

@@ -45,13 +45,19 @@ class Flow:
     @property
     def pattern(self) -> str:
         """A digest of operations, paths and arguments; constants and numbers of calls do not change it."""
-        parts = [sorted(self.operations), sorted(map(repr, self.edges)), sorted(map(list, self.computed))]
+        parts = [
+            sorted(self.operations),
+            sorted(map(repr, self.edges)),
+            sorted(map(list, self.computed)),
+        ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
 def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     """The flow of a run of `program` that made `calls`."""
-    literals = {_key(node.value) for node in ast.walk(parse(program)) if isinstance(node, ast.Constant)}
+    literals = {
+        _key(node.value) for node in ast.walk(parse(program)) if isinstance(node, ast.Constant)
+    }
     sources: dict[str, tuple[int, str]] = {}  # value → call that first gave it, and where
     depths: list[int] = []
     edges: set[Edge] = set()
@@ -76,7 +82,13 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
             if _telling(value):
                 sources.setdefault(_key(value), (number, path))
     operations = frozenset(call.tool for call in calls)
-    return Flow(operations, frozenset(edges), frozenset(computed), max(depths, default=0), frozenset(carried))
+    return Flow(
+        operations,
+        frozenset(edges),
+        frozenset(computed),
+        max(depths, default=0),
+        frozenset(carried),
+    )
 
 
 def _telling(value: Json) -> bool:

@@ -55,4 +55,6 @@ def run_gold(program: str, world: World, sandbox: Sandbox) -> GoldRun:
 
 def run_program(program: str, toolbox: Toolbox, sandbox: Sandbox) -> Trace:
     """Run `program` with the seed and the clock that every check uses."""
-    return sandbox.run(program, toolbox, limits=LIMITS, journal=Journal(pins=Pins(seed=0, clock=CLOCK)))
+    return sandbox.run(
+        program, toolbox, limits=LIMITS, journal=Journal(pins=Pins(seed=0, clock=CLOCK))
+    )

@@ -32,7 +32,13 @@ HUGE = 1_000_000
 
 
 def unneeded(
-    program: str, question: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox, *, nothing_found: bool
+    program: str,
+    question: str,
+    run: GoldRun,
+    toolbox: Toolbox,
+    sandbox: Sandbox,
+    *,
+    nothing_found: bool,
 ) -> Iterator[str]:
     """A sentence for each site whose removal leaves what the program says and writes as it was.
 
@@ -47,7 +53,12 @@ def unneeded(
         if toolbox[tool].protocol.writes:
             continue  # a write that is taken away is missing from the state
         if nothing_found or all(_is_empty(run.made[number].result) for number in numbers):
-            fills = (_least, _numbers(HUGE), _numbers(-HUGE), *map(_filled_with, [*values, *_words(values)]))
+            fills = (
+                _least,
+                _numbers(HUGE),
+                _numbers(-HUGE),
+                *map(_filled_with, [*values, *_words(values)]),
+            )
             if all(replay.unchanged(numbers, fill) for fill in map(_made, fills)):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
             continue
@@ -85,14 +96,18 @@ class _Replay:
         """Whether the answer and the writes stay as they were when these calls' results are replaced."""
         replaced = {canonical(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
-        asked: Counter[str] = Counter()  # a read may see more after a write: its second answer is the second recorded
+        asked: Counter[str] = (
+            Counter()
+        )  # a read may see more after a write: its second answer is the second recorded
         doubles = tools.map(lambda tool: self._double(tool, replaced, instead, asked))
         trace = run_program(self._program, doubles, self._sandbox)
         if trace.failure is not None:
             return False
         return (trace.stdout.strip(), self._writes(trace.calls)) == self._wanted
 
-    def _double(self, tool: Tool, replaced: set[str], instead: Instead, asked: Counter[str]) -> Tool:
+    def _double(
+        self, tool: Tool, replaced: set[str], instead: Instead, asked: Counter[str]
+    ) -> Tool:
         def call(arguments: JsonObject) -> Json:
             key = canonical(tool.alias, arguments)
             if key in replaced:
@@ -109,7 +124,9 @@ class _Replay:
         return sorted(
             canonical(call.tool, call.arguments)
             for call in calls
-            if call.outcome == "done" and call.error is None and self._toolbox[call.tool].protocol.writes
+            if call.outcome == "done"
+            and call.error is None
+            and self._toolbox[call.tool].protocol.writes
         )
 
 
@@ -120,9 +137,14 @@ def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:
         match kind:
             case "object":
                 properties = schema.get("properties", {})
-                return {key: instance(properties.get(key, {}), root, fill) for key in schema.get("required", ())}
+                return {
+                    key: instance(properties.get(key, {}), root, fill)
+                    for key in schema.get("required", ())
+                }
             case "array":
-                return [] if fill("string") == "" else [instance(schema.get("items", {}), root, fill)]
+                return (
+                    [] if fill("string") == "" else [instance(schema.get("items", {}), root, fill)]
+                )
             case "string" | "integer" | "number" | "boolean":
                 return fill(kind)
     return None
@@ -154,7 +176,11 @@ def _of_question(program: str, question: str) -> Iterator[str | float]:
     seen = set()
     for node in ast.walk(parse(program)):
         value = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(value, str | int | float) and not isinstance(value, bool) and value not in seen:
+        if (
+            isinstance(value, str | int | float)
+            and not isinstance(value, bool)
+            and value not in seen
+        ):
             seen.add(value)
             telling = str(value).casefold() != str(value) or any(map(str.isdigit, str(value)))
             if telling and str(value).casefold() in question.casefold():
@@ -163,4 +189,8 @@ def _of_question(program: str, question: str) -> Iterator[str | float]:
 
 def _words(values: Sequence[str | float]) -> list[str]:
     """The words of the texts among `values` that have several."""
-    return list(dict.fromkeys(word for value in values if isinstance(value, str) for word in value.split()[:4]))
+    return list(
+        dict.fromkeys(
+            word for value in values if isinstance(value, str) for word in value.split()[:4]
+        )
+    )

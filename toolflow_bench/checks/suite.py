@@ -65,7 +65,11 @@ def check_tasks(
 
     @contextmanager
     def opened() -> Iterator[Callable[[Task], _Found]]:
-        with World(folder=folder) as world, closing(Data(folder=folder)) as data, closing(open_sandbox()) as sandbox:
+        with (
+            World(folder=folder) as world,
+            closing(Data(folder=folder)) as data,
+            closing(open_sandbox()) as sandbox,
+        ):
             yield lambda task: _check(task, world, data, sandbox)
 
     found = []
@@ -97,7 +101,9 @@ class _Found(NamedTuple):
 
 def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _Found:
     if unknown := sorted(set(task.candidates) - set(world.toolbox)):
-        return _Found([f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are"])
+        return _Found(
+            [f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are"]
+        )
     run = run_gold(task.program, world, sandbox)
     made = _calls(run)
     verdict = grade(run.answer, task, state=run.state)
@@ -105,7 +111,9 @@ def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _Found:
     problems = [*_problems(task, run, world, data, verdict)]
     if success:
         nothing = task.type == "none"
-        problems += unneeded(task.program, task.question, run, world.toolbox, sandbox, nothing_found=nothing)
+        problems += unneeded(
+            task.program, task.question, run, world.toolbox, sandbox, nothing_found=nothing
+        )
     return _Found(
         [f"{task.id}: {problem}" for problem in problems],
         success=success,
@@ -118,12 +126,20 @@ def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _Found:
 def _calls(run: GoldRun) -> list[Call]:
     """The run's calls as metrics read them."""
     return [
-        {"tool": call.tool, "arguments": call.arguments, "outcome": call.outcome, "attempt": 0, "reused": call.reused}
+        {
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "outcome": call.outcome,
+            "attempt": 0,
+            "reused": call.reused,
+        }
         for call in run.made
     ]
 
 
-def _problems(task: Task, run: GoldRun, world: World, data: Data, verdict: Verdict) -> Iterator[str]:
+def _problems(
+    task: Task, run: GoldRun, world: World, data: Data, verdict: Verdict
+) -> Iterator[str]:
     if run.problem is not None:
         yield run.problem
         return

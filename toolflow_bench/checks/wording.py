@@ -20,6 +20,8 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 def near_duplicates(questions: Sequence[Question]) -> Iterator[tuple[Question, Question, float]]:
     """Pairs that are at least `MOST_ALIKE`, each with how alike they are."""
-    for (one, own), (other, others) in combinations([(one, shingles(one.question)) for one in questions], 2):
+    for (one, own), (other, others) in combinations(
+        [(one, shingles(one.question)) for one in questions], 2
+    ):
         if (share := len(own & others) / len(own | others)) >= MOST_ALIKE:
             yield one, other, share

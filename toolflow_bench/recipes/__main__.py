@@ -26,7 +26,11 @@ def main() -> int:
     with World() as world, closing(Data()) as data, closing(open_sandbox("zygote")) as sandbox:
         for folder in FOLDERS:
             lines: dict[str, list[str]] = {}
-            cases = [(one, n, case) for one in recipes_of(folder) for n, case in enumerate(one.cases, start=1)]
+            cases = [
+                (one, n, case)
+                for one in recipes_of(folder)
+                for n, case in enumerate(one.cases, start=1)
+            ]
             for recipe, number, case in cases:
                 name = f"{folder}/{recipe.id}-{number}"
                 try:
@@ -36,7 +40,9 @@ def main() -> int:
                     print(f"WRONG  {error}", file=sys.stderr)
                     continue
                 document = to_document(task)
-                gold.append(_line({"id": name, **{key: document.pop(key) for key in ("program", "query")}}))
+                gold.append(
+                    _line({"id": name, **{key: document.pop(key) for key in ("program", "query")}})
+                )
                 lines.setdefault(task.split, []).append(_line(document))
             for split, texts in lines.items():
                 (TASKS / f"{folder}-{split}.jsonl").write_text("".join(texts), encoding="utf-8")

@@ -45,9 +45,18 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
     draw = random.Random(f"fresh {seed}")  # noqa: S311 - must repeat
     sql = yaml.safe_load(Path(__file__).with_name("draws.yaml").read_text(encoding="utf-8"))
     untrue = tuple(sql.pop("x-untrue"))
-    recipes = {f"{name}/{one.id}": one for name in FOLDERS for one in recipes_of(name) if f"{name}/{one.id}" in sql}
+    recipes = {
+        f"{name}/{one.id}": one
+        for name in FOLDERS
+        for one in recipes_of(name)
+        if f"{name}/{one.id}" in sql
+    }
     known, made = {task.question for task in load_tasks()}, list[Task]()
-    with World(folder=folder) as world, closing(Data(folder=folder)) as data, closing(open_sandbox()) as sandbox:
+    with (
+        World(folder=folder) as world,
+        closing(Data(folder=folder)) as data,
+        closing(open_sandbox()) as sandbox,
+    ):
         rows = {name: data.rows(query) for name, query in sorted(sql.items())}
         numbers = dict.fromkeys(recipes, 0)
         while len(made) < count:
@@ -66,10 +75,21 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
                         continue
                     nothing = found.task.type == "none"
                     idle = unneeded(
-                        found.task.program, case.question, found.run, world.toolbox, sandbox, nothing_found=nothing
+                        found.task.program,
+                        case.question,
+                        found.run,
+                        world.toolbox,
+                        sandbox,
+                        nothing_found=nothing,
                     )
-                    fits = found.task.calls >= 7 if recipe.split == "long" else found.task.calls <= 6
-                    if not fits or any(idle) or any(True for _ in near_duplicates([*made[-60:], found.task])):
+                    fits = (
+                        found.task.calls >= 7 if recipe.split == "long" else found.task.calls <= 6
+                    )
+                    if (
+                        not fits
+                        or any(idle)
+                        or any(True for _ in near_duplicates([*made[-60:], found.task]))
+                    ):
                         continue
                     numbers[name] += 1
                     known.add(case.question)
@@ -79,7 +99,9 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
                 if len(made) == count:
                     return
             if len(made) == before:
-                raise TooFew(f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to draws.yaml.")
+                raise TooFew(
+                    f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to draws.yaml."
+                )
 
 
 def wordings(
@@ -97,9 +119,17 @@ def wordings(
         for name in drawn:
             text = _blanked(text, name, case.constants[name])
         whole = all(f"{{{name}" in text for name in drawn)
-        left = {word for name in drawn for word in re.findall(r"[A-Z]\w{3,}", str(case.constants[name]))}
-        if whole and not any(re.search(rf"\b{word}\b", text) for word in left) and (men or not _PRONOUN.search(text)):
-            found.append((text, {key: value for key, value in case.constants.items() if key not in drawn}))
+        left = {
+            word for name in drawn for word in re.findall(r"[A-Z]\w{3,}", str(case.constants[name]))
+        }
+        if (
+            whole
+            and not any(re.search(rf"\b{word}\b", text) for word in left)
+            and (men or not _PRONOUN.search(text))
+        ):
+            found.append(
+                (text, {key: value for key, value in case.constants.items() if key not in drawn})
+            )
     return found
 
 
@@ -120,7 +150,9 @@ def _blanked(text: str, name: str, value: Any) -> str:
 
 def _case(text: str, kept: Mapping[str, Json], drawn: Mapping[str, Json]) -> Case:
     shown: dict[str, Any] = {
-        name: date.fromisoformat(value) if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value) else value
+        name: date.fromisoformat(value)
+        if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)
+        else value
         for name, value in drawn.items()
     }
     return Case.model_validate({"question": text.format(**shown), "with": {**kept, **drawn}})

@@ -35,7 +35,9 @@ class Made:
     run: GoldRun
 
 
-def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, sandbox: Sandbox) -> Made:
+def make(
+    recipe: Recipe, case: Case, name: str, *, world: World, data: Data, sandbox: Sandbox
+) -> Made:
     """The task of one case, called `name`.
 
     Raises:
@@ -50,7 +52,9 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
     flow = flow_of(program, run.made)
     operations = tuple(call.tool for call in run.made)
     # A branch that does not run here names tools too, and a model that writes it must find them.
-    named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
+    named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(
+        world.owners
+    )
     task = Task(
         id=name,
         question=case.question,
@@ -72,7 +76,9 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
     )
     verdict = grade(run.answer, task, state=run.state)
     if not verdict.correct:
-        raise Disagreement(f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}.")
+        raise Disagreement(
+            f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}."
+        )
     return Made(task, run)
 
 
@@ -89,7 +95,9 @@ def candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> t
     far = [alias for alias in others if owners[alias] not in own]
     wanted = CANDIDATES - len(chosen)
     if wanted < 0:
-        raise InvalidRecipe(f"{name}: the program needs {len(chosen)} tools, a task has {CANDIDATES}.")
+        raise InvalidRecipe(
+            f"{name}: the program needs {len(chosen)} tools, a task has {CANDIDATES}."
+        )
     elsewhere = min(round(wanted * FROM_ELSEWHERE), len(far))
     chosen += draw.sample(near, min(wanted - elsewhere, len(near)))
     chosen += draw.sample(far, CANDIDATES - len(chosen)) if len(chosen) < CANDIDATES else []

@@ -82,7 +82,9 @@ class Recipe(BaseModel):
         """
         return self._filled(self.query, case.constants, _sql).strip()
 
-    def _filled(self, text: str, constants: Mapping[str, Json], literal: Callable[[Json], str]) -> str:
+    def _filled(
+        self, text: str, constants: Mapping[str, Json], literal: Callable[[Json], str]
+    ) -> str:
         def fill(match: re.Match[str]) -> str:
             if match[1] not in constants:
                 raise InvalidRecipe(
@@ -99,7 +101,9 @@ def recipes_of(folder: str) -> tuple[Recipe, ...]:
     Raises:
         InvalidRecipe: a file is no recipe.
     """
-    return tuple(load_recipe(path) for path in sorted((Path(__file__).parent / folder).glob("*.yaml")))
+    return tuple(
+        load_recipe(path) for path in sorted((Path(__file__).parent / folder).glob("*.yaml"))
+    )
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -109,7 +113,9 @@ def load_recipe(path: Path) -> Recipe:
         InvalidRecipe: the file is no recipe.
     """
     try:
-        return Recipe.model_validate({"id": path.stem, **yaml.safe_load(path.read_text(encoding="utf-8"))})
+        return Recipe.model_validate(
+            {"id": path.stem, **yaml.safe_load(path.read_text(encoding="utf-8"))}
+        )
     except (yaml.YAMLError, TypeError, ValidationError) as error:
         raise InvalidRecipe(f"{path}: no recipe: {error}") from error
 

@@ -48,7 +48,8 @@ def took(row: Row) -> list[str]:
         count(row.model_calls, "model call"),
         count(row.repairs, "repair"),
         f"{row.input_tokens:,} tokens in, {row.output_tokens:,} out",
-        seconds(row.seconds) + (f" ({seconds(row.model_seconds)} model)" if row.model_calls else ""),
+        seconds(row.seconds)
+        + (f" ({seconds(row.model_seconds)} model)" if row.model_calls else ""),
         *([dollars(row.cost)] if row.cost is not None else []),
     ]
     shares = {"path": row.path, "precision": row.precision}
@@ -66,7 +67,9 @@ def findings(row: Row, attempt: int) -> list[JsonObject]:
 
 def blamed(row: Row, attempt: int) -> list[Json]:
     """The lines of an attempt's program that a fault or finding names."""
-    return [one.get("line") for one in (*row.faults, *row.findings) if one.get("attempt") == attempt]
+    return [
+        one.get("line") for one in (*row.faults, *row.findings) if one.get("attempt") == attempt
+    ]
 
 
 def place(fault: JsonObject) -> str:
@@ -96,4 +99,6 @@ def given(call: JsonObject) -> str:
     """The arguments of a call as a program writes them."""
     arguments = call.get("arguments")
     pairs = arguments.items() if isinstance(arguments, dict) else ()
-    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False, default=repr)}" for name, value in pairs)
+    return ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False, default=repr)}" for name, value in pairs
+    )

@@ -13,11 +13,23 @@ from toolflow_bench.report.runs import Run
 CLASSES: Mapping[str, tuple[str, str]] = {
     "right": ("Right", ""),
     "retrieval": ("Retrieval", "a needed tool was neither offered to the model nor called"),
-    "program": ("Program", "no program passed the check, or the last one raised or called a tool wrongly"),
-    "misread": ("Misread", "the last program read what is not in a response, or the response had left its schema"),
-    "tool": ("Tool", "a tool failed and the last program did not get over it, or a write's outcome is unknown"),
+    "program": (
+        "Program",
+        "no program passed the check, or the last one raised or called a tool wrongly",
+    ),
+    "misread": (
+        "Misread",
+        "the last program read what is not in a response, or the response had left its schema",
+    ),
+    "tool": (
+        "Tool",
+        "a tool failed and the last program did not get over it, or a write's outcome is unknown",
+    ),
     "limit": ("Limit", "time, calls, tokens or another cap ended the run before an answer"),
-    "wrong_answer": ("Wrong answer", "an answer was given, or a state left, and it is not the right one"),
+    "wrong_answer": (
+        "Wrong answer",
+        "an answer was given, or a state left, and it is not the right one",
+    ),
     "no_answer": ("No answer", "the last program ended well and said nothing"),
     "other": ("Other", "not classed"),
 }
@@ -37,7 +49,8 @@ def failures(runs: Sequence[Run]) -> Html:
     counts = [Counter(outcome(row) for row in run.rows if row.graded) for run in runs]
     present = {key: about for key, about in CLASSES.items() if any(count[key] for count in counts)}
     bars = [
-        (run, abbreviated(run.name), count, list(_segments(count))) for run, count in zip(runs, counts, strict=True)
+        (run, abbreviated(run.name), count, list(_segments(count)))
+        for run, count in zip(runs, counts, strict=True)
     ]
     return Html(FIGURES.failures(bars, present))
 

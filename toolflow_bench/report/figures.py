@@ -25,7 +25,11 @@ _MEANS: Mapping[str, tuple[str, Spell]] = {
     "Own time": ("own_seconds_total", seconds),
     "Cost": ("cost", dollars),
 }
-_TOTALS = {"Repeated writes": "repeated_writes", "Orphaned writes": "orphaned_writes", "Outages": "ungraded"}
+_TOTALS = {
+    "Repeated writes": "repeated_writes",
+    "Orphaned writes": "orphaned_writes",
+    "Outages": "ungraded",
+}
 """Columns of the table of runs: their heads, and the figure of `Summary` that each has."""
 _DIFFERENCES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "success": ("Success", points),
@@ -47,15 +51,23 @@ _GROUPS = {
 
 def figures(runs: Sequence[Run]) -> Html:
     """The figures of every run, a row each; the best share of a column is in bold type where runs differ."""
-    best = {head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()}
+    best = {
+        head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()
+    }
     unpriced = [run.letter for run in runs if 0 < run.summary.unpriced < run.summary.graded]
     return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, unpriced))
 
 
 def differences(runs: Sequence[Run], compared: Sequence[Comparison]) -> Html:
     """Each run after the first against the first, over the tasks that both were graded on."""
-    shown = {key: about for key, about in _DIFFERENCES.items() if any(key in one.differences for one in compared)}
-    return Html(FIGURES.differences(runs[0].letter, list(zip(runs[1:], compared, strict=True)), shown))
+    shown = {
+        key: about
+        for key, about in _DIFFERENCES.items()
+        if any(key in one.differences for one in compared)
+    }
+    return Html(
+        FIGURES.differences(runs[0].letter, list(zip(runs[1:], compared, strict=True)), shown)
+    )
 
 
 def breakdown(runs: Sequence[Run]) -> Html:
@@ -69,8 +81,12 @@ def breakdown(runs: Sequence[Run]) -> Html:
         if len(names) > 1 or (names and key != "by_split" and names != [""]):
             kept.append((title, key, names))
     # `flights + places`, which a line may break; `7+` as it is.
-    heads = [n if n.endswith("+") else " + ".join(n.split("+")) for _, _, names in kept for n in names]
-    return Html(FIGURES.breakdown(runs, kept, heads, [(title, len(names)) for title, _, names in kept]))
+    heads = [
+        n if n.endswith("+") else " + ".join(n.split("+")) for _, _, names in kept for n in names
+    ]
+    return Html(
+        FIGURES.breakdown(runs, kept, heads, [(title, len(names)) for title, _, names in kept])
+    )
 
 
 def _best(found: Sequence[Estimate | None]) -> str | None:

@@ -16,16 +16,28 @@ _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
 
 def title(runs: Sequence[Run]) -> str:
     """`ToolFlow: 3 runs`."""
-    suites = " and ".join(dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs))
+    suites = " and ".join(
+        dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs)
+    )
     return f"{suites}{' leaderboard' if is_leaderboard(runs) else ''}: {count(len(runs), 'run')}"
 
 
 def header(runs: Sequence[Run], tasks: int) -> Html:
     """Title, the sentence, what all runs have in common, what they differ in, and what to beware of."""
     told = [_told(run) for run in runs]
-    common = [key for key in told[0] if all(one[key] == told[0][key] for one in told) and told[0][key]]
+    common = [
+        key for key in told[0] if all(one[key] == told[0][key] for one in told) and told[0][key]
+    ]
     differing = [key for key in told[0] if key not in common and any(one[key] for one in told)]
-    parts = (title(runs), _sentence(runs, tasks), told, common, differing, _settings(runs), _beware(runs))
+    parts = (
+        title(runs),
+        _sentence(runs, tasks),
+        told,
+        common,
+        differing,
+        _settings(runs),
+        _beware(runs),
+    )
     return Html(FIGURES.header(runs, *parts))
 
 
@@ -48,7 +60,9 @@ def _told(run: Run) -> Mapping[str, str]:
 
 def _settings(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Everything else that was set, those first that differ."""
-    keys = dict.fromkeys(key for run in runs for key in run.header.settings if key not in ("split", "strategy"))
+    keys = dict.fromkeys(
+        key for run in runs for key in run.header.settings if key not in ("split", "strategy")
+    )
     same, different = [], []
     for key in keys:
         values = [spelt(run.header.settings.get(key)) for run in runs]
@@ -84,9 +98,13 @@ def _beware(runs: Sequence[Run]) -> list[str]:
             "differences are over the tasks that two runs share."
         )
     elif len({tuple(sorted({row.id for row in run.rows})) for run in runs}) > 1:
-        notes.append("Not every run has every task; differences are over the tasks that two runs share.")
+        notes.append(
+            "Not every run has every task; differences are over the tasks that two runs share."
+        )
     left = [
-        f"{run.letter}{':' if is_leaderboard(runs) else ''} {number}" if len(runs) > 1 else count(number, "answer")
+        f"{run.letter}{':' if is_leaderboard(runs) else ''} {number}"
+        if len(runs) > 1
+        else count(number, "answer")
         for run in runs
         if (number := run.summary.ungraded)
     ]

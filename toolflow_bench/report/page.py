@@ -33,7 +33,13 @@ def compared(runs: Sequence[Run]) -> list[Comparison]:
 def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
     """The page of `runs`; `against_first` is `compared(runs)`. A leaderboard has neither differences nor tasks."""
     found = tasks(runs)
-    cost = scatter(runs, lambda run: run.cost, title="Success against cost", axis="US dollars a task", spell=dollars)
+    cost = scatter(
+        runs,
+        lambda run: run.cost,
+        title="Success against cost",
+        axis="US dollars a task",
+        spell=dollars,
+    )
     axis = "Tokens a task, read and written"
     tokens = scatter(runs, lambda run: run.tokens, title="Success against tokens", axis=axis)
     plots = Html(FIGURES.plots(runs, [cost, tokens, by_depth(runs)]))
@@ -49,7 +55,13 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
         each = drilldown(runs, found) if found else FIGURES.nothing()
         sections.append(("tasks", "Tasks", "Tasks", each))
     body = header(runs, len(found)) + FIGURES.sections(sections)
-    return page(Html(body), title=title(runs), made_by=GENERATOR, package="toolflow_bench.report", skip="tasks")
+    return page(
+        Html(body),
+        title=title(runs),
+        made_by=GENERATOR,
+        package="toolflow_bench.report",
+        skip="tasks",
+    )
 
 
 def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[str, Any]:
@@ -57,7 +69,10 @@ def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[s
     told = []
     for run in runs:
         about: dict[str, Any] = {"letter": run.letter, "name": run.name, "file": run.file}
-        about |= {name: getattr(run.header, name) for name in ("suite", "model", "seed", "data", "version")}
+        about |= {
+            name: getattr(run.header, name)
+            for name in ("suite", "model", "seed", "data", "version")
+        }
         told.append(about | {"settings": dict(run.header.settings), "figures": asdict(run.summary)})
     others = zip(runs[1:], against_first, strict=False)
     against = [{"from": runs[0].letter, "to": run.letter} | asdict(one) for run, one in others]
@@ -72,4 +87,6 @@ def check_target(path: Path) -> None:
     """
     ours = f'name="generator" content="{GENERATOR} '.encode()
     if path.exists() and not (path.is_file() and ours in path.read_bytes()[:_HEAD]):
-        raise InvalidReport(f"{str(path)!r} is there and is no report of ours; give another -o, or remove it.")
+        raise InvalidReport(
+            f"{str(path)!r} is there and is no report of ours; give another -o, or remove it."
+        )

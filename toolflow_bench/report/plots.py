@@ -41,7 +41,10 @@ class Scale:
             return cls(start, end, 0.0, 1.0)
         least, most = min(positive), max(positive)
         if most / least >= _DECADES:
-            floor, ceiling = 10.0 ** math.floor(math.log10(least)), 10.0 ** math.ceil(math.log10(most))
+            floor, ceiling = (
+                10.0 ** math.floor(math.log10(least)),
+                10.0 ** math.ceil(math.log10(most)),
+            )
             return cls(start, end, floor, ceiling, logarithmic=True)
         step = _step(most * 1.02)
         return cls(start, end, 0.0, step * math.ceil(most * 1.02 / step))
@@ -49,7 +52,9 @@ class Scale:
     def __call__(self, value: float) -> float:
         """Where `value` stands."""
         if self.logarithmic:
-            share = math.log(max(value, self.floor) / self.floor) / math.log(self.ceiling / self.floor)
+            share = math.log(max(value, self.floor) / self.floor) / math.log(
+                self.ceiling / self.floor
+            )
         else:
             share = (value - self.floor) / (self.ceiling - self.floor)
         return self.start + share * (self.end - self.start)
@@ -103,7 +108,11 @@ def scatter(
         if (success := run.summary.success) is not None and (found := value(run)) is not None
     ]
     if not known:
-        return Html(_PLOTS.empty(title, f"Nothing to draw: no run has both a graded answer and {axis.lower()}."))
+        return Html(
+            _PLOTS.empty(
+                title, f"Nothing to draw: no run has both a graded answer and {axis.lower()}."
+            )
+        )
     if all(found == 0 for *_, found in known):
         return Html(_PLOTS.empty(title, f"Nothing to draw: {spell(0)} for every run."))
     across = Scale.fit([found for *_, found in known], LEFT + RADIUS + 4, RIGHT - RADIUS - 4)
@@ -118,7 +127,9 @@ def scatter(
     absent = [run.letter for run in runs if run.letter not in {one.letter for one, *_ in known}]
     notes = ["Logarithmic axis."] if across.logarithmic else []
     if any(point.moved for point in points):
-        notes.append("Points that would cover each other stand side by side; a thin line leads to the value.")
+        notes.append(
+            "Points that would cover each other stand side by side; a thin line leads to the value."
+        )
     if absent:
         notes.append(f"Not shown, for want of a figure: {', '.join(absent)}.")
     ticks = [(across(tick), spell(tick)) for tick in across.ticks()]
@@ -132,12 +143,22 @@ def by_depth(runs: Sequence[Run]) -> Html:
         run.letter: [
             (band, sum(row.correct for row in some) / len(some), len(some))
             for band, (low, high) in enumerate(DEPTHS)
-            if (some := [one for one in run.rows if one.graded and low <= one.depth <= (high or one.depth)])
+            if (
+                some := [
+                    one
+                    for one in run.rows
+                    if one.graded and low <= one.depth <= (high or one.depth)
+                ]
+            )
         ]
         for run in runs
     }
     if not any(shares.values()):
-        return Html(_PLOTS.empty(title, "Nothing to draw: no graded answer is of a task whose depth is known."))
+        return Html(
+            _PLOTS.empty(
+                title, "Nothing to draw: no graded answer is of a task whose depth is known."
+            )
+        )
     step = (RIGHT - LEFT - 4 * RADIUS) / (len(DEPTHS) - 1)
     upward = _upward(max(share for of_run in shares.values() for _, share, _ in of_run))
     names = [f"{low} and more" if high is None else f"{low}–{high}" for low, high in DEPTHS]
@@ -145,9 +166,13 @@ def by_depth(runs: Sequence[Run]) -> Html:
 
     def point(run: Run, band: int, share: float, count: int) -> Point:
         x, y = places[band], upward(share)
-        return Point(run, x, y, x, y, y, f"{run.label}: {percent(share)} of {count} at {names[band]}")
+        return Point(
+            run, x, y, x, y, y, f"{run.label}: {percent(share)} of {count} at {names[band]}"
+        )
 
-    drawn = [[point(run, *share) for share in shares[run.letter]] for run in runs if shares[run.letter]]
+    drawn = [
+        [point(run, *share) for share in shares[run.letter]] for run in runs if shares[run.letter]
+    ]
     ends = _apart([points[-1] for points in drawn])
     ticks = list(zip(places, names, strict=True))
     return Html(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
@@ -169,9 +194,15 @@ def _apart(points: Sequence[Point]) -> list[Point]:
     moved: list[Point] = []
     for point in points:
         steps = sorted(range(-48, 49), key=lambda step: (abs(step), -step))
-        spots = [x for step in steps if LEFT + RADIUS <= (x := point.x + step * RADIUS) <= RIGHT - RADIUS]
+        spots = [
+            x for step in steps if LEFT + RADIUS <= (x := point.x + step * RADIUS) <= RIGHT - RADIUS
+        ]
         near = [one for one in moved if abs(one.y - point.y) < 2 * RADIUS]
-        free = (x for x in spots if all(math.hypot(x - one.x, point.y - one.y) >= 2 * RADIUS for one in near))
+        free = (
+            x
+            for x in spots
+            if all(math.hypot(x - one.x, point.y - one.y) >= 2 * RADIUS for one in near)
+        )
         moved.append(point._replace(x=next(free, point.x)))
     return moved
 

@@ -113,8 +113,13 @@ def load_runs(paths: Sequence[Path]) -> list[Run]:
     ]
     if not is_leaderboard(runs):
         return runs
-    runs.sort(key=lambda run: -1.0 if run.summary.share is None else run.summary.share, reverse=True)
-    return [replace(run, letter=str(place), colour=1 + (place - 1) % 12) for place, run in enumerate(runs, start=1)]
+    runs.sort(
+        key=lambda run: -1.0 if run.summary.share is None else run.summary.share, reverse=True
+    )
+    return [
+        replace(run, letter=str(place), colour=1 + (place - 1) % 12)
+        for place, run in enumerate(runs, start=1)
+    ]
 
 
 def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
@@ -124,10 +129,17 @@ def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
     """
     ways = [str(header.settings.get("strategy", "")) for header in headers]
     names = [
-        way if header.model in ("", "none") else f"{header.model} {way}" if len(set(ways)) > 1 else header.model
+        way
+        if header.model in ("", "none")
+        else f"{header.model} {way}"
+        if len(set(ways)) > 1
+        else header.model
         for header, way in zip(headers, ways, strict=True)
     ]
-    return [f"{name} ({stem})" if names.count(name) > 1 else name for name, stem in zip(names, stems, strict=True)]
+    return [
+        f"{name} ({stem})" if names.count(name) > 1 else name
+        for name, stem in zip(names, stems, strict=True)
+    ]
 
 
 def tasks(runs: Sequence[Run]) -> list[Task]:
@@ -137,7 +149,10 @@ def tasks(runs: Sequence[Run]) -> list[Task]:
         for row in run.rows:
             key = (row.id, row.question, json.dumps(row.expected, sort_keys=True, default=repr))
             if key not in found:
-                about = {name: getattr(row, name) for name in ("id", "question", "expected", "needs", "split")}
+                about = {
+                    name: getattr(row, name)
+                    for name in ("id", "question", "expected", "needs", "split")
+                }
                 found[key] = Task(**about, services=tuple(row.services), gold=tuple(row.gold))
             found[key].rows.setdefault(run.letter, []).append(row)
     return list(found.values())

@@ -14,20 +14,28 @@ from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run, Task
 
-_VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {"mixed": "right in some repeats"}
+_VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
+    "mixed": "right in some repeats"
+}
 
 
 def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
     """The filter (shown by the script, which it needs), the head and the tasks."""
     lines = [
-        (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task)) for task in found
+        (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task))
+        for task in found
     ]
     return Html(_TASKS.drilldown(runs, lines, _selects(runs, found)))
 
 
 def _failures(task: Task) -> str:
     """How its answers are wrong, each with the letter of the run: `A:program B:limit`."""
-    wrong = [f"{letter}:{outcome(row)}" for letter, rows in task.rows.items() for row in rows if _is_wrong(row)]
+    wrong = [
+        f"{letter}:{outcome(row)}"
+        for letter, rows in task.rows.items()
+        for row in rows
+        if _is_wrong(row)
+    ]
     return " ".join(dict.fromkeys(wrong))
 
 
@@ -48,8 +56,15 @@ def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[st
     several = len(runs) > 1
     return {
         "run": {"": "any run", **{run.letter: run.label for run in runs}} if several else {},
-        "verdict": {"": "any verdict", **_VERDICTS, **({"differ": "runs differ"} if several else {})},
-        "failure": {"": "any failure", **{key: name for key, (name, _) in CLASSES.items() if key in failures}},
+        "verdict": {
+            "": "any verdict",
+            **_VERDICTS,
+            **({"differ": "runs differ"} if several else {}),
+        },
+        "failure": {
+            "": "any failure",
+            **{key: name for key, (name, _) in CLASSES.items() if key in failures},
+        },
         "service": {"": "any service", **{name: name for name in services}},
     }
 
@@ -57,5 +72,9 @@ def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[st
 _FILTERS = (answers.cut, answers.verdict, answers.took, answers.findings, answers.blamed, answers.place, answers.sent,
             answers.numbered, answers.given)  # fmt: skip
 ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS} | {"path": _path, "outcome": outcome}
-ENVIRONMENT.globals |= {"marks": answers.MARKS, "classes": CLASSES, "most_calls": answers.MOST_CALLS}
+ENVIRONMENT.globals |= {
+    "marks": answers.MARKS,
+    "classes": CLASSES,
+    "most_calls": answers.MOST_CALLS,
+}
 _TASKS: Any = ENVIRONMENT.get_template("tasks.html").module

@@ -101,7 +101,10 @@ def _from_sql(spec: Mapping[str, Any]) -> Handler:
     missing, booleans = spec.get("missing"), spec.get("booleans", ())
 
     def plain(row: Row) -> Row:
-        return {**row, **{name: None if row[name] is None else bool(row[name]) for name in booleans}}
+        return {
+            **row,
+            **{name: None if row[name] is None else bool(row[name]) for name in booleans},
+        }
 
     def found(what: Any, arguments: Arguments) -> Any:
         if not what and missing:
@@ -109,20 +112,28 @@ def _from_sql(spec: Mapping[str, Any]) -> Handler:
         return what
 
     if "row" in spec:
-        return lambda context, arguments: plain(found(context.rows(spec["row"], arguments), arguments)[0])
+        return lambda context, arguments: plain(
+            found(context.rows(spec["row"], arguments), arguments)[0]
+        )
     if "page" in spec:
         return lambda context, arguments: _page(context, arguments, spec["page"], found)
     if "column" in spec:
         (key, sql), *_ = spec["column"].items()
         return lambda context, arguments: {key: found(context.column(sql, arguments), arguments)}
     (key, sql), *_ = spec["rows"].items()
-    return lambda context, arguments: {key: list(map(plain, found(context.rows(sql, arguments), arguments)))}
+    return lambda context, arguments: {
+        key: list(map(plain, found(context.rows(sql, arguments), arguments)))
+    }
 
 
-def _page(context: Context, arguments: Arguments, spec: Mapping[str, Any], found: Callable[..., Any]) -> Row:
+def _page(
+    context: Context, arguments: Arguments, spec: Mapping[str, Any], found: Callable[..., Any]
+) -> Row:
     (key, columns), *_ = spec.items()
     table, order = spec["from"], spec["order"]
-    applied = [one for one in spec["where"] if all(arguments[name] is not None for name in parameters(one))]
+    applied = [
+        one for one in spec["where"] if all(arguments[name] is not None for name in parameters(one))
+    ]
     condition = " AND ".join(applied) or "TRUE"
     size, page = arguments["page_size"], arguments["page"]
     total = found(
@@ -134,9 +145,18 @@ def _page(context: Context, arguments: Arguments, spec: Mapping[str, Any], found
     return _paged(key, rows, total, arguments)
 
 
-def _from_add(*, to: str, id: str, prefix: str, once: tuple[str, ...] = (), taken: str = "") -> Handler:  # noqa: A002 - as in the file
+def _from_add(
+    *,
+    to: str,
+    id: str,
+    prefix: str,
+    once: tuple[str, ...] = (),
+    taken: str = "",  # noqa: A002
+) -> Handler:
     def add(context: Context, arguments: Arguments) -> Row:
-        if once and any(all(one[name] == arguments[name] for name in once) for one in context.state.all(to)):
+        if once and any(
+            all(one[name] == arguments[name] for name in once) for one in context.state.all(to)
+        ):
             raise Refusal(409, taken.format(**arguments))
         return dict(context.state.add(to, dict(arguments), id_field=id, prefix=prefix))
 

@@ -54,7 +54,9 @@ class Control:
         self.faults: Faults | None = None
         self.generation = 0
         self._drawn = 0
-        self._done: dict[str, tuple[str, Reply]] = {}  # key → what was asked under it, and the answer
+        self._done: dict[
+            str, tuple[str, Reply]
+        ] = {}  # key → what was asked under it, and the answer
 
     def reset(self) -> None:
         """Forget every write, every key and the log, and start the faults anew.
@@ -93,7 +95,8 @@ class Control:
         before, reply = self._done[key]
         if before != asked:
             raise Refusal(
-                422, "this Idempotency-Key came before with other arguments; take a new key for a new request."
+                422,
+                "this Idempotency-Key came before with other arguments; take a new key for a new request.",
             )
         return reply
 
@@ -118,15 +121,21 @@ def steer(control: Control, method: str, path: str, body: Json) -> Reply:
         case "GET", "/bench/state":
             return Reply.of(200, {"state": control.snapshot()})
         case "GET", "/bench/log":
-            return Reply.of(200, {"requests": [record._asdict() for record in list(control.requests)]})
+            return Reply.of(
+                200, {"requests": [record._asdict() for record in list(control.requests)]}
+            )
         case "POST", "/bench/faults":
             try:
                 control.set_faults(_FAULTS.validate_python(body) if body else None)
             except ValidationError as error:
                 problem = error.errors()[0]
-                raise Refusal(422, f"{'.'.join(map(str, problem['loc']))!r} {demand(problem)}.") from error
+                raise Refusal(
+                    422, f"{'.'.join(map(str, problem['loc']))!r} {demand(problem)}."
+                ) from error
             return Reply.of(200, {"faults": asdict(control.faults) if control.faults else None})
-    raise Refusal(404, "there are POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults.")
+    raise Refusal(
+        404, "there are POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults."
+    )
 
 
 _FAULTS: TypeAdapter[Faults] = TypeAdapter(Faults)

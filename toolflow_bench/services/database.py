@@ -32,7 +32,9 @@ PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;
 @cache
 def frozen() -> Mapping[str, Any]:
     """What ToolFlow's version stands for: `version`, `packages` and `databases`, from `frozen.yaml`."""
-    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = yaml.safe_load(
+        Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8")
+    )
     return found
 
 
@@ -52,10 +54,19 @@ class Database:
     def path(self, folder: Path) -> Path:
         """Where the file is, or will be."""
         sha = frozen()["databases"].get(self.name, "")
-        parts = [sha, sorted(frozen()["packages"].items()), self._script("tables"), self._script("indices")]
-        return folder / f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}.sqlite"
+        parts = [
+            sha,
+            sorted(frozen()["packages"].items()),
+            self._script("tables"),
+            self._script("indices"),
+        ]
+        return (
+            folder / f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}.sqlite"
+        )
 
-    def __call__(self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None) -> Path:
+    def __call__(
+        self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None
+    ) -> Path:
         """The file in `folder` (default: the cache folder), built where it is not there yet, which takes some seconds.
 
         `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
@@ -65,7 +76,9 @@ class Database:
             SourceUnavailable: the folder cannot be written, a wheel is missing, or what was built is not what
                 `frozen.yaml` says.
         """
-        folder = folder or Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False))
+        folder = folder or Path(
+            os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)
+        )
         path = self.path(folder)
         check_folder(folder)
         if path.exists():
@@ -108,10 +121,14 @@ class Database:
 def digest(connection: sqlite3.Connection) -> str:
     """SHA-256 of the rows of every table, whatever version of SQLite wrote them."""
     hashed = hashlib.sha256()
-    for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+    for (table,) in connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    ).fetchall():
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         hashed.update(repr((table, columns)).encode())
-        made = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+        made = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()[0]
         key = ", ".join(columns) if "WITHOUT ROWID" in str(made).upper() else "rowid"
         for row in connection.execute(f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608 - our own names
             hashed.update(repr(row).encode())
@@ -124,7 +141,9 @@ Functions = Mapping[str, Callable[..., Any]]
 
 def connect(path: Path, functions: Functions | None = None) -> sqlite3.Connection:
     """A read-only connection whose rows are mappings, for one thread at a time."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
+    )
     connection.row_factory = sqlite3.Row
     for name, function in (functions or {}).items():
         connection.create_function(name, 1, function, deterministic=True)
@@ -170,4 +189,7 @@ def opaque(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
     Multiplying by an odd number permutes the numbers below a power of two. `salt` keeps the ids of two tables apart.
     """
     scattered = (number * 0x12D6877 + salt) % 2 ** (5 * length)
-    return "".join("abcdefghijklmnopqrstuvwxyz234567"[scattered >> 5 * place & 31] for place in reversed(range(length)))
+    return "".join(
+        "abcdefghijklmnopqrstuvwxyz234567"[scattered >> 5 * place & 31]
+        for place in reversed(range(length))
+    )

@@ -11,7 +11,9 @@ import yaml
 from protocols.schema import JsonObject
 from toolflow_bench.services.operation import Operation
 
-COMMON: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("common.yaml").read_text(encoding="utf-8"))
+COMMON: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("common.yaml").read_text(encoding="utf-8")
+)
 """What the documents of all services have in common."""
 KEY_HEADER: str = COMMON["key"]["name"]
 """Header of operations that take a key."""
@@ -20,7 +22,11 @@ LONGEST_KEY: int = COMMON["key"]["schema"]["maxLength"]
 
 
 def document(
-    operations: Sequence[Operation], *, info: JsonObject, schemas: Mapping[str, JsonObject], server: str
+    operations: Sequence[Operation],
+    *,
+    info: JsonObject,
+    schemas: Mapping[str, JsonObject],
+    server: str,
 ) -> dict[str, Any]:
     """The document of `operations`, served at `server` (a URL without trailing slash)."""
     paths: dict[str, dict[str, Any]] = {}
@@ -31,5 +37,8 @@ def document(
         "info": dict(info),
         "servers": [{"url": server}],
         "paths": paths,
-        "components": {"schemas": {**schemas, "Problem": COMMON["problem"]}, "responses": COMMON["responses"]},
+        "components": {
+            "schemas": {**schemas, "Problem": COMMON["problem"]},
+            "responses": COMMON["responses"],
+        },
     }

@@ -86,7 +86,11 @@ _Path = tuple[str, ...]
 
 
 def drifted(
-    answer: Json, *, operation: str, seed: int, how: Literal["rename", "retype", "null", "extra"] | None = None
+    answer: Json,
+    *,
+    operation: str,
+    seed: int,
+    how: Literal["rename", "retype", "null", "extra"] | None = None,
 ) -> tuple[Json, str]:
     """`answer` with one field renamed, of another type, null or doubled by a new one, and what was done, in words.
 
@@ -103,7 +107,11 @@ def drifted(
         case "rename":
             new = _renamed(name)
             change = f"renamed {shown} to {new}"
-            changed = _at(answer, path, lambda found: {new if key == name else key: v for key, v in found.items()})
+            changed = _at(
+                answer,
+                path,
+                lambda found: {new if key == name else key: v for key, v in found.items()},
+            )
         case "retype":
             change = f"changed the type of {shown}"
             changed = _at(answer, path, lambda found: {**found, name: _retyped(found[name])})
@@ -121,7 +129,9 @@ def _places(value: Json) -> set[_Path]:
         return set().union(*map(_places, value)) if value else set()
     if not isinstance(value, Mapping):
         return set()
-    return {(key,) for key in value} | {(key, *rest) for key, child in value.items() for rest in _places(child)}
+    return {(key,) for key in value} | {
+        (key, *rest) for key, child in value.items() for rest in _places(child)
+    }
 
 
 def _at(value: Json, path: _Path, change: Any) -> Json:

@@ -12,11 +12,16 @@ EARTH_RADIUS_KM = 6371.0
 _KM_PER_DEGREE = math.pi * EARTH_RADIUS_KM / 180
 
 
-def kilometres(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
+def kilometres(
+    latitude: float, longitude: float, other_latitude: float, other_longitude: float
+) -> float:
     """Great-circle distance of two points given in degrees."""
     north, south = math.radians(latitude), math.radians(other_latitude)
     half_width = math.radians(longitude - other_longitude) / 2
-    part = math.sin((north - south) / 2) ** 2 + math.cos(north) * math.cos(south) * math.sin(half_width) ** 2
+    part = (
+        math.sin((north - south) / 2) ** 2
+        + math.cos(north) * math.cos(south) * math.sin(half_width) ** 2
+    )
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, part)))
 
 
@@ -42,7 +47,13 @@ def rows_near(
               WHERE latitude BETWEEN :south AND :north AND longitude BETWEEN :west AND :east AND {also}"""  # noqa: S608 - our own names
     box = {"south": south, "north": north, "west": west, "east": east}
     at = centre["latitude"], centre["longitude"]
-    found = [(kilometres(*at, row["latitude"], row["longitude"]), row) for row in context.rows(sql, {**centre, **box})]
+    found = [
+        (kilometres(*at, row["latitude"], row["longitude"]), row)
+        for row in context.rows(sql, {**centre, **box})
+    ]
     first = columns.partition(",")[0]
-    near = sorted((one for one in found if one[0] <= centre["radius_km"]), key=lambda one: (one[0], one[1][first]))
+    near = sorted(
+        (one for one in found if one[0] <= centre["radius_km"]),
+        key=lambda one: (one[0], one[1][first]),
+    )
     return [{**row, "distance_km": round(distance, 1)} for distance, row in near]

@@ -33,25 +33,55 @@ def described(path: Path, handlers: ModuleType) -> dict[str, Any]:
         for url, entries in content["paths"].items()
         for method, entry in entries.items()
     )
-    schemas = {name: {"title": name, **schema} for name, schema in content["components"]["schemas"].items()}
+    schemas = {
+        name: {"title": name, **schema} for name, schema in content["components"]["schemas"].items()
+    }
     records = {name: Record(**record) for name, record in content.get("x-records", {}).items()}
-    return {"info": content["info"], "operations": operations, "schemas": schemas, "records": records}
+    return {
+        "info": content["info"],
+        "operations": operations,
+        "schemas": schemas,
+        "records": records,
+    }
 
 
 def operation_of(
-    path: str, method: str, entry: Mapping[str, Any], handler: Any, *, shared: Mapping[str, Any] = MappingProxyType({})
+    path: str,
+    method: str,
+    entry: Mapping[str, Any],
+    handler: Any,
+    *,
+    shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Operation:
     """The operation that `entry` describes, and what every operation answers alike; `shared` are named parameters."""
     key = entry.get("x-takes-key", False)
-    given = [shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in entry.get("parameters", ())]
-    described = {name: part for name, part in entry.items() if name == "x-atc-verified-by" or name[:2] != "x-"}
-    described["parameters"] = [*({"required": False, **one} for one in given), *([COMMON["key"]] if key else [])]
-    parameters = [Parameter(name=p["name"], schema=p["schema"], required=p.get("required", False)) for p in given]
+    given = [
+        shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one
+        for one in entry.get("parameters", ())
+    ]
+    described = {
+        name: part
+        for name, part in entry.items()
+        if name == "x-atc-verified-by" or name[:2] != "x-"
+    }
+    described["parameters"] = [
+        *({"required": False, **one} for one in given),
+        *([COMMON["key"]] if key else []),
+    ]
+    parameters = [
+        Parameter(name=p["name"], schema=p["schema"], required=p.get("required", False))
+        for p in given
+    ]
     if "requestBody" in entry:
         schema = {"required": [], **entry["requestBody"]["content"]["application/json"]["schema"]}
-        described["requestBody"] = {"required": True, "content": _json({**schema, "additionalProperties": False})}
+        described["requestBody"] = {
+            "required": True,
+            "content": _json({**schema, "additionalProperties": False}),
+        }
         for name, part in schema["properties"].items():
-            parameters.append(Parameter(name=name, schema=part, required=name in schema["required"]))
+            parameters.append(
+                Parameter(name=name, schema=part, required=name in schema["required"])
+            )
     problem = _json({"$ref": "#/components/schemas/Problem"})
     refused = "An argument is missing, unknown or not allowed; `detail` names it and says what is allowed."
     refused += f" Or the {KEY_HEADER} came before with other arguments." if key else ""

@@ -37,7 +37,10 @@ class Parameter:
     def fits(self, value: Json) -> bool:
         """Whether the schema allows `value`. Of what is whole in JSON Schema, `2.0` is none."""
         try:
-            return self._checks.is_valid(value) and (self.schema["type"], type(value)) != ("integer", float)
+            return self._checks.is_valid(value) and (self.schema["type"], type(value)) != (
+                "integer",
+                float,
+            )
         except ValueError:
             return False  # half a character: JSON can say it (`"\\ud800"`), no database can keep it
 
@@ -129,7 +132,9 @@ def check(parameters: Iterable[Parameter], given: Mapping[str, Json]) -> dict[st
                 raise _refused(parameter, given[name])
             arguments[name] = given[name]
         elif parameter.required:
-            raise Refusal(422, f"argument {name!r} is missing; it must be {_wanted(parameter.schema)}.")
+            raise Refusal(
+                422, f"argument {name!r} is missing; it must be {_wanted(parameter.schema)}."
+            )
         else:
             arguments[name] = parameter.schema.get("default")
     return arguments
@@ -147,7 +152,9 @@ def _from_text(parameter: Parameter, text: str) -> Json:
 
 def _refused(parameter: Parameter, value: Json) -> Refusal:
     shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
-    return Refusal(422, f"argument {parameter.name!r} must be {_wanted(parameter.schema)}, got {shown}.")
+    return Refusal(
+        422, f"argument {parameter.name!r} must be {_wanted(parameter.schema)}, got {shown}."
+    )
 
 
 def _wanted(schema: JsonObject) -> str:

@@ -30,7 +30,9 @@ class Reply:
     @classmethod
     def of(cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False) -> Reply:
         """`value` as JSON."""
-        body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        body = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        ).encode()
         return cls(status=status, body=body, headers=headers, wrote=wrote)
 
     @classmethod
@@ -42,7 +44,13 @@ class Reply:
 async def send_reply(send: Send, reply: Reply, *, share: float = 1.0) -> None:
     """Send the answer, or the first `share` of its body, after which the connection is to be closed."""
     length = (b"content-length", b"%d" % len(reply.body))
-    await send({"type": "http.response.start", "status": reply.status, "headers": [_JSON, length, *reply.headers]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": reply.status,
+            "headers": [_JSON, length, *reply.headers],
+        }
+    )
     sent = reply.body[: max(1, int(len(reply.body) * share))]
     await send({"type": "http.response.body", "body": sent, "more_body": share < 1})
 
@@ -51,7 +59,9 @@ async def close_connection(scope: Scope, receive: Receive) -> None:
     """Close the connection; what was sent before still arrives."""
     close = scope.get("extensions", {}).get(CLOSE)
     if close is None:
-        raise RuntimeError("only toolflow_bench.services.serve can drop connections; serve the application with it")
+        raise RuntimeError(
+            "only toolflow_bench.services.serve can drop connections; serve the application with it"
+        )
     close()
     while (await receive())["type"] != "http.disconnect":
         pass

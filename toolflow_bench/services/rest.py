@@ -60,7 +60,9 @@ class Routes:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         ordered = sorted(operations, key=lambda operation: operation.path.count("{"))
-        self._known = [(re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", one.path)), one) for one in ordered]
+        self._known = [
+            (re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", one.path)), one) for one in ordered
+        ]
 
     def find(self, method: str, path: bytes) -> tuple[Operation, list[tuple[str, str]]]:
         """The operation for `method` and `path` (percent-encoded), and its path arguments as pairs of name and text.
@@ -68,12 +70,18 @@ class Routes:
         Raises:
             Refusal: 404, no operation has this path; 405, another method has.
         """
-        fitting = [(match, one) for pattern, one in self._known if (match := pattern.fullmatch(path.decode("latin-1")))]
+        fitting = [
+            (match, one)
+            for pattern, one in self._known
+            if (match := pattern.fullmatch(path.decode("latin-1")))
+        ]
         if not fitting:
             raise Refusal(404, "Not Found")
         for match, operation in fitting:
             if operation.method == ("GET" if method == "HEAD" else method):
-                return operation, [(name, unquote(text)) for name, text in match.groupdict().items()]
+                return operation, [
+                    (name, unquote(text)) for name, text in match.groupdict().items()
+                ]
         allowed = ", ".join(sorted(operation.method for _, operation in fitting))
         raise Refusal(405, "Method Not Allowed", headers=((b"allow", allowed.encode()),))
 
@@ -126,7 +134,12 @@ class _Service:
             return Reply.refused(refusal)
 
     async def _operate(
-        self, operation: Operation, texts: list[tuple[str, str]], scope: Scope, body: bytes, record: RequestRecord
+        self,
+        operation: Operation,
+        texts: list[tuple[str, str]],
+        scope: Scope,
+        body: bytes,
+        record: RequestRecord,
     ) -> tuple[Reply | None, Fault | None, RequestRecord]:
         """The answer, if there is to be one, with the fault that befell it."""
         control = self._control
@@ -135,7 +148,9 @@ class _Service:
         try:
             key = _key(operation, scope)
             arguments = _arguments(operation, texts, record.query, body)
-            record = record._replace(key=key, arguments={k: v for k, v in arguments.items() if v is not None})
+            record = record._replace(
+                key=key, arguments={k: v for k, v in arguments.items() if v is not None}
+            )
         except Refusal as refusal:
             refused = Reply.refused(refusal)
         if fault is not None:
@@ -150,12 +165,29 @@ class _Service:
         record = record._replace(wrote=reply.wrote)
         if fault is not None and fault.kind == "drop_after":
             return None, fault, record
-        if fault is not None and fault.kind == "drift" and reply.status < 300 and control.faults is not None:
-            changed, change = drifted(json.loads(reply.body), operation=operation.id, seed=control.faults.seed)
+        if (
+            fault is not None
+            and fault.kind == "drift"
+            and reply.status < 300
+            and control.faults is not None
+        ):
+            changed, change = drifted(
+                json.loads(reply.body), operation=operation.id, seed=control.faults.seed
+            )
             return Reply.of(reply.status, changed), fault, record._replace(change=change)
-        if control.faults is not None and reply.status < 300 and control.faults.renames(operation.id):
-            changed, change = drifted(json.loads(reply.body), operation=operation.id, seed=0, how="rename")
-            return Reply.of(reply.status, changed, headers=reply.headers), fault, record._replace(change=change)
+        if (
+            control.faults is not None
+            and reply.status < 300
+            and control.faults.renames(operation.id)
+        ):
+            changed, change = drifted(
+                json.loads(reply.body), operation=operation.id, seed=0, how="rename"
+            )
+            return (
+                Reply.of(reply.status, changed, headers=reply.headers),
+                fault,
+                record._replace(change=change),
+            )
         return reply, fault, record
 
     def _perform(self, operation: Operation, arguments: Arguments, key: str) -> Reply:
@@ -168,7 +200,11 @@ class _Service:
                 return replace(first, wrote=False)
         try:
             # On the event loop: a handler is an indexed query of well under a millisecond, less than a thread costs.
-            reply = Reply.of(operation.success, operation.handler(self._context, arguments), wrote=operation.writes)
+            reply = Reply.of(
+                operation.success,
+                operation.handler(self._context, arguments),
+                wrote=operation.writes,
+            )
         except Refusal as refusal:
             reply = Reply.refused(refusal)
         if key:
@@ -184,7 +220,9 @@ def _failed(fault: Fault, control: Control) -> Reply | None:
         return Reply.of(500, {"detail": "the service failed; nothing was done."})
     wait = control.faults.retry_after_seconds if control.faults else 1
     return Reply.of(
-        429, {"detail": f"too many requests; try again in {wait} s."}, headers=((b"retry-after", b"%d" % wait),)
+        429,
+        {"detail": f"too many requests; try again in {wait} s."},
+        headers=((b"retry-after", b"%d" % wait),),
     )
 
 
@@ -199,7 +237,9 @@ async def _body(receive: Receive) -> bytes | None:
             return body
 
 
-def _arguments(operation: Operation, texts: list[tuple[str, str]], query: str, body: bytes) -> Arguments:
+def _arguments(
+    operation: Operation, texts: list[tuple[str, str]], query: str, body: bytes
+) -> Arguments:
     """An operation's arguments out of the texts of its path, its query and its body."""
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     in_text = [p for p in operation.parameters if operation.location(p) != "body"]
@@ -232,5 +272,7 @@ def _key(operation: Operation, scope: Scope) -> str:
 
 def _server(scope: Scope) -> str:
     """Where the client found us, so that it can come back."""
-    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), None)
+    host = next(
+        (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), None
+    )
     return f"{scope['scheme']}://{host or '{}:{}'.format(*scope['server'])}"

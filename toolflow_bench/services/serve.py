@@ -83,7 +83,9 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
     thread.start()
     while not server.started:
         if not thread.is_alive():
-            raise SourceUnavailable(f"the service for {url} did not start; run it again to see if that lasts.")
+            raise SourceUnavailable(
+                f"the service for {url} did not start; run it again to see if that lasts."
+            )
         time.sleep(0.002)
     return Served(app, url, server=server, thread=thread)
 

@@ -52,7 +52,12 @@ class Service:
 
     @classmethod
     def of(
-        cls, name: str, handlers: ModuleType, *, database: Callable[..., Path], functions: Functions | None = None
+        cls,
+        name: str,
+        handlers: ModuleType,
+        *,
+        database: Callable[..., Path],
+        functions: Functions | None = None,
     ) -> Service:
         """The service of the `openapi.yaml` beside the module `handlers`, which answers what the file does not."""
         said = described(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
@@ -67,7 +72,9 @@ class Service:
         Raises:
             SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
         """
-        context = Context(connect(database or self.database(), self.functions), State(), self.records)
+        context = Context(
+            connect(database or self.database(), self.functions), State(), self.records
+        )
         try:
             return build_app(
                 self.operations,

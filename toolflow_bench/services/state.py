@@ -57,7 +57,9 @@ class State:
         """Copies of all records of a collection, oldest first."""
         return [deepcopy(dict(record)) for record in self._records.get(collection, {}).values()]
 
-    def change(self, collection: str, name: str, *, otherwise: str, **fields: Json) -> dict[str, Json]:
+    def change(
+        self, collection: str, name: str, *, otherwise: str, **fields: Json
+    ) -> dict[str, Json]:
         """Replace fields of a record and give it.
 
         Raises:
@@ -80,7 +82,9 @@ class State:
     def snapshot(self) -> dict[str, list[JsonObject]]:
         """Every collection that has records, each record without its id. What final states are compared by."""
         return {
-            collection: [deepcopy(dict(list(record.items())[1:])) for record in list(records.values())]
+            collection: [
+                deepcopy(dict(list(record.items())[1:])) for record in list(records.values())
+            ]
             for collection, records in sorted(self._records.items())
             if records
         }

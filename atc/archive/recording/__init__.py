@@ -70,7 +70,10 @@ class RecordedTools(Toolbox):
 
     def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
         super().__init__()
-        self._tools = {alias: Tool(protocol, _nothing_behind_it, alias) for alias, protocol in protocols.items()}
+        self._tools = {
+            alias: Tool(protocol, _nothing_behind_it, alias)
+            for alias, protocol in protocols.items()
+        }
 
 
 def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
@@ -88,17 +91,29 @@ def record(stored: StoredRun) -> Recording:
     attempt, config = standing(stored), stored.summary.config
     assert attempt.trace is not None
     # A saved tool's own calls are to tools that the program does not name.
-    named = dict.fromkeys([*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)])
+    named = dict.fromkeys(
+        [*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)]
+    )
     redact = redactor(stored)
     # The trace first: what is found to be a secret in its calls is one in the texts, too.
-    trace, task, program = redact.value(attempt.trace), redact(stored.summary.task), redact(attempt.program.source)
-    found = dict.fromkeys(match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)])))
+    trace, task, program = (
+        redact.value(attempt.trace),
+        redact(stored.summary.task),
+        redact(attempt.program.source),
+    )
+    found = dict.fromkeys(
+        match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)]))
+    )
     return Recording(
         run=stored.summary.id,
         task=task,
         answer=None if attempt.answer is None else redact(attempt.answer),
         program=program,
-        tools={name: replace(stored.protocols[name], examples=()) for name in named if name in stored.protocols},
+        tools={
+            name: replace(stored.protocols[name], examples=())
+            for name in named
+            if name in stored.protocols
+        },
         trace=trace,
         tool_calls=config.get("max_calls", Limits().tool_calls),
         secrets=tuple(name for name in found if name in redact.placeholders),
@@ -115,7 +130,9 @@ def standing(stored: StoredRun) -> Attempt:
             f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs show' has the run.",
         )
     answer = stored.summary.answer
-    return ([attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended)[-1]
+    return (
+        [attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended
+    )[-1]
 
 
 def without_secrets(stored: StoredRun) -> StoredRun:
@@ -172,17 +189,29 @@ class Replayer(ExitStack):
         Raises:
             SandboxUnavailable: no sandbox of that name is here, or it cannot run this program.
         """
-        sandbox, limits = self._sandbox(recording.trace.backend), replace(Limits(), tool_calls=recording.tool_calls)
-        program, tools, trace, began = recording.program, recording.toolbox, recording.trace, time.monotonic()
+        sandbox, limits = (
+            self._sandbox(recording.trace.backend),
+            replace(Limits(), tool_calls=recording.tool_calls),
+        )
+        program, tools, trace, began = (
+            recording.program,
+            recording.toolbox,
+            recording.trace,
+            time.monotonic(),
+        )
         departure, backend = None, sandbox.name
         try:
-            backend = replay(program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets).backend
+            backend = replay(
+                program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets
+            ).backend
         except Diverged as error:
             departure = error
         return Verdict(departure, backend, time.monotonic() - began)
 
     def _sandbox(self, recorded: str) -> Sandbox:
-        here = self._name == AUTO and recorded in automatic() and availability(recorded).reason is None
+        here = (
+            self._name == AUTO and recorded in automatic() and availability(recorded).reason is None
+        )
         name = recorded if here else self._name
         if name not in self._opened:
             self._opened[name] = open_sandbox(name)

@@ -43,9 +43,13 @@ def parse(text: str, *, where: str) -> Recording:
         raise InvalidRecording(where, problem) from error
     found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(mapping(document).get("format")))
     if found is None:
-        raise InvalidRecording(where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one.")
+        raise InvalidRecording(
+            where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."
+        )
     if int(found[1]) != FORMAT:
-        raise InvalidRecording(where, f"its format is {found[1]}, and this atc reads {FORMAT}; export the run anew.")
+        raise InvalidRecording(
+            where, f"its format is {found[1]}, and this atc reads {FORMAT}; export the run anew."
+        )
     tools = mapping(document.get("tools"))
     if reserved := [alias for alias in tools if alias.startswith("__")]:
         raise InvalidRecording(where, f"tools: {reserved[0]!r} is no name for a tool.")
@@ -53,5 +57,7 @@ def parse(text: str, *, where: str) -> Recording:
     try:
         recording: Recording = adapter(Recording).validate_python({**document, "tools": tools})
     except ValidationError as error:
-        raise InvalidRecording(where, f"{shorten(first_problem(error), 200)}; export the run anew.") from error
+        raise InvalidRecording(
+            where, f"{shorten(first_problem(error), 200)}; export the run anew."
+        ) from error
     return recording

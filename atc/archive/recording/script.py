@@ -72,7 +72,9 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
         problem = "it has no answer, so there is no program worth a script; 'atc runs show' has it."
         raise InvalidRecording(where, problem)
     tools = list(recording.toolbox.values())
-    if others := [tool.alias for tool in tools if not isinstance(tool.protocol.binding, HttpBinding)]:
+    if others := [
+        tool.alias for tool in tools if not isinstance(tool.protocol.binding, HttpBinding)
+    ]:
         problem = f"the tool {others[0]!r} is not called over HTTP, so a script cannot call it; replay the run instead."
         raise InvalidRecording(where, problem)
     document = {
@@ -82,7 +84,9 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
         "answer": recording.answer,
         "redacted": [text for text in recording.secrets if text in recording.program],
         "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
-        "writes": [alias for alias, protocol in _judged_anew(recording.tools).items() if protocol.writes],
+        "writes": [
+            alias for alias, protocol in _judged_anew(recording.tools).items() if protocol.writes
+        ],
         "withheld": list(withheld),
         "program": recording.program.rstrip("\n").split("\n"),
         "tools": {tool.alias: dump(tool.protocol) for tool in tools},
@@ -105,14 +109,28 @@ def parse(text: str) -> Script:
         raise InvalidRecording(WHERE, f"RUN has not the format {FORMAT!r}; export the run anew.")
     task, program, tools = document.get("task"), document.get("program"), document.get("tools")
     lines: list[Any] = program if isinstance(program, list) else [None]
-    if not isinstance(task, str) or not isinstance(tools, dict) or not all(isinstance(one, str) for one in lines):
-        raise InvalidRecording(WHERE, "RUN lacks its task, its program or its tools; export the run anew.")
+    if (
+        not isinstance(task, str)
+        or not isinstance(tools, dict)
+        or not all(isinstance(one, str) for one in lines)
+    ):
+        raise InvalidRecording(
+            WHERE, "RUN lacks its task, its program or its tools; export the run anew."
+        )
     if not isinstance(document.get("withheld"), list):
-        raise InvalidRecording(WHERE, "RUN does not say what was withheld from its tools; export the run anew.")
+        raise InvalidRecording(
+            WHERE, "RUN does not say what was withheld from its tools; export the run anew."
+        )
     loaded = {alias: load(tool, where=f"{WHERE}: tool {alias!r}") for alias, tool in tools.items()}
-    if others := [alias for alias, tool in loaded.items() if not isinstance(tool.binding, HttpBinding)]:
-        raise InvalidRecording(WHERE, f"the tool {others[0]!r} is not called over HTTP; export the run anew.")
-    withheld, redacted = (tuple(map(str, document.get(key) or ())) for key in ("withheld", "redacted"))
+    if others := [
+        alias for alias, tool in loaded.items() if not isinstance(tool.binding, HttpBinding)
+    ]:
+        raise InvalidRecording(
+            WHERE, f"the tool {others[0]!r} is not called over HTTP; export the run anew."
+        )
+    withheld, redacted = (
+        tuple(map(str, document.get(key) or ())) for key in ("withheld", "redacted")
+    )
     tools, source = _judged_anew(loaded), "\n".join(lines) + "\n"
     return Script(task=task, program=source, tools=tools, withheld=withheld, redacted=redacted)
 

@@ -11,13 +11,18 @@ from atc.core.pages.markup import Html, text
 from atc.core.version import __version__
 
 
-def document(body: Html, *, title: str, made_by: str, package: str, skip: str, live: bool = False) -> str:
+def document(
+    body: Html, *, title: str, made_by: str, package: str, skip: str, live: bool = False
+) -> str:
     """The page with `body`. `package` is where its own `style.css` and `script.js` stand.
 
     `made_by` is the command that a file of it can be known by, `skip` the id of the part that the keyboard can jump
     to. A `live` page may ask the server that it came from, and nobody else; any other asks nobody.
     """
-    style, script = _asset("atc.core.pages", "base.css") + _asset(package, "style.css"), _asset(package, "script.js")
+    style, script = (
+        _asset("atc.core.pages", "base.css") + _asset(package, "style.css"),
+        _asset(package, "script.js"),
+    )
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"

@@ -32,7 +32,13 @@ def mean(value: float | None) -> str:
     """A mean of counts, to three digits at least: `1,234`, `12.3`, `0.25`."""
     if value is None:
         return MISSING
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return (
+        f"{value:,.0f}"
+        if abs(value) >= 100
+        else f"{value:.1f}"
+        if abs(value) >= 10
+        else f"{value:.2f}"
+    )
 
 
 def short(value: float) -> str:
@@ -52,7 +58,11 @@ def seconds(value: float | None) -> str:
     if value < 99.95:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+    return (
+        f"{minutes} min {rest:02d} s"
+        if minutes < 60
+        else f"{minutes // 60} h {minutes % 60:02d} min"
+    )
 
 
 def dollars(value: float | None, *, digits: int = 3) -> str:
@@ -61,7 +71,11 @@ def dollars(value: float | None, *, digits: int = 3) -> str:
         return MISSING
     if value == 0:
         return "$0"
-    return f"${value:,.2f}" if value >= 1 else f"${float(f'{value:.{digits}g}'):.8f}".rstrip("0").rstrip(".")
+    return (
+        f"${value:,.2f}"
+        if value >= 1
+        else f"${float(f'{value:.{digits}g}'):.8f}".rstrip("0").rstrip(".")
+    )
 
 
 def size(characters: int) -> str:

@@ -8,7 +8,13 @@ from atc.core.text import UNSAFE, visible
 # Besides, invisible letters, which do nothing on a terminal. Tabs and line feeds are as harmless as spaces.
 _UNSEEN = [*UNSAFE, *INVISIBLE]
 SPELLED = {code: visible(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
-_ESCAPED = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
+_ESCAPED = {
+    ord("&"): "&amp;",
+    ord("<"): "&lt;",
+    ord(">"): "&gt;",
+    ord('"'): "&quot;",
+    ord("'"): "&#39;",
+}
 _HARMLESS = SPELLED | _ESCAPED
 
 

@@ -24,13 +24,19 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {one.__name__: one for one in (clipped, dollars, quoted, seconds, size, spelt)} | {"counted": count}
+    made.filters |= {
+        one.__name__: one for one in (clipped, dollars, quoted, seconds, size, spelt)
+    } | {"counted": count}
     return made
 
 
 def spelt(value: Json, *, indent: int | None = None) -> str:
     """A JSON value as text; a string as it is."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr, indent=indent)
+    return (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, default=repr, indent=indent)
+    )
 
 
 def _harmless(value: Any) -> Any:

@@ -26,13 +26,17 @@ class CallFormat:
     trigger: str = ""
 
 
-JSON_CALL = CallFormat(name="json", before='{"name": "', between='", "arguments": ', after="}", arguments="json")
+JSON_CALL = CallFormat(
+    name="json", before='{"name": "', between='", "arguments": ', after="}", arguments="json"
+)
 FUNCTION = CallFormat(name="function", between="(", after=")", arguments="positional")
 """`power(0.89, 8)`, as FuncQA writes calls."""
 TOOLDEC = CallFormat(name="tooldec", between="(", after=")", arguments="positional", trigger="<T>")
 """The same within text, as in ToolDec's figure 2."""
 PYTHON_CALL = CallFormat(name="python", between="(", after=")", arguments="keywords")
-REACT = CallFormat(name="react", before="Action: ", between="\nAction Input: ", after="\n", arguments="json")
+REACT = CallFormat(
+    name="react", before="Action: ", between="\nAction Input: ", after="\n", arguments="json"
+)
 """The second and third line of a turn of ReAct; the first is the thought."""
 
 FORMATS = {form.name: form for form in (JSON_CALL, FUNCTION, TOOLDEC, PYTHON_CALL, REACT)}

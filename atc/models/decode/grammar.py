@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import ArgumentForm, CallFormat
-from atc.models.decode.schema import BOUNDS, Argument, Arguments, Bounds, arguments_of, json_text, require_llguidance
+from atc.models.decode.schema import (
+    BOUNDS,
+    Argument,
+    Arguments,
+    Bounds,
+    arguments_of,
+    json_text,
+    require_llguidance,
+)
 from protocols.toolbox import Tool, Toolbox
 
 if TYPE_CHECKING:
@@ -62,7 +70,9 @@ class Grammar:
     unheld: tuple[str, ...] = ()
 
 
-def call_grammar(tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS) -> Grammar:
+def call_grammar(
+    tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS
+) -> Grammar:
     """Exactly one call of any of `tools`, after `lead`.
 
     Raises:
@@ -79,7 +89,9 @@ def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> G
     return rules.grammar(f"(text call)* {rules.tail()}", tools)
 
 
-def names_grammar(tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False) -> Grammar:
+def names_grammar(
+    tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False
+) -> Grammar:
     """A reply up to where its arguments begin: the first of two stages. With `text`, text without a call as well.
 
     `between` is part of it: it tells `max(` from `maximum(`. Raises Undecodable: there is no tool.
@@ -92,7 +104,9 @@ def names_grammar(tools: Iterable[str], form: CallFormat, lead: Lead | None = No
     return Grammar(rules.text(f"{rules.lead(lead)} {head}"))
 
 
-def arguments_grammar(tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = "") -> Grammar:
+def arguments_grammar(
+    tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = ""
+) -> Grammar:
     """The second stage: `head`, the arguments of one tool, and what closes the call. Raises as `call_grammar` does."""
     rules = _Rules(form, bounds)
     body = rules.arguments(tool, "a")
@@ -129,7 +143,9 @@ class _Rules:
         # The text holds no first character of what ends it, so that every lexer knows where it ends.
         first = lead.until[0].replace("\n", r"\n")
         least = 1 if lead.start else 0
-        return f"{_quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {_quote(lead.until)}"
+        return (
+            f"{_quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {_quote(lead.until)}"
+        )
 
     def text(self, start: str) -> str:
         """All rules."""
@@ -142,7 +158,9 @@ class _Rules:
         # What begins every call stands once: llguidance bounds the places that it keeps for one mask.
         form, calls = self._form, []
         for number, (alias, tool) in enumerate(tools.items()):
-            calls.append(f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}")
+            calls.append(
+                f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}"
+            )
         self.add("call", f"{_quote(form.before)} ({' | '.join(calls)})")
         return Grammar(self.text(start), tuple(self.unheld))
 
@@ -188,7 +206,8 @@ class _Rules:
             parts.append((bit, key, self._value(one)))
         for rule, separator in ((name, ""), (f"{name}r", ", ?" if keyword else ", ")):
             options = [
-                f"/{separator}{key}/ {value} {name}r::set_bit({bit}) %if bit_clear({bit})" for bit, key, value in parts
+                f"/{separator}{key}/ {value} {name}r::set_bit({bit}) %if bit_clear({bit})"
+                for bit, key, value in parts
             ]
             self._lines.append(f"{rule}::_: {end}\n | " + "\n | ".join(options) + "\n")
         return f"{name}::0x0"
@@ -214,7 +233,9 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
     inside = schema.keys() - {"type"}
     match schema:
         case {"enum": values} if not any(isinstance(value, dict | list) for value in values):
-            written = (text for value in values for text in (repr(value), _json_string(value)) if text)
+            written = (
+                text for value in values for text in (repr(value), _json_string(value)) if text
+            )
             return " | ".join(_quote(text) for text in dict.fromkeys(written))
         case {"anyOf": options}:
             return " | ".join(f"({_literal(option, form)})" for option in options)
@@ -225,7 +246,11 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
         case {"type": "string", "maxLength": most} if not inside - {"minLength", "maxLength"}:
             count = f"{{{schema.get('minLength', 0)},{most}}}"
             return f"/{_string(chr(34), count)}|{_string(chr(39), count)}/"
-        case {"type": "array", "items": items, "maxItems": most} if not inside - {"minItems", "maxItems", "items"}:
+        case {"type": "array", "items": items, "maxItems": most} if not inside - {
+            "minItems",
+            "maxItems",
+            "items",
+        }:
             item, least = f"({_literal(items, form)})", schema.get("minItems", 0)
             if not most:
                 return '"[]"'

@@ -25,7 +25,14 @@ _MOST_NAMED = 3
 _MOST_PLACES = 5_000
 """Of one result."""
 _SMALL = 100
-_DATES = ("2013-07-04", "2013-07", "2013-07-04T08:30:00Z", "2013-07-04T08:30:00", "2013-07-04 08:30:00", "07/04/2013")
+_DATES = (
+    "2013-07-04",
+    "2013-07",
+    "2013-07-04T08:30:00Z",
+    "2013-07-04T08:30:00",
+    "2013-07-04 08:30:00",
+    "07/04/2013",
+)
 _NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
 _DATE_FORMATS = ("date", "date-time", "time", "duration")
 _DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
@@ -33,7 +40,9 @@ _OPAQUE = re.compile(r"\[(?=[^\]]*[a-z]-[a-z])(?=[^\]]*\d)[^\]]*\]\{\d+\}")
 """A fixed number of characters each of which may be a small letter or a digit."""
 _LETTERS = re.compile(r"\[[^\]]*[A-Za-z]-[A-Za-z][^\]]*\]|\{[^}]*\}")
 """Classes of characters that have letters, and counts."""
-_ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
+_ID_NAMES = re.compile(
+    r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE
+)
 
 Result = tuple[str, Json]
 """A tool, by alias, and what a call of it gave, as a program gets it."""
@@ -81,7 +90,11 @@ class Scope:
 
     def reminder(self, tool: str) -> str:
         """That a tool which had to wait can be called now; empty where it still cannot, or for no tool."""
-        return "" if not tool or tool in self.waiting else f"\n{tool} can be called now, with the id that was found."
+        return (
+            ""
+            if not tool or tool in self.waiting
+            else f"\n{tool} can be called now, with the id that was found."
+        )
 
 
 class Reach:
@@ -89,23 +102,36 @@ class Reach:
 
     def __init__(self, tools: Toolbox, task: str) -> None:
         self._tools, self._task = tools, _Task(task)
-        self._ids = {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
+        self._ids = (
+            {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
+        )
 
     def after(self, results: Sequence[Result]) -> Scope:
         """What may be called after these results."""
         tools = self._tools
-        places = [place for alias, value in results if alias in tools for place in _places(tools[alias], value)]
+        places = [
+            place
+            for alias, value in results
+            if alias in tools
+            for place in _places(tools[alias], value)
+        ]
         known: dict[str, dict[str, list[Any] | None]] = {}
         unknown: dict[str, dict[str, Sequence[str]]] = {}
         for alias, ids in self._ids.items():
             tool = tools[alias]
             known[alias] = {one.name: self._values(tool, one, places) for one in ids}
-            missing = [one for one in ids if known[alias][one.name] == [] and one.name in tool.protocol.required]
+            missing = [
+                one
+                for one in ids
+                if known[alias][one.name] == [] and one.name in tool.protocol.required
+            ]
             unknown[alias] = {one.alias: self._yielding(tool, one) for one in missing}
         waiting = {alias: unknown[alias] for alias in _found_later(unknown)}
 
         def offered(tool: Tool) -> Tool:
-            free = tool.alias in waiting or unknown.get(tool.alias)  # of the latter nothing here yields an id, ever
+            free = tool.alias in waiting or unknown.get(
+                tool.alias
+            )  # of the latter nothing here yields an id, ever
             return tool if free else _narrowed(tool, known.get(tool.alias, {}))
 
         return Scope(tools=tools.map(offered), waiting=waiting)
@@ -129,12 +155,17 @@ class Reach:
 
     def _looks_up(self, tool: Tool) -> bool:
         ids = {one.name for one in self._ids.get(tool.alias, ())}
-        return any(types(tool.protocol.parameters[name]) == ("string",) for name in tool.protocol.required - ids)
+        return any(
+            types(tool.protocol.parameters[name]) == ("string",)
+            for name in tool.protocol.required - ids
+        )
 
     def _values(self, tool: Tool, one: _Id, places: Iterable[_Place]) -> list[Any] | None:
         """What an argument may be; None for anything."""
         takes, root = _Takes(tool, one), tool.protocol.input_schema
-        definitions = {key: root[key] for key in ("$defs", "definitions", "components") if key in root}
+        definitions = {
+            key: root[key] for key in ("$defs", "definitions", "components") if key in root
+        }
         try:
             conforms = validator({**definitions, **one.schema}).is_valid
         except ValueError:
@@ -154,7 +185,11 @@ class _Takes:
 
     def __init__(self, tool: Tool, one: _Id) -> None:
         protocol = tool.protocol
-        self._links = {(tool.source, link.tool, link.path) for link in protocol.links if link.argument == one.name}
+        self._links = {
+            (tool.source, link.tool, link.path)
+            for link in protocol.links
+            if link.argument == one.name
+        }
         key = argument_key(protocol, one.name)
         self._keys = {key, snake(one.name)} - {None}
         self._noun, _, field = (key or "").rpartition("_")
@@ -186,18 +221,31 @@ class _Task:
     def values(self, argument: str, schema: Mapping[str, Any]) -> list[Any]:
         """Values for an argument of this name; of an enumeration those that the task names, and common ones."""
         if isinstance(listed := schema.get("enum"), list | tuple):
-            return [v for v in listed if isinstance(v, str | int) and (is_common(v) or str(v).casefold() in self._text)]
+            return [
+                v
+                for v in listed
+                if isinstance(v, str | int) and (is_common(v) or str(v).casefold() in self._text)
+            ]
         if _ID_NAMES.search(argument) is None:
             return [*self._numbers, *self._words, *range(_SMALL)]
-        numbers = [number for number in self._numbers if number >= _SMALL or self._is_named(number, argument)]
+        numbers = [
+            number
+            for number in self._numbers
+            if number >= _SMALL or self._is_named(number, argument)
+        ]
         if "pattern" in schema:
             return [*numbers, *self._words]
-        return [*numbers, *(word for word in self._words if _is_code(word) or self._is_named(word, argument))]
+        return [
+            *numbers,
+            *(word for word in self._words if _is_code(word) or self._is_named(word, argument)),
+        ]
 
     def _is_named(self, value: int | str, argument: str) -> bool:
         """Whether a small number or a word may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
         nouns = set(snake(argument).split("_")) - VAGUE
-        before = re.findall(rf"(\w+)[ .:]*([#\"'`]?){re.escape(str(value).casefold())}\b", self._text)
+        before = re.findall(
+            rf"(\w+)[ .:]*([#\"'`]?){re.escape(str(value).casefold())}\b", self._text
+        )
         return any(sign or singular(word) in nouns | VAGUE for word, sign in before)
 
 
@@ -222,7 +270,12 @@ def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
 
 def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
     """Whether a text of any form has a name that says that it is a date."""
-    plain = schema.get("type") == "string" and not schema.keys() & {"pattern", "enum", "const", "maxLength"}
+    plain = schema.get("type") == "string" and not schema.keys() & {
+        "pattern",
+        "enum",
+        "const",
+        "maxLength",
+    }
     return plain and _DATE_NAMES.search(argument) is not None
 
 
@@ -256,7 +309,10 @@ def _places(tool: Tool, value: Json) -> list[_Place]:
         path, here = waiting.pop()
         match here:
             case Mapping():
-                waiting += [(f"{path}.{key}" if path else key, inner) for key, inner in reversed([*here.items()])]
+                waiting += [
+                    (f"{path}.{key}" if path else key, inner)
+                    for key, inner in reversed([*here.items()])
+                ]
             case list() | tuple():
                 waiting += [(f"{path}[]", inner) for inner in reversed(here)]
             case str() | int() if not isinstance(here, bool):
@@ -286,7 +342,9 @@ def _narrowed(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:
         if values is None:
             properties[name] = schema
         elif values and isinstance(schema, Mapping):
-            properties[name] = {**schema, "items": {"enum": values}} if "items" in schema else {"enum": values}
+            properties[name] = (
+                {**schema, "items": {"enum": values}} if "items" in schema else {"enum": values}
+            )
     if not known:
         return tool
     schema = {**tool.protocol.input_schema, "properties": properties}

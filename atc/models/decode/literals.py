@@ -106,7 +106,13 @@ def python_text(value: Json) -> str:
         case str():
             return json.dumps(value, ensure_ascii=False)
         case dict():
-            return "{" + ", ".join(f"{python_text(key)}: {python_text(item)}" for key, item in value.items()) + "}"
+            return (
+                "{"
+                + ", ".join(
+                    f"{python_text(key)}: {python_text(item)}" for key, item in value.items()
+                )
+                + "}"
+            )
         case list():
             return "[" + ", ".join(map(python_text, value)) + "]"
         case _:
@@ -125,7 +131,14 @@ def quotient(text: str) -> float | None:
 def _literal(text: str) -> Json:
     try:
         return _plain(ast.literal_eval(_JsonWords().visit(parse_expression(text.strip()))))
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, ArithmeticError) as error:
+    except (
+        ValueError,
+        SyntaxError,
+        TypeError,
+        RecursionError,
+        MemoryError,
+        ArithmeticError,
+    ) as error:
         raise Unreadable(f"{_short(text)} is no literal") from error
 
 
@@ -175,7 +188,9 @@ def _closing(text: str, start: int, *ends: str) -> int:
 
 
 def _string_end(text: str, start: int) -> int:
-    found = re.compile(rf"(?:\\.|[^\\{text[start]}])*+{text[start]}", re.DOTALL).match(text, start + 1)
+    found = re.compile(rf"(?:\\.|[^\\{text[start]}])*+{text[start]}", re.DOTALL).match(
+        text, start + 1
+    )
     if found is None:
         raise Unreadable("a string is not closed")
     return found.end()

@@ -28,7 +28,9 @@ try:
     import numpy as np
     from llguidance import LLMatcher, LLTokenizer
 except ImportError as missing:
-    raise Undecodable(f"grammars need {missing.name!r}, which is not installed.", hint=INSTALL) from missing
+    raise Undecodable(
+        f"grammars need {missing.name!r}, which is not installed.", hint=INSTALL
+    ) from missing
 
 ONE_GRAMMAR_TOOLS = 256
 """Tools whose calls stand in one grammar here; more are decoded in two stages."""
@@ -94,7 +96,9 @@ class ToolMatcher:
 
     def allowed(self) -> np.typing.NDArray[np.bool_]:
         """The mask as one truth value a token."""
-        bits = np.unpackbits(self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little")
+        bits = np.unpackbits(
+            self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little"
+        )
         return bits.view(np.bool_)
 
     def advance(self, token: int) -> None:
@@ -121,7 +125,9 @@ class ToolMatcher:
             if self._amid_text:
                 self._stages.append((self._first.deep_copy(), len(self.tokens), ""))
             return
-        name = self._name_in(self.tokenizer.decode_bytes(self.tokens[start:]).decode(errors="replace"))
+        name = self._name_in(
+            self.tokenizer.decode_bytes(self.tokens[start:]).decode(errors="replace")
+        )
         if name in self._tools:
             if name not in self._calls:
                 grammar = arguments_grammar(self._tools[name], self._form, self._bounds)
@@ -161,7 +167,9 @@ def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = No
     if not len(tokens):
         raise ValueError("the mask allows no token.")
     kept = np.nan_to_num(np.asarray(scores, dtype=np.float64)[tokens], nan=-np.inf)
-    if temperature > 0:  # the maximum of scores with Gumbel noise is a draw of their softmax, without overflow
+    if (
+        temperature > 0
+    ):  # the maximum of scores with Gumbel noise is a draw of their softmax, without overflow
         kept = kept / temperature + rng.gumbel(size=len(tokens))
     return int(tokens[np.argmax(kept)])
 
@@ -182,7 +190,10 @@ class ToolLogits:
         ids = np.asarray(input_ids.cpu() if hasattr(input_ids, "cpu") else input_ids)
         if self._prompt_tokens is None:
             self._prompt_tokens = ids.shape[1]
-        self._rows = [self._behind(row[self._prompt_tokens :].tolist(), place) for place, row in enumerate(ids)]
+        self._rows = [
+            self._behind(row[self._prompt_tokens :].tolist(), place)
+            for place, row in enumerate(ids)
+        ]
         refused = np.ones(scores.shape, dtype=np.bool_)
         for place, matcher in enumerate(self._rows):
             allowed = matcher.allowed()[: scores.shape[1]]

@@ -15,14 +15,27 @@ from functools import cache
 from typing import Literal
 
 from atc.models.decode.formats import ArgumentForm, CallFormat
-from atc.models.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
+from atc.models.decode.literals import (
+    Bare,
+    Unreadable,
+    bracketed,
+    json_object,
+    python_text,
+    quotient,
+)
 from protocols.naming import alike
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import BadArguments, contract
 
 ErrorClass = Literal[
-    "no-call", "unknown-tool", "malformed", "missing-argument", "unknown-argument", "wrong-count", "wrong-type"
+    "no-call",
+    "unknown-tool",
+    "malformed",
+    "missing-argument",
+    "unknown-argument",
+    "wrong-count",
+    "wrong-type",
 ]
 """*wrong-type*: a value that its schema does not allow."""
 
@@ -94,7 +107,9 @@ def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str
         case "json":
             inside = json.dumps(dict(arguments), ensure_ascii=False)
         case "keywords":
-            inside = ", ".join(f"{alias}={python_text(value)}" for alias, value in arguments.items())
+            inside = ", ".join(
+                f"{alias}={python_text(value)}" for alias, value in arguments.items()
+            )
         case "positional":
             values = [arguments[alias] for alias in tool.arguments if alias in arguments]
             inside = ", ".join(map(python_text, values))
@@ -130,7 +145,9 @@ def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
 
 
 def _unreadable(tool: Tool, why: str) -> CallError:
-    return CallError(kind="malformed", message=f"The arguments of {tool.alias} cannot be read: {why}.")
+    return CallError(
+        kind="malformed", message=f"The arguments of {tool.alias} cannot be read: {why}."
+    )
 
 
 def _arguments(
@@ -142,7 +159,9 @@ def _arguments(
     if twice := placed.keys() & named.keys():
         return CallError(kind="malformed", message=f"{tool.alias}: {min(twice)!r} is given twice.")
     kinds = contract(tool.protocol).types
-    given = {alias: _value(value, kinds.get(alias, ())) for alias, value in {**placed, **named}.items()}
+    given = {
+        alias: _value(value, kinds.get(alias, ())) for alias, value in {**placed, **named}.items()
+    }
     return accepted(tool, given, by_position=form == "positional")
 
 
@@ -150,7 +169,9 @@ def _value(value: Json, kinds: tuple[str, ...]) -> Json:
     """The value of what stands without quotes: a fraction where a number is wanted, else a text."""
     if not isinstance(value, Bare):
         return value
-    number = quotient(value) if {"number", "integer"} & set(kinds) and "string" not in kinds else None
+    number = (
+        quotient(value) if {"number", "integer"} & set(kinds) and "string" not in kinds else None
+    )
     return str(value) if number is None else number
 
 
@@ -294,7 +315,11 @@ def unknown_tool(name: str, tools: Toolbox) -> CallError:
     """That there is no tool `name`, and which was probably meant."""
     names = list(tools) if len(tools) <= _MOST_NAMES else []
     near = alike(name, names, most=3, cutoff=0.5)
-    hint = f"did you mean {', '.join(near)}?" if near else f"the first of the tools are {', '.join(list(tools)[:8])}."
+    hint = (
+        f"did you mean {', '.join(near)}?"
+        if near
+        else f"the first of the tools are {', '.join(list(tools)[:8])}."
+    )
     return CallError(kind="unknown-tool", message=f"There is no tool {name[:80]!r}; {hint}")
 
 
@@ -305,14 +330,19 @@ def ordered(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
     return dict(zip(tool.arguments, values, strict=False))
 
 
-def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False) -> dict[str, Json] | CallError:
+def accepted(
+    tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
+) -> dict[str, Json] | CallError:
     """The arguments, by alias, with which the host would make the call, or why it would refuse.
 
     What counts is the contract by which the host accepts calls, so a call that is valid here is not refused there.
     Names may be aliases or originals. `by_position`: a missing argument is a wrong count.
     """
     aliases = {name: alias for alias, name in tool.arguments.items()}
-    named = {key if key in tool.arguments else aliases.get(key, key): value for key, value in given.items()}
+    named = {
+        key if key in tool.arguments else aliases.get(key, key): value
+        for key, value in given.items()
+    }
     missing = [alias for alias in tool.arguments if alias in tool.required and alias not in named]
     if by_position and missing:
         return _count(tool, len(given))
@@ -321,7 +351,9 @@ def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
         return rules.accept(named)
     except BadArguments as error:
         unknown = not rules.open and any(alias not in tool.arguments for alias in named)
-        kind: ErrorClass = "unknown-argument" if unknown else "missing-argument" if missing else "wrong-type"
+        kind: ErrorClass = (
+            "unknown-argument" if unknown else "missing-argument" if missing else "wrong-type"
+        )
         return CallError(kind=kind, message=f"{tool.alias}: {error}.")
 
 
@@ -330,5 +362,6 @@ def _count(tool: Tool, given: int) -> CallError:
     wanted = str(most) if least == most else f"{least} to {most}"
     names = f" ({', '.join(tool.arguments)})" if tool.arguments else ""
     return CallError(
-        kind="wrong-count", message=f"{tool.alias} takes {wanted} arguments{names}, and was given {given}."
+        kind="wrong-count",
+        message=f"{tool.alias} takes {wanted} arguments{names}, and was given {given}.",
     )

@@ -28,7 +28,11 @@ _EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (
 """Answers to `example_tasks.md`, line by line."""
 _AMPLE = 1_000_000
 """Tokens of documentation where nobody bounds them."""
-_SHAPES = {"json": '{"ARGUMENT": VALUE, …}', "positional": "VALUE, …", "keywords": "ARGUMENT=VALUE, …"}
+_SHAPES = {
+    "json": '{"ARGUMENT": VALUE, …}',
+    "positional": "VALUE, …",
+    "keywords": "ARGUMENT=VALUE, …",
+}
 
 
 def call_prompt(
@@ -42,15 +46,23 @@ def call_prompt(
     """
     shape = f"{form.trigger}{form.before}NAME{form.between}{_SHAPES[form.arguments]}{form.after}".strip()
     system = fill(
-        "call_in_text" if form.trigger else "call", shape=shape, arguments=fill(f"arguments_{form.arguments}")
+        "call_in_text" if form.trigger else "call",
+        shape=shape,
+        arguments=fill(f"arguments_{form.arguments}"),
     )
-    return [Message("system", system), *_examples(form, docs), Message("user", _asked(task, tools, form, docs, budget))]
+    return [
+        Message("system", system),
+        *_examples(form, docs),
+        Message("user", _asked(task, tools, form, docs, budget)),
+    ]
 
 
 def _examples(form: CallFormat, docs: Docs) -> list[Message]:
     tools, words = _example_tools(), fill("example_words") + " " if form.trigger else ""
     messages: list[Message] = []
-    for task, (name, arguments) in zip(fill("example_tasks").splitlines(), _EXAMPLE_CALLS, strict=True):
+    for task, (name, arguments) in zip(
+        fill("example_tasks").splitlines(), _EXAMPLE_CALLS, strict=True
+    ):
         asked = fill("next_task", task=task) if messages else _asked(task, tools, form, docs, None)
         call = words + write_as(tools[name], arguments, form).rstrip()
         messages += [Message("user", asked), Message("assistant", call)]
@@ -59,7 +71,9 @@ def _examples(form: CallFormat, docs: Docs) -> list[Message]:
 
 def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None) -> str:
     # What they return says nothing about how one is called.
-    shown = described_within(tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests")[0]
+    shown = described_within(
+        tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests"
+    )[0]
     if docs == "names":
         return fill("task_names", functions=shown, task=task)
     if form.arguments == "positional":

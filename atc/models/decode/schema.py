@@ -32,7 +32,18 @@ _UNHELD_WORDS = """not if then else uniqueItems contains minContains maxContains
 minProperties maxProperties prefixItems dependentRequired dependentSchemas dependencies unevaluatedItems
 unevaluatedProperties $dynamicRef"""
 _HELD, _UNHELD = frozenset(_HELD_WORDS.split()), frozenset(_UNHELD_WORDS.split())
-_FORMATS = ("date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri")
+_FORMATS = (
+    "date",
+    "time",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+    "uri",
+)
 _TYPES = ("string", "number", "boolean", "null", "array", "object")
 _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
 """Keys of an object that names none."""
@@ -98,7 +109,10 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
         Undecodable: no value fits a required argument; names the tool and the clause.
     """
     schema = tool.protocol.input_schema
-    room = max(_ARGUMENT_CHARACTERS, min(bounds.characters, bounds.call_characters // max(1, len(tool.arguments))))
+    room = max(
+        _ARGUMENT_CHARACTERS,
+        min(bounds.characters, bounds.call_characters // max(1, len(tool.arguments))),
+    )
     unheld = [f"/{key}" for key in schema if key in _UNHELD or key in ("anyOf", "oneOf", "allOf")]
     every: list[Argument] = []
     for alias, name in tool.arguments.items():
@@ -110,7 +124,9 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
         except _Impossible as error:
             if required:
                 hint = "Correct the schema of the tool."
-                raise Undecodable(f"{error}: nothing conforms.", tool=tool.alias, clause=place, hint=hint) from None
+                raise Undecodable(
+                    f"{error}: nothing conforms.", tool=tool.alias, clause=place, hint=hint
+                ) from None
             continue
         unheld += bounding.unheld
         limits = _HELD - {"type"}
@@ -163,7 +179,9 @@ class _Bounding:
     bounds: Bounds
     unheld: list[str] = field(default_factory=list)
 
-    def value(self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    def value(
+        self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
         """The schema of values that conform, are bounded and can be compiled. Raises _Impossible."""
         if schema is False:
             raise _Impossible("the schema allows no value")
@@ -173,7 +191,11 @@ class _Bounding:
         self.unheld += [f"{place}/{key}" for key in sorted(_UNHELD & schema.keys())]
         for number, part in enumerate(schema.get("allOf", ())):
             part, seen = self.resolved(part if isinstance(part, Mapping) else {}, seen)
-            rest = {key: one for key, one in schema.items() if key != "allOf" or number + 1 < len(schema["allOf"])}
+            rest = {
+                key: one
+                for key, one in schema.items()
+                if key != "allOf" or number + 1 < len(schema["allOf"])
+            }
             schema = self._merged(rest, part, f"{place}/allOf/{number}")
         if "enum" in schema or "const" in schema:
             return {"enum": self._listed(schema)}
@@ -194,7 +216,9 @@ class _Bounding:
         for kind, schema, place in tried:
             try:
                 of_kind = (
-                    self._of_type(kind, schema, room, place, seen) if kind else self.value(schema, room, place, seen)
+                    self._of_type(kind, schema, room, place, seen)
+                    if kind
+                    else self.value(schema, room, place, seen)
                 )
                 options.append(of_kind)
             except _Impossible as error:
@@ -203,7 +227,9 @@ class _Bounding:
             raise why
         return options[0] if len(options) == 1 else {"anyOf": options}
 
-    def resolved(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    def resolved(
+        self, schema: Mapping[str, Any], seen: tuple[str, ...]
+    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """The schema with a leading reference followed."""
         while isinstance(ref := schema.get("$ref"), str):
             seen = (*seen, ref)
@@ -218,7 +244,9 @@ class _Bounding:
             schema = {**target, **siblings} if isinstance(target, Mapping) else siblings
         return schema, seen
 
-    def _merged(self, one: Mapping[str, Any], other: Mapping[str, Any], place: str) -> dict[str, Any]:
+    def _merged(
+        self, one: Mapping[str, Any], other: Mapping[str, Any], place: str
+    ) -> dict[str, Any]:
         """A schema of what conforms to both; a clause that cannot be joined is listed, and the later one stands."""
         merged = {**one, **other}
         for key in one.keys() & other.keys():
@@ -242,7 +270,11 @@ class _Bounding:
         tried = []
         for number, option in enumerate(options):
             whole = option if isinstance(option, Mapping) else {}
-            joined = {**base, **whole} if "$ref" in whole else self._merged(base, whole, f"{place}/{key}/{number}")
+            joined = (
+                {**base, **whole}
+                if "$ref" in whole
+                else self._merged(base, whole, f"{place}/{key}/{number}")
+            )
             tried.append(("", joined, f"{place}/{key}/{number}"))
         found = self._first(tried, room, seen)
         if key == "oneOf" and not _apart(found.get("anyOf", [found])):
@@ -251,7 +283,11 @@ class _Bounding:
 
     def _listed(self, schema: Mapping[str, Any]) -> list[Any]:
         listed = schema["enum"] if "enum" in schema else [schema["const"]]
-        definitions = {key: self.root[key] for key in ("$defs", "definitions", "components") if key in self.root}
+        definitions = {
+            key: self.root[key]
+            for key in ("$defs", "definitions", "components")
+            if key in self.root
+        }
         try:
             conforms = validator({**definitions, **schema}).is_valid
         except ValueError:
@@ -284,7 +320,11 @@ class _Bounding:
         most = min(_count(schema, "maxLength", limit), limit)
         if most < least:
             raise _Impossible("maxLength is below minLength")
-        found: dict[str, Any] = {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
+        found: dict[str, Any] = {
+            "type": "string",
+            **({"minLength": least} if least else {}),
+            "maxLength": most,
+        }
         if schema.get("format") in _FORMATS:
             found["format"] = schema["format"]
             found["maxLength"] = _count(schema, "maxLength", max(most, _FORMAT_CHARACTERS))
@@ -292,29 +332,39 @@ class _Bounding:
             return found
         # With its pattern, in the longest form that llguidance takes; without where it takes none.
         held = found | {"pattern": "".join(_spelled(pattern))}
-        unbounded = {key: part for key, part in held.items() if key != "maxLength" or "maxLength" in schema}
+        unbounded = {
+            key: part for key, part in held.items() if key != "maxLength" or "maxLength" in schema
+        }
         for attempt in (held, unbounded):
             if not _refused(json_text(attempt)):
                 return attempt
         self.unheld.append(f"{place}/pattern")
         return found
 
-    def _array(self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+    def _array(
+        self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]
+    ) -> dict[str, Any]:
         least = _count(schema, "minItems", 0)
         limit = max(least, min(self.bounds.items, max(1, room // _FEWEST_CHARACTERS)))
         most = min(_count(schema, "maxItems", limit), limit)
         if most < least:
             raise _Impossible("maxItems is below minItems")
-        found: dict[str, Any] = {"type": "array", "maxItems": most} | ({"minItems": least} if least else {})
+        found: dict[str, Any] = {"type": "array", "maxItems": most} | (
+            {"minItems": least} if least else {}
+        )
         try:
             inner = max(1, room // max(1, most))
-            return found | {"items": self.value(schema.get("items", True), inner, f"{place}/items", seen)}
+            return found | {
+                "items": self.value(schema.get("items", True), inner, f"{place}/items", seen)
+            }
         except _Impossible:
             if least:
                 raise
             return {"type": "array", "maxItems": 0, "items": {"type": "null"}}
 
-    def _object(self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+    def _object(
+        self, schema: Mapping[str, Any], room: int, place: str, seen: tuple[str, ...]
+    ) -> dict[str, Any]:
         named = schema.get("properties")
         parts: Mapping[str, Any] = named if isinstance(named, Mapping) else {}
         required = [key for key in schema.get("required") or () if isinstance(key, str)]
@@ -323,12 +373,19 @@ class _Bounding:
         found: dict[str, Any] = {}
         for key in dict.fromkeys([*parts, *required]):
             try:
-                found[key] = self.value(parts.get(key, more), inner, f"{place}/properties/{key}", seen)
+                found[key] = self.value(
+                    parts.get(key, more), inner, f"{place}/properties/{key}", seen
+                )
             except _Impossible:
                 if key in required:
                     raise
         if found or more is False:
-            return {"type": "object", "properties": found, "required": required, "additionalProperties": False}
+            return {
+                "type": "object",
+                "properties": found,
+                "required": required,
+                "additionalProperties": False,
+            }
         values = self.value(more, max(1, room // _MOST_KEYS), f"{place}/additionalProperties", seen)
         return _keyed(values)
 
@@ -348,7 +405,11 @@ def _number(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         given = {name: schema[name] for name in (key, exclusive) if _is_number(schema.get(name))}
         if kind == "integer" and given:
             ends = [whole(v) for name, v in given.items() if name == key]
-            ends += [math.floor(v) + 1 if sign < 0 else math.ceil(v) - 1 for n, v in given.items() if n == exclusive]
+            ends += [
+                math.floor(v) + 1 if sign < 0 else math.ceil(v) - 1
+                for n, v in given.items()
+                if n == exclusive
+            ]
             given = {key: max(ends) if sign < 0 else min(ends)}
         given = {name: value for name, value in given.items() if abs(value) <= limit}
         found |= given or {key: sign * limit}
@@ -371,7 +432,11 @@ def _anything(room: int) -> dict[str, Any]:
 
 def _apart(options: list[dict[str, Any]]) -> bool:
     """True if no value conforms to two of the alternatives, as their types show."""
-    kinds = ["number" if kind == "integer" else kind for option in options for kind in ({*types(option)} or {"?"})]
+    kinds = [
+        "number" if kind == "integer" else kind
+        for option in options
+        for kind in ({*types(option)} or {"?"})
+    ]
     return "?" not in kinds and len(set(kinds)) == len(kinds)
 
 
@@ -417,8 +482,16 @@ def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
     """An object's schema as OpenAI's strict mode takes it: every key required, those that were optional nullable."""
     required = set(schema.get("required", ()))
     parts = {key: _strict(part) for key, part in schema.get("properties", {}).items()}
-    nullable = {key: part if key in required else {"anyOf": [part, {"type": "null"}]} for key, part in parts.items()}
-    return {"type": "object", "properties": nullable, "required": list(parts), "additionalProperties": False}
+    nullable = {
+        key: part if key in required else {"anyOf": [part, {"type": "null"}]}
+        for key, part in parts.items()
+    }
+    return {
+        "type": "object",
+        "properties": nullable,
+        "required": list(parts),
+        "additionalProperties": False,
+    }
 
 
 def _strict(part: Any) -> Any:

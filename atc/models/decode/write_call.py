@@ -14,7 +14,15 @@ from typing import Any, Literal
 
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import JSON_CALL, CallFormat
-from atc.models.decode.grammar import Grammar, Lead, arguments_grammar, call_grammar, judge, lead_of, names_grammar
+from atc.models.decode.grammar import (
+    Grammar,
+    Lead,
+    arguments_grammar,
+    call_grammar,
+    judge,
+    lead_of,
+    names_grammar,
+)
 from atc.models.decode.parse import ReadCall, read_call, write_as
 from atc.models.decode.prompts import fill
 from atc.models.decode.schema import BOUNDS, Bounds, arguments_of, strict_object
@@ -166,7 +174,9 @@ class _Job:
         for attempt in range(tries + 1):
             reply = first if first is not None and not attempt else self.free(attempt, messages)
             reply = replace(reply, how="resampled")
-            found = self.written(reply, tries=attempt + 1, enforced=None if first is None else False)
+            found = self.written(
+                reply, tries=attempt + 1, enforced=None if first is None else False
+            )
             if found.call.error is None:
                 break
             if attempt == tries - 1:
@@ -177,7 +187,9 @@ class _Job:
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
         """One request with the grammar of all calls, or two."""
         if len(tools) <= ONE_GRAMMAR_TOOLS:
-            return self._sent(call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options)
+            return self._sent(
+                call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options
+            )
         names = names_grammar(tools, self.form, self.lead)
         begun = self._sent(names, "two-stage", options, names=True)
         tool = tools.get(self._name_in(begun.text))
@@ -204,7 +216,9 @@ class _Job:
         asked = self.messages if messages is None else messages
         reply = self.ask(asked, grammar=grammar.text, **options)
         text = head + reply.text
-        verdict = judge(grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text)
+        verdict = judge(
+            grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text
+        )
         kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
         if not kept and not names:  # a valid call in another spelling costs no further request
             kept = read_call(text, self.tools, self.form).valid
@@ -221,20 +235,34 @@ class _Job:
         characters = self.lead.characters if self.lead is not None else 0
         tools = self.tools
         if len(tools) > ONE_GRAMMAR_TOOLS:
-            chosen = self.ask(self.messages, schema=name_schema(tools, thought=bool(characters)), **options)
+            chosen = self.ask(
+                self.messages, schema=name_schema(tools, thought=bool(characters)), **options
+            )
             name = _field(chosen.text, "name")
             if name not in tools:
-                return _Reply(text=chosen.text, truncated=chosen.truncated, kept=chosen.truncated, how="schema")
+                return _Reply(
+                    text=chosen.text,
+                    truncated=chosen.truncated,
+                    kept=chosen.truncated,
+                    how="schema",
+                )
             tools = tools.only([name])
         schema = call_schema(tools, thought=bool(characters), strict=powers(self.ask).strict)
         reply = self.ask(self.messages, schema=schema, **options)
         call = read_call(reply.text, tools, JSON_CALL)
         if not call.valid:
-            return _Reply(text=reply.text, truncated=reply.truncated, kept=reply.truncated, how="schema")
+            return _Reply(
+                text=reply.text, truncated=reply.truncated, kept=reply.truncated, how="schema"
+            )
         written = write_as(tools[call.tool], call.arguments, self.form)
         if self.lead is not None:
             thought = _field(reply.text, "thought").replace(self.lead.until, " ")[:characters]
-            written = self.lead.start + thought + self.lead.until + written.removeprefix(self.form.trigger)
+            written = (
+                self.lead.start
+                + thought
+                + self.lead.until
+                + written.removeprefix(self.form.trigger)
+            )
         return _Reply(text=written, how="schema")
 
 
@@ -250,7 +278,9 @@ def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) 
         arguments = _object({one.alias: dict(one.schema) for one in every})
         arguments["required"] = [one.alias for one in every if one.required]
         shown = strict_object(arguments) if strict else arguments
-        calls.append(_object({"name": {"type": "string", "enum": [tool.alias]}, "arguments": shown}))
+        calls.append(
+            _object({"name": {"type": "string", "enum": [tool.alias]}, "arguments": shown})
+        )
     return _object({**_thought(thought), "call": {"anyOf": calls}})
 
 
@@ -265,7 +295,12 @@ def _thought(wanted: bool) -> dict[str, Any]:
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     required = list(properties)
-    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def _field(text: str, key: str) -> str:

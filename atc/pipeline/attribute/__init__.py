@@ -23,15 +23,25 @@ from sandbox.trace import Failure, ToolCall, Trace
 __all__ = ["Origin", "attribute", "origins"]
 
 
-def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox) -> Fault | None:
+def attribute(
+    program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox
+) -> Fault | None:
     """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
     if findings:
         return from_findings(program, findings, tools)
     fault = None if trace is None else _executed(program, trace, tools)
-    within = next((call.within for call in trace.calls if fault and call.index == fault.call), None) if trace else None
+    within = (
+        next((call.within for call in trace.calls if fault and call.index == fault.call), None)
+        if trace
+        else None
+    )
     if fault is None or within is None:
         return fault
-    fact = Fact(kind="call", text=f"The saved tool {within!r} made this call within itself.", call=fault.call)
+    fact = Fact(
+        kind="call",
+        text=f"The saved tool {within!r} made this call within itself.",
+        call=fault.call,
+    )
     return replace(fault, evidence=(fact, *fault.evidence))
 
 
@@ -57,16 +67,29 @@ def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     """A program that never ran, or was not allowed to go on."""
     line, kind = failure.line, "syntax" if failure.kind == "syntax" else "policy"
     call = next((c for c in trace.calls if c.index == failure.call), None)
-    evidence = [Fact(kind="line", text=f"Line {line} is `{program.line(line)}`.")] if program.line(line) else []
+    evidence = (
+        [Fact(kind="line", text=f"Line {line} is `{program.line(line)}`.")]
+        if program.line(line)
+        else []
+    )
     if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME and call is not None:
         kind = "unknown_outcome"
-        evidence.insert(0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index))
+        evidence.insert(
+            0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index)
+        )
         told = "Find out with a read whether it took effect before calling it again."
         evidence.append(Fact(kind="advice", text=told))
     head = f"line {line}: " if line is not None else ""
     message = head + (f"{failure.type}: " if failure.type else "") + failure.message
     tool = call.tool if call else None
-    return Fault(kind=kind, message=message, call=failure.call, tool=tool, line=line, evidence=tuple(evidence))  # type: ignore[arg-type]
+    return Fault(
+        kind=kind,
+        message=message,
+        call=failure.call,
+        tool=tool,
+        line=line,
+        evidence=tuple(evidence),
+    )  # type: ignore[arg-type]
 
 
 def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:

@@ -37,7 +37,12 @@ class Candidate:
     @property
     def weight(self) -> tuple[bool, bool, bool, bool]:
         """Facts first, then what a promise was broken on, then values that came unchanged."""
-        return self.proven, self.proven and self.broken, self.source.index is not None, self.source.exact
+        return (
+            self.proven,
+            self.proven and self.broken,
+            self.source.index is not None,
+            self.source.exact,
+        )
 
 
 class Record:
@@ -46,14 +51,20 @@ class Record:
     def __init__(self, program: str, trace: Trace, tools: Toolbox) -> None:
         self.trace, self.facts, self.tree = trace, Facts(tools), Tree(program)
         self.calls = {call.index: call for call in trace.calls}
-        hints = [hint for hint in trace.failure.hints if hint.call in self.calls] if trace.failure is not None else []
+        hints = (
+            [hint for hint in trace.failure.hints if hint.call in self.calls]
+            if trace.failure is not None
+            else []
+        )
         self.sources = Sources(self.tree, tools, hints)
 
     def survived(self) -> list[str]:
         """A sentence on each call that failed while the program went on, of the first three."""
         failed = [call for call in self.trace.calls if call.error is not None][:3]
         told = "{} on line {} (call {}) failed, and an `except` went on: {}"
-        return [told.format(invocation(c), c.line, c.index, c.error).rstrip(".") + "." for c in failed]
+        return [
+            told.format(invocation(c), c.line, c.index, c.error).rstrip(".") + "." for c in failed
+        ]
 
     def made(self, source: Source) -> list[ToolCall]:
         """The calls that a source's expression made, the latest first."""
@@ -64,15 +75,28 @@ class Record:
 
     def argument(self, call: ToolCall, name: str) -> ast.expr | None:
         """What the program's text gives for an argument of a call."""
-        nodes = [n for n in ast.walk(self.tree.root) if isinstance(n, ast.Call) and called_name(n) == call.tool]
+        nodes = [
+            n
+            for n in ast.walk(self.tree.root)
+            if isinstance(n, ast.Call) and called_name(n) == call.tool
+        ]
         here = [node for node in nodes if covers(node, call.line)] or nodes
-        return next((keyword.value for node in here for keyword in node.keywords if keyword.arg == name), None)
+        return next(
+            (keyword.value for node in here for keyword in node.keywords if keyword.arg == name),
+            None,
+        )
 
     def items(self, source: Source) -> Iterator[tuple[ToolCall, Place]]:
         """Where a source's value can stand in the full responses, the likeliest first."""
         for call in self.made(source):
-            path = source.path if source.index is not None else (*self.facts.prefix(call), *source.path)
-            yield from ((call, place) for place in (places(call.result, path) if call.error is None else ()))
+            path = (
+                source.path
+                if source.index is not None
+                else (*self.facts.prefix(call), *source.path)
+            )
+            yield from (
+                (call, place) for place in (places(call.result, path) if call.error is None else ())
+            )
 
     def came(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
         """Where in earlier responses an argument's value can have come from, the likeliest first.
@@ -81,8 +105,14 @@ class Record:
         """
         value, given = call.arguments.get(name), self.argument(call, name)
         for source in self.sources.of(given)[::-1] if given is not None else ():
-            yield from (pair for pair in islice(self.items(source), MOST_ITEMS) if pair[0].index < call.index)
-        for origin in origins(value, (other for other in self.trace.calls if other.index < call.index))[:1]:
+            yield from (
+                pair
+                for pair in islice(self.items(source), MOST_ITEMS)
+                if pair[0].index < call.index
+            )
+        for origin in origins(
+            value, (other for other in self.trace.calls if other.index < call.index)
+        )[:1]:
             yield self.calls[origin.call], Place(origin.steps, value)
 
     def origin(self, call: ToolCall, name: str) -> tuple[ToolCall, Path] | None:
@@ -98,7 +128,11 @@ class Record:
         found = [self._candidate(suspect, source) for source in sources]
         # A value that came unchanged, and is of another kind than the exception speaks of, is not the one that failed.
         kind = suspect.role in ("type", "attribute", "length")
-        unlike = [c for c in found if c and not c.proven and (c.place.missing is KEY or (kind and c.source.exact))]
+        unlike = [
+            c
+            for c in found
+            if c and not c.proven and (c.place.missing is KEY or (kind and c.source.exact))
+        ]
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: Source) -> Candidate | None:
@@ -108,13 +142,21 @@ class Record:
             if (away := self.facts.departure(call, path)) is not None:
                 above = at(call.result, away[:-1])
                 gone = bool(away) and isinstance(above, Mapping) and away[-1] not in above
-                where = Place(away[:-1], above, away[-1]) if gone else Place(away, at(call.result, away))
+                where = (
+                    Place(away[:-1], above, away[-1])
+                    if gone
+                    else Place(away, at(call.result, away))
+                )
                 return Candidate(call, where, suspect, source, proven=True, broken=True)
         first: Candidate | None = None
-        known = source.exact or suspect.role != "length"  # of a value that was made of others, nobody knows that
+        known = (
+            source.exact or suspect.role != "length"
+        )  # of a value that was made of others, nobody knows that
         for call, place in islice(self.items(source), MAX_NODES):
             first = first or Candidate(call, place, suspect, source, proven=False)
-            reached = place.missing is None or (isinstance(place.missing, str) and isinstance(place.value, Mapping))
+            reached = place.missing is None or (
+                isinstance(place.missing, str) and isinstance(place.value, Mapping)
+            )
             if known and reached and suspect.fails(place.seen):
                 return Candidate(call, place, suspect, source, proven=True)
         return first
@@ -124,7 +166,9 @@ class Record:
         known = self.sources.of(suspect.expr, suspect.path)
         if suspect.index is not None and suspect.role == "key":
             key = suspect.key
-            asked = Suspect(suspect.index, "value", lambda v: type(v) is type(key) and bool(v == key), key=key)
+            asked = Suspect(
+                suspect.index, "value", lambda v: type(v) is type(key) and bool(v == key), key=key
+            )
             keyed = self.candidates(asked, self.sources.of(asked.expr))
             return [*self.candidates(suspect, [source for source in known if source.exact]), *keyed]
         found = self.candidates(suspect, known)
@@ -132,7 +176,9 @@ class Record:
             return found
         unfilled = replace(suspect, role="empty", fails=nothing, path=())
         filling = self.candidates(unfilled, self.sources.control(_rooted(suspect.expr)))
-        if self.explained(suspect):  # by a constant of the program that something should have replaced
+        if self.explained(
+            suspect
+        ):  # by a constant of the program that something should have replaced
             return filling
         return [*found, *(candidate for candidate in filling if candidate.proven or not found)]
 
@@ -140,21 +186,32 @@ class Record:
         """Whether a constant of the program can be the value that failed."""
         given, expr = [suspect.expr], suspect.expr
         if isinstance(expr, ast.Name):
-            given = [made.value for made in self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))]
-        return any(isinstance(value, ast.Constant) and suspect.fails(value.value) for value in given)
+            given = [
+                made.value
+                for made in self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))
+            ]
+        return any(
+            isinstance(value, ast.Constant) and suspect.fails(value.value) for value in given
+        )
 
 
 def best(candidates: Sequence[Candidate]) -> Candidate | None:
     """The weightiest candidate; of one suspect's equals the one nearest to the failing expression."""
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]
-    return next((candidate for candidate in equal[::-1] if candidate.suspect is equal[0].suspect), None)
+    return next(
+        (candidate for candidate in equal[::-1] if candidate.suspect is equal[0].suspect), None
+    )
 
 
 def _rooted(expr: ast.expr) -> ast.expr:
     """What an expression starts from: `xs` of `xs[0]`, `xs.most_common(1)` and `sorted(xs)`."""
     match expr:
-        case ast.Subscript(value=value) | ast.Attribute(value=value) | ast.Call(func=ast.Attribute(value=value)):
+        case (
+            ast.Subscript(value=value)
+            | ast.Attribute(value=value)
+            | ast.Call(func=ast.Attribute(value=value))
+        ):
             return _rooted(value)
         case ast.Call(args=[value, *_]):
             return _rooted(value)

@@ -42,9 +42,12 @@ class Tree:
         self.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         self._definitions: dict[tuple[ast.AST, str], list[Definition]] = {}
         for made in sorted(
-            (made for node in nodes for made in _definitions(node)), key=lambda made: position(made.node)
+            (made for node in nodes for made in _definitions(node)),
+            key=lambda made: position(made.node),
         ):
-            self._definitions.setdefault((self.scope(made.node, made.name), made.name), []).append(made)
+            self._definitions.setdefault((self.scope(made.node, made.name), made.name), []).append(
+                made
+            )
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around `node`, innermost first; of a program that is nested beyond reason the nearest 200."""
@@ -72,22 +75,41 @@ class Tree:
         here, around = position(use), {use, *self.around(use), self.root}
         if self.scope(use, name) is not scope:
             return found
-        before = [made for made in found if position(made.node) < here and made.value not in around]  # not `x = f(x)`
-        after = [made for made in found if made not in before and any(n in around for n in self._loops(made.node))]
+        before = [
+            made for made in found if position(made.node) < here and made.value not in around
+        ]  # not `x = f(x)`
+        after = [
+            made
+            for made in found
+            if made not in before and any(n in around for n in self._loops(made.node))
+        ]
         for number, made in enumerate(before):
-            if made.strong and isinstance(made.node, ast.Assign) and self.parents.get(made.node) in around:
+            if (
+                made.strong
+                and isinstance(made.node, ast.Assign)
+                and self.parents.get(made.node) in around
+            ):
                 return [*before[: number + 1], *(after if self._loops(made.node) else ())]
         return [*before, *after]
 
     def _loops(self, node: ast.AST) -> list[ast.AST]:
         """The loops of the same scope around a node."""
-        return [around for around in self.around(node) if isinstance(around, ast.For | ast.AsyncFor | ast.While)]
+        return [
+            around
+            for around in self.around(node)
+            if isinstance(around, ast.For | ast.AsyncFor | ast.While)
+        ]
 
 
 def position(node: ast.AST) -> Position:
     """Where a node stands; zeros for one that stands nowhere."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-    return line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
+    return (
+        line,
+        column,
+        getattr(node, "end_lineno", None) or line,
+        getattr(node, "end_col_offset", None) or column,
+    )
 
 
 def covers(node: ast.AST, line: int) -> bool:
@@ -99,7 +121,11 @@ def covers(node: ast.AST, line: int) -> bool:
 def called_name(call: ast.AST) -> str:
     """The plain name that a call calls, also through `asyncio.to_thread(f, …)`, `executor.submit(f, …)`, `partial`."""
     match call:
-        case ast.Call(args=[ast.Name(id=name), *_]) if simple_name(call) in ("to_thread", "submit", "partial"):
+        case ast.Call(args=[ast.Name(id=name), *_]) if simple_name(call) in (
+            "to_thread",
+            "submit",
+            "partial",
+        ):
             return name
         case ast.Call(func=ast.Name(id=name)):
             return name
@@ -139,23 +165,34 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from _bound(target, value, node)
-        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.NamedExpr(target=target, value=value)
+        ):
             yield from _bound(target, value, node)
         case ast.AugAssign(target=target, value=value):
             yield from _written(target, value, node, ())
         case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
             yield from _bound(target, value, node, (EACH,))
-        case ast.Call(func=ast.Attribute(value=target, attr=method), args=[*_, value]) if method in _ADDING:
+        case ast.Call(func=ast.Attribute(value=target, attr=method), args=[*_, value]) if (
+            method in _ADDING
+        ):
             yield from _written(target, value, node, (EACH,))
-        case ast.Call(func=ast.Attribute(value=target, attr=method), args=[value]) if method in _EXTENDING:
+        case ast.Call(func=ast.Attribute(value=target, attr=method), args=[value]) if (
+            method in _EXTENDING
+        ):
             yield from _written(target, value, node, ())
 
 
-def _bound(target: ast.expr, value: ast.expr, node: ast.AST, steps: Path = ()) -> Iterator[Definition]:
+def _bound(
+    target: ast.expr, value: ast.expr, node: ast.AST, steps: Path = ()
+) -> Iterator[Definition]:
     match target, value:
         case ast.Name(id=name), _:
             yield Definition(name, value, node, steps)
-        case ast.Tuple(elts=parts), ast.Tuple(elts=values) if not steps and len(parts) == len(values):
+        case ast.Tuple(elts=parts), ast.Tuple(elts=values) if not steps and len(parts) == len(
+            values
+        ):
             for part, inner in zip(parts, values, strict=True):
                 yield from _bound(part, inner, node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts), _:
@@ -172,7 +209,9 @@ def _written(target: ast.expr, value: ast.expr, node: ast.AST, more: Path) -> It
         match target:
             case (
                 ast.Subscript(value=inner, slice=index)
-                | ast.Call(func=ast.Attribute(value=inner, attr="setdefault" | "get"), args=[index, *_])
+                | ast.Call(
+                    func=ast.Attribute(value=inner, attr="setdefault" | "get"), args=[index, *_]
+                )
             ):
                 steps.append(constant_step(index))
                 target = inner

@@ -24,12 +24,16 @@ def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
         candidate = best([candidate for suspect in around for candidate in record.behind(suspect)])
-        if candidate is not None and (candidate.proven or (candidate.source.filters and candidate.suspect.unfilled)):
+        if candidate is not None and (
+            candidate.proven or (candidate.source.filters and candidate.suspect.unfilled)
+        ):
             return explain(failure, candidate, record)
         if not found:  # what is further from the failing expression needs a proof
             found, chosen = around, candidate
     # A call whose value need not fail is to blame all the same where no value of the program's own can have failed.
-    known = chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
+    known = (
+        chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
+    )
     if chosen is None or not known or any(map(record.explained, found)):
         return _own_mistake(program, failure, chosen, record)
     return explain(failure, chosen, record)
@@ -40,13 +44,21 @@ def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
         return None
-    chosen = best(record.candidates(Suspect(given, "empty", nothing), record.sources.control(given)))
-    return explain(failure, chosen, record) if chosen and (chosen.proven or chosen.source.filters) else None
+    chosen = best(
+        record.candidates(Suspect(given, "empty", nothing), record.sources.control(given))
+    )
+    return (
+        explain(failure, chosen, record)
+        if chosen and (chosen.proven or chosen.source.filters)
+        else None
+    )
 
 
 def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """The fault in words, by what was asked of the value."""
-    head = f"line {failure.line}: {failure.type}" + (f" {failure.message}" if failure.message else "")
+    head = f"line {failure.line}: {failure.type}" + (
+        f" {failure.message}" if failure.message else ""
+    )
     call, place, role = chosen.call, chosen.place, chosen.suspect.role
     if place.path[-1:] == (KEY,):
         return _keys_alone(head, failure, chosen, record)
@@ -61,7 +73,10 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     if role == "value" and chosen.suspect.key is not None:
         key, facts = chosen.suspect.key, record.facts
         told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
-        evidence = [facts.fact("field", call, told, place.path[:-1]), *facts.about_schema(call, place.path)]
+        evidence = [
+            facts.fact("field", call, told, place.path[:-1]),
+            *facts.about_schema(call, place.path),
+        ]
         message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
         return blaming("misread_result", message, failure.line, call, text(place.path), evidence)
     return _reading(head, failure, chosen, record)
@@ -71,15 +86,27 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     """A key that is not there, or a value of another type than the program takes it for."""
     call, place, suspect, facts = chosen.call, chosen.place, chosen.suspect, record.facts
     where = facts.result_of(call, place.path)
-    key = place.missing if isinstance(place.missing, str) else suspect.key if suspect.role == "key" else None
-    missing = key if isinstance(key, str) and isinstance(place.value, Mapping) and key not in place.value else None
+    key = (
+        place.missing
+        if isinstance(place.missing, str)
+        else suspect.key
+        if suspect.role == "key"
+        else None
+    )
+    missing = (
+        key
+        if isinstance(key, str) and isinstance(place.value, Mapping) and key not in place.value
+        else None
+    )
     wanted = (*place.path, missing) if missing is not None else place.path
     evidence: list[Fact] = []
     drift = chosen.broken or facts.departure(call, wanted) is not None
     if missing is not None:
         what = f"{where} has no key {missing!r}; {keys_there(place.value)}"
         keys = map(str, islice(place.value, 20))
-        evidence.append(facts.fact("keys", call, f"{where}: {keys_there(place.value)}.", place.path, keys))
+        evidence.append(
+            facts.fact("keys", call, f"{where}: {keys_there(place.value)}.", place.path, keys)
+        )
         evidence += facts.about_key(call, place.path, place.value, missing)
     else:
         what = f"{where} is {a_type(place.value)}{_hint(place.value, suspect)}"
@@ -89,11 +116,18 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
         evidence.append(facts.fact("advice", call, told, place.path))
     evidence += list(facts.about_schema(call, wanted)) or list(facts.about_schema(call, place.path))
     if "JSON object must be" in failure.message:
-        evidence.append(Fact(kind="advice", text="Results are parsed already: do not call json.loads on them."))
+        evidence.append(
+            Fact(kind="advice", text="Results are parsed already: do not call json.loads on them.")
+        )
     if drift:
         evidence += facts.about_drift(call, wanted)
     return blaming(
-        "drift" if drift else "misread_result", f"{head}: {what}.", failure.line, call, text(wanted), evidence
+        "drift" if drift else "misread_result",
+        f"{head}: {what}.",
+        failure.line,
+        call,
+        text(wanted),
+        evidence,
     )
 
 
@@ -113,7 +147,9 @@ def _keys_alone(head: str, failure: Failure, chosen: Candidate, record: Record) 
 def _hint(value: Json, suspect: Suspect) -> str:
     """What to do with a value of this type."""
     if isinstance(value, Mapping):
-        dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))  # else an item of it failed
+        dotted = suspect.role == "attribute" and not hasattr(
+            value, str(suspect.key)
+        )  # else an item of it failed
         return f"; {keys_there(value)}" + ('; write ["key"], not .key' if dotted else "")
     if isinstance(value, list) and value:
         return "; take an element with [0] or loop over it"
@@ -126,15 +162,30 @@ def _hint(value: Json, suspect: Suspect) -> str:
 def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     call, place, facts = chosen.call, chosen.place, record.facts
     answer = snippet(at(call.result, facts.prefix(call)))
-    evidence = [facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")]
-    evidence += [facts.about_origin(call, name, record.origin(call, name)) for name in call.arguments]
+    evidence = [
+        facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")
+    ]
+    evidence += [
+        facts.about_origin(call, name, record.origin(call, name)) for name in call.arguments
+    ]
     evidence += facts.about_schema(call, place.path)
-    tested = (one for test in chosen.source.filters for one in _tested(test, record))  # of lists that are not empty
+    tested = (
+        one for test in chosen.source.filters for one in _tested(test, record)
+    )  # of lists that are not empty
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
-    what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
+    what = (
+        f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
+    )
     advice = Fact(kind="advice", text=told)
-    return blaming("empty_result", f"{head}: {what}.", failure.line, call, text(place.path), [*evidence, advice])
+    return blaming(
+        "empty_result",
+        f"{head}: {what}.",
+        failure.line,
+        call,
+        text(place.path),
+        [*evidence, advice],
+    )
 
 
 class _Tested(NamedTuple):
@@ -154,12 +205,18 @@ def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) ->
     # A field that is nowhere is to blame, whichever call lacks it; else the last one that was tested of these items.
     own = [told for told in tested if told.call.tool == call.tool]
     meant = next((told for told in tested if told.absent), own[-1] if own else None)
-    count = sum(len(p.value) for _, p in record.items(chosen.source) if isinstance(p.value, list | Mapping))
+    count = sum(
+        len(p.value) for _, p in record.items(chosen.source) if isinstance(p.value, list | Mapping)
+    )
     tests = listed((f"`{spelled(test)}`" for test in chosen.source.filters), most=3)
-    message = f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
+    message = (
+        f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
+    )
     evidence = [facts.fact("test", told.call, told.sentence, told.path) for told in tested]
     if meant is None:
-        return blaming("misread_result", message, failure.line, call, text(general(place.path)), evidence)
+        return blaming(
+            "misread_result", message, failure.line, call, text(general(place.path)), evidence
+        )
     blamed = call if call.tool == meant.call.tool else meant.call
     evidence += facts.about_drift(blamed) if meant.kind == "drift" else ()
     return blaming(meant.kind, message, failure.line, blamed, text(general(meant.path)), evidence)
@@ -169,13 +226,27 @@ def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:
     """For each field of a response that a test compares, or asks for: what it really holds, and where."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
-        sides: list[ast.expr] = [node] if alone and isinstance(node, ast.Subscript | ast.Call | ast.Name) else []
+        sides: list[ast.expr] = (
+            [node] if alone and isinstance(node, ast.Subscript | ast.Call | ast.Name) else []
+        )
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
         for number, side in enumerate(sides):
-            within = number and isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
-            known = [source for source in record.sources.of(side, (EACH,) if within else ()) if source.path]
-            if known and isinstance(node, ast.expr) and (told := _values_at(known[-1], node, record)) is not None:
+            within = (
+                number
+                and isinstance(node, ast.Compare)
+                and isinstance(node.ops[0], ast.In | ast.NotIn)
+            )
+            known = [
+                source
+                for source in record.sources.of(side, (EACH,) if within else ())
+                if source.path
+            ]
+            if (
+                known
+                and isinstance(node, ast.expr)
+                and (told := _values_at(known[-1], node, record)) is not None
+            ):
                 yield told
 
 
@@ -195,10 +266,14 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None
     told = f"`{spelled(test)}` was tested, but the values at `{facts.written(call, path)}` are {values}."
     constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
     unlike = constants == {str} and not any(isinstance(p.seen, str) for _, p in every)
-    return _Tested(told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result")
+    return _Tested(
+        told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result"
+    )
 
 
-def _own_mistake(program: Program, failure: Failure, chosen: Candidate | None, record: Record) -> Fault:
+def _own_mistake(
+    program: Program, failure: Failure, chosen: Candidate | None, record: Record
+) -> Fault:
     """An exception that leads to no call: a slip in the logic. `chosen` is what the failing value was made from."""
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
     message = f"{head}: {failure.message}." if failure.message else f"{head}."

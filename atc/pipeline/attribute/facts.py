@@ -18,7 +18,12 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 _SNIPPET = 160
-_CLAUSES = {"format": "in format", "pattern": "matching", "minimum": "at least", "maximum": "at most"}
+_CLAUSES = {
+    "format": "in format",
+    "pattern": "matching",
+    "minimum": "at least",
+    "maximum": "at most",
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,11 @@ class Facts:
     def prefix(self, call: ToolCall) -> Path:
         """The step of a path that the program does not see, since the response was unwrapped."""
         wrapper = self.tools[call.tool].wrapper
-        return (wrapper,) if wrapper and isinstance(call.result, Mapping) and wrapper in call.result else ()
+        return (
+            (wrapper,)
+            if wrapper and isinstance(call.result, Mapping) and wrapper in call.result
+            else ()
+        )
 
     def written(self, call: ToolCall, path: Path) -> str:
         """A path of the full response as the program writes it: `[0]["name"]`; empty for all that it sees."""
@@ -45,7 +54,14 @@ class Facts:
         place = self.written(call, path)
         return f"`{place}` of {whole}" if place else whole
 
-    def fact(self, kind: FactKind, call: ToolCall, sentence: str, path: Path = (), names: Iterable[str] = ()) -> Fact:
+    def fact(
+        self,
+        kind: FactKind,
+        call: ToolCall,
+        sentence: str,
+        path: Path = (),
+        names: Iterable[str] = (),
+    ) -> Fact:
         """A fact about a place in a call's response."""
         return Fact(kind=kind, text=sentence, call=call.index, path=text(path), names=tuple(names))
 
@@ -55,31 +71,43 @@ class Facts:
         if origin is None:
             told = f"{said} is in no earlier result: the program wrote it itself."
             return Fact(kind="origin", text=told, call=call.index, path=name)
-        return self.fact("origin", origin[0], f"{said} came from {self.result_of(*origin)}.", origin[1])
+        return self.fact(
+            "origin", origin[0], f"{said} came from {self.result_of(*origin)}.", origin[1]
+        )
 
     def about_key(self, call: ToolCall, path: Path, value: JsonObject, key: str) -> Iterator[Fact]:
         """Where a key that is not there may have been meant: the nearest key, and the same key elsewhere."""
         if (near := nearest(key, map(str, value))) is not None:
-            yield self.fact("nearest", call, f"The nearest key to {key!r} is {near!r}.", path, [near])
+            yield self.fact(
+                "nearest", call, f"The nearest key to {key!r} is {near!r}.", path, [near]
+            )
         elsewhere = [found for found, _ in walk(call.result) if found and found[-1] == key]
         if elsewhere:
             here = general(path)
             closest = max(elsewhere, key=lambda found: (shared(general(found), here), -len(found)))
             place = self.written(call, general(closest))
-            yield self.fact("elsewhere", call, f"A key {key!r} exists in the same result at `{place}`.", closest)
+            yield self.fact(
+                "elsewhere", call, f"A key {key!r} exists in the same result at `{place}`.", closest
+            )
 
     def about_schema(self, call: ToolCall, path: Path) -> Iterator[Fact]:
         """What the response schema says of a place."""
         found, required = self._clause(call, path)
         if found is not None and self.written(call, path):
-            said = f"`{self.written(call, general(path))}` is {described(found, absent=not required)}"
+            said = (
+                f"`{self.written(call, general(path))}` is {described(found, absent=not required)}"
+            )
             yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
 
     def about_drift(self, call: ToolCall, path: Path = ()) -> Iterator[Fact]:
         """How a response departs from its schema, on the way to a place where that is known."""
         head = f"The response of {call.tool} departs from its schema"
         way = ["the response", *(text(path[: length + 1]) for length in range(len(path)))]
-        return (self.fact("drift", call, f"{head}: {s}.") for s in call.drift if not path or s.split(": ")[0] in way)
+        return (
+            self.fact("drift", call, f"{head}: {s}.")
+            for s in call.drift
+            if not path or s.split(": ")[0] in way
+        )
 
     def departure(self, call: ToolCall, path: Path) -> Path | None:
         """Where on the way to a place of the full response that departs from its schema; None where it does not."""
@@ -92,7 +120,10 @@ class Facts:
             found, required = self._clause(call, path[:length])
             above = at(call.result, path[: length - 1]) if length else None
             gone = required and isinstance(above, Mapping) and path[length - 1] not in above
-            allowed, kind = set(types(found) if found is not None else ()), type_name(at(call.result, path[:length]))
+            allowed, kind = (
+                set(types(found) if found is not None else ()),
+                type_name(at(call.result, path[:length])),
+            )
             if gone or (allowed and not {kind, "number" if kind == "integer" else kind} & allowed):
                 return path[:length]
         return None
@@ -104,7 +135,11 @@ class Facts:
             return None, False
         current, required = resolve(root, root), True
         for step in path:
-            branches = [resolve(b, root) for key in ("allOf", "anyOf", "oneOf") for b in current.get(key, ())]
+            branches = [
+                resolve(b, root)
+                for key in ("allOf", "anyOf", "oneOf")
+                for b in current.get(key, ())
+            ]
             for branch in (current, *branches):
                 named = branch.get("properties", {}).get(step) or branch.get("additionalProperties")
                 inner = named if isinstance(step, str) else branch.get("items")
@@ -118,17 +153,26 @@ class Facts:
 
 
 def blaming(
-    kind: FaultKind, message: str, line: int | None, call: ToolCall | None, path: str | None, evidence: Iterable[Fact]
+    kind: FaultKind,
+    message: str,
+    line: int | None,
+    call: ToolCall | None,
+    path: str | None,
+    evidence: Iterable[Fact],
 ) -> Fault:
     """The fault of a call, where one is to blame; each fact is told once."""
     index, tool = (call.index, call.tool) if call is not None else (None, None)
     kept = tuple(dict.fromkeys(evidence))
-    return Fault(kind=kind, message=message, call=index, tool=tool, path=path, line=line, evidence=kept)
+    return Fault(
+        kind=kind, message=message, call=index, tool=tool, path=path, line=line, evidence=kept
+    )
 
 
 def described(schema: JsonObject, *, absent: bool = False) -> str:
     """A clause of a schema in words: type, values, format, and its description."""
-    named = types(schema) or tuple(t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b))
+    named = types(schema) or tuple(
+        t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)
+    )
     kinds = [" or ".join(named) if named else "of any type"]
     kinds += [f"one of {listed(map(repr, schema['enum']), most=8)}"] if "enum" in schema else []
     kinds += [f"{word} {schema[key]}" for key, word in _CLAUSES.items() if key in schema]

@@ -33,12 +33,19 @@ def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
     evidence = [facts.fact("call", call, f"The call was {invocation(call)}.")]
     if kind != "bad_arguments":
         evidence.append(Fact(kind="advice", text=_advice(call, kind)))
-    names = ([name] if name is not None else list(call.arguments)) if kind == "bad_arguments" else []
+    names = (
+        ([name] if name is not None else list(call.arguments)) if kind == "bad_arguments" else []
+    )
     for each in names:
         if (fault := _earlier(message, line, call, each, record)) is not None:
             return fault
-    clauses = [f"Argument {v.path!r}: {v.message}." if v.path else f"{v.message}." for v in broken[:2]]
-    evidence += [Fact(kind="argument", text=one, path=v.path) for one, v in zip(clauses, broken, strict=False)]
+    clauses = [
+        f"Argument {v.path!r}: {v.message}." if v.path else f"{v.message}." for v in broken[:2]
+    ]
+    evidence += [
+        Fact(kind="argument", text=one, path=v.path)
+        for one, v in zip(clauses, broken, strict=False)
+    ]
     evidence += [fact for each in names for fact in _about_argument(call, each, record)]
     return blaming(kind, f"{message}.", line, call, name, evidence)
 
@@ -49,7 +56,11 @@ def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
     if call.status in _BLAMES_ARGUMENTS:
         return "bad_arguments"
     says_so = call.status is None and call.outcome in ("not_run", "refused")
-    return "bad_arguments" if says_so and (broken or _mentioned(call, tool) is not None) else "tool_failed"
+    return (
+        "bad_arguments"
+        if says_so and (broken or _mentioned(call, tool) is not None)
+        else "tool_failed"
+    )
 
 
 def _advice(call: ToolCall, kind: FaultKind) -> str:
@@ -57,7 +68,9 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
         return f"Nobody knows whether {call.tool} took effect; find out with a read before calling it again."
     if call.status in (401, 403) or "needs the credential" in (call.error or ""):
         return "The credentials are missing or refused; no change of the program helps."
-    if call.status in _TRANSIENT or (call.status is None and call.outcome in ("unknown", "not_run")):
+    if call.status in _TRANSIENT or (
+        call.status is None and call.outcome in ("unknown", "not_run")
+    ):
         return "The failure is transient: the same call may succeed later; the program need not change."
     return f"Use another tool than {call.tool}, or catch ToolError around the call."
 
@@ -69,7 +82,10 @@ def _broken(call: ToolCall, tool: Tool) -> list[Violation]:
     except ValueError:  # the schema itself is none
         return []
     unknown = [name for name in call.arguments if name not in tool.arguments]
-    return [*(Violation(name, "there is no such argument") for name in unknown), *([found] if found else [])]
+    return [
+        *(Violation(name, "there is no such argument") for name in unknown),
+        *([found] if found else []),
+    ]
 
 
 def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
@@ -80,8 +96,15 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
     for one in broken:
         if first := re.split(r"[.\[]", one.path)[0]:
             return aliases.get(first, first)
-    plain = {name: value for name, value in call.arguments.items() if telling(value) and isinstance(value, str | int)}
-    quoted = {n: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", call.error or "") for n, value in plain.items()}
+    plain = {
+        name: value
+        for name, value in call.arguments.items()
+        if telling(value) and isinstance(value, str | int)
+    }
+    quoted = {
+        n: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", call.error or "")
+        for n, value in plain.items()
+    }
     placed = [(match.start(), name) for name, match in quoted.items() if match is not None]
     if placed:  # what an error speaks of first is what it is about
         return min(placed)[1]
@@ -93,7 +116,9 @@ def _mentioned(call: ToolCall, tool: Tool) -> str | None:
     found: list[tuple[int, int, str]] = []
     for alias, original in ({n: n for n in call.arguments} | dict(tool.arguments)).items():
         for name in dict.fromkeys((alias, original)):
-            for rank, pattern in enumerate((rf"['\"`]{re.escape(name)}['\"`]", rf"\b{re.escape(name)}\b")):
+            for rank, pattern in enumerate(
+                (rf"['\"`]{re.escape(name)}['\"`]", rf"\b{re.escape(name)}\b")
+            ):
                 if (match := re.search(pattern, call.error or "")) is not None:
                     found.append((rank, match.start(), alias))
     return min(found)[2] if found else None
@@ -105,7 +130,11 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
     """
     facts, value = record.facts, call.arguments.get(name)
     for made, place in record.came(call, name):
-        missing = place.missing if isinstance(place.missing, str) and isinstance(place.value, Mapping) else None
+        missing = (
+            place.missing
+            if isinstance(place.missing, str) and isinstance(place.value, Mapping)
+            else None
+        )
         full: Path = (*place.path, missing) if missing is not None else place.path
         drift = facts.departure(made, full)
         empty = value is None and place.seen is None and (missing or place.missing is None) and full
@@ -114,16 +143,29 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
         full = drift or full
         where = facts.result_of(made, place.path if missing and not drift else full)
         what = f"has no key {missing!r}; {keys_there(place.value)}" if missing else "is None"
-        told = f"{where} departs from its schema" if drift else f"{name!r} was None, since {where} {what}"
+        told = (
+            f"{where} departs from its schema"
+            if drift
+            else f"{name!r} was None, since {where} {what}"
+        )
         came_from = f"Argument {name!r} came from {where}." if drift else f"Argument {told}."
-        about = facts.about_key(made, place.path, place.value, missing) if missing is not None else ()
+        about = (
+            facts.about_key(made, place.path, place.value, missing) if missing is not None else ()
+        )
         evidence = [
             facts.fact("call", call, f"The call was {invocation(call)}."),
             facts.fact("origin", made, came_from, full),
             *(facts.about_drift(made, full) if drift else about),
             *facts.about_schema(made, full),
         ]
-        return blaming("drift" if drift else "misread_result", f"{message}: {told}.", line, made, text(full), evidence)
+        return blaming(
+            "drift" if drift else "misread_result",
+            f"{message}: {told}.",
+            line,
+            made,
+            text(full),
+            evidence,
+        )
     return None
 
 
@@ -134,27 +176,45 @@ def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]
         yield record.facts.about_origin(call, name, origin)
         yield from _beside(call, name, *origin, record) if origin is not None else ()
     else:
-        yield Fact(kind="argument", text=f"Argument {name!r} was not given.", call=call.index, path=name)
+        yield Fact(
+            kind="argument", text=f"Argument {name!r} was not given.", call=call.index, path=name
+        )
     if schema := tool.protocol.parameters.get(tool.arguments.get(name, name)):
-        yield Fact(kind="argument", text=f"Argument {name!r} must be {described(schema)}.", path=name)
+        yield Fact(
+            kind="argument", text=f"Argument {name!r} must be {described(schema)}.", path=name
+        )
 
 
-def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Record) -> Iterator[Fact]:
+def _beside(
+    call: ToolCall, name: str, made: ToolCall, path: Path, record: Record
+) -> Iterator[Fact]:
     """The field beside the one that was passed on that was likely meant; else which fields there are."""
     value, tool, facts = call.arguments.get(name), record.facts.tools[call.tool], record.facts
     above = path if isinstance(value, Mapping) else path[:-1]
     parent = at(made.result, above)
-    if not isinstance(parent, Mapping) or path == facts.prefix(made):  # the program saw no object there
+    if not isinstance(parent, Mapping) or path == facts.prefix(
+        made
+    ):  # the program saw no object there
         return
     original, source = tool.arguments.get(name, name), facts.tools[made.tool].protocol.name
     links = [link for link in tool.protocol.links if link.tool == source]
-    meant = [(link.path.rpartition(".")[2], f"is what {name!r} takes") for link in links if link.argument == original]
+    meant = [
+        (link.path.rpartition(".")[2], f"is what {name!r} takes")
+        for link in links
+        if link.argument == original
+    ]
     meant += [(field, "has the argument's name") for field in (name, original)]
     schema = tool.protocol.parameters.get(original, {})
     narrow = bool({"enum", "format", "pattern"} & schema.keys() and violation(schema, value))
     fitting = [f for f, v in parent.items() if not violation(schema, v)] if narrow else []
-    meant += [(field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1]
-    meant += [(f, f"has a name like {name!r}") for f in parent if f.endswith(f"_{name}") or name.endswith(f"_{f}")]
+    meant += [
+        (field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1
+    ]
+    meant += [
+        (f, f"has a name like {name!r}")
+        for f in parent
+        if f.endswith(f"_{name}") or name.endswith(f"_{f}")
+    ]
     where = facts.result_of(made, above)
     for field, why in meant:
         if field in parent and (*above, field) != path:

@@ -25,8 +25,19 @@ _GOES_THROUGH = frozenset(
 )
 """Functions and methods that do something with each of the items they are given."""
 
-_PYTHON_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (float,), "bool": (bool,)}
-_PYTHON_TYPES |= {"list": (list,), "dict": (dict,), "NoneType": (type(None),), "None": (type(None),), "string": (str,)}
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (float,),
+    "bool": (bool,),
+}
+_PYTHON_TYPES |= {
+    "list": (list,),
+    "dict": (dict,),
+    "NoneType": (type(None),),
+    "None": (type(None),),
+    "string": (str,),
+}
 _PYTHON_TYPES |= {"tuple": ()}  # no response holds one: it is the program's own
 
 Role = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
@@ -58,7 +69,12 @@ def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
     if failure.line is None:
         return
     if tests := _stops(tree, failure.line):
-        yield [Suspect(n, "empty", nothing) for test in tests for n in ast.walk(test) if isinstance(n, ast.expr)]
+        yield [
+            Suspect(n, "empty", nothing)
+            for test in tests
+            for n in ast.walk(test)
+            if isinstance(n, ast.expr)
+        ]
         return
     for nodes in _regions(failure, tree):
         if found := list(_of(failure, nodes, tree)):
@@ -71,13 +87,24 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
         place = (frame.line, frame.column, frame.end_line, frame.end_column)
         exact = [node for node in ast.walk(tree.root) if position(node) == place]
         for node in exact[:]:
-            if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):  # taken apart
+            if isinstance(node, ast.Tuple | ast.List) and isinstance(
+                node.ctx, ast.Store
+            ):  # taken apart
                 values = (getattr(tree.parents.get(node), name, None) for name in ("value", "iter"))
                 exact += [value for value in values if value is not None]
-        yield [*exact, *(part for node in exact if isinstance(node, ast.JoinedStr) for part in node.values)]
-    statements = [node for node in ast.walk(tree.root) if isinstance(node, ast.stmt) and covers(node, frame.line)]
+        yield [
+            *exact,
+            *(part for node in exact if isinstance(node, ast.JoinedStr) for part in node.values),
+        ]
+    statements = [
+        node
+        for node in ast.walk(tree.root)
+        if isinstance(node, ast.stmt) and covers(node, frame.line)
+    ]
     inner = (child for statement in statements for child in ast.iter_child_nodes(statement))
-    parts = [n for n in (*inner, *statements) if isinstance(n, ast.expr | ast.withitem | ast.AugAssign)]
+    parts = [
+        n for n in (*inner, *statements) if isinstance(n, ast.expr | ast.withitem | ast.AugAssign)
+    ]
     yield [node for part in parts for node in ast.walk(part) if covers(node, frame.line)]
 
 
@@ -86,7 +113,11 @@ def _stops(tree: Tree, line: int) -> list[ast.expr]:
     for node in ast.walk(tree.root):
         ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
         if (ends or isinstance(node, ast.Raise | ast.Assert)) and covers(node, line):
-            return [around.test for around in (node, *tree.around(node)) if isinstance(around, ast.If | ast.Assert)]
+            return [
+                around.test
+                for around in (node, *tree.around(node))
+                if isinstance(around, ast.If | ast.Assert)
+            ]
     return []
 
 
@@ -106,7 +137,11 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
         elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
             continue
         for expr, path in _used_at(node, tree):
-            given = isinstance(node, ast.Subscript) and expr is node.slice and (index is None or role == "key")
+            given = (
+                isinstance(node, ast.Subscript)
+                and expr is node.slice
+                and (index is None or role == "key")
+            )
             divided = isinstance(node, ast.BinOp) and role == "empty" and expr is node.left
             whole = role == "empty" and (path or expr not in ast.iter_child_nodes(node))
             if not (given or divided or whole or (role == "length" and loop and not path)):
@@ -115,28 +150,59 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
 
 def _test(name: str, message: str) -> tuple[Role, Test, Json]:
     """What was done to the value, when it fails, and the key or attribute that was asked for."""
-    known = [n for n in re.findall(r"^string|\w+", message.replace("format string", "")) if n in _PYTHON_TYPES]
+    known = [
+        n
+        for n in re.findall(r"^string|\w+", message.replace("format string", ""))
+        if n in _PYTHON_TYPES
+    ]
     if name == "KeyError" and not message.startswith("slice("):
         key = answered(message)
-        return "key", lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v), key
+        return (
+            "key",
+            lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v),
+            key,
+        )
     if name == "IndexError":
         return "index", lambda v: isinstance(v, list | str) and not v, None
     if name == "AttributeError":
-        return "attribute", of_type(*known[:1]), next(iter(re.findall(r"attribute '(\w+)'", message)), None)
+        return (
+            "attribute",
+            of_type(*known[:1]),
+            next(iter(re.findall(r"attribute '(\w+)'", message)), None),
+        )
     if name in ("TypeError", "KeyError"):
         if "'slice'" in message or message.startswith("slice("):
             return "type", of_type("dict"), None
-        if re.search(r"' and '|between instances of", message):  # of two, the one that is seldom meant to stand there
-            return "type", of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)), None
+        if re.search(
+            r"' and '|between instances of", message
+        ):  # of two, the one that is seldom meant to stand there
+            return (
+                "type",
+                of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)),
+                None,
+            )
         against = [
-            n for n in re.findall(r"\b(?:not|got) \W?(\w+)|(\w+) found", message) for n in n if n in _PYTHON_TYPES
+            n
+            for n in re.findall(r"\b(?:not|got) \W?(\w+)|(\w+) found", message)
+            for n in n
+            if n in _PYTHON_TYPES
         ]
-        return "type", of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])), None
-    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?", message)) is not None:
+        return (
+            "type",
+            of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])),
+            None,
+        )
+    if (
+        unpacked := re.search(
+            r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?", message
+        )
+    ) is not None:
         wanted, got = int(unpacked[1]), int(unpacked[2] or -1)
         fits = got.__eq__ if got >= 0 else wanted.__lt__
         return "length", lambda v: isinstance(v, list | str | Mapping) and fits(len(v)), None
-    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message)
+    quoted = re.search(
+        r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message
+    )
     text = "" if quoted is None else str(literal(quoted[1])) if quoted[1] else quoted[0]
     if name.endswith("Error") and text and name not in ("NameError", "UnboundLocalError"):
         return "value", lambda v: isinstance(v, str) and text in v, None
@@ -181,12 +247,24 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
             yield part, ()
     if isinstance(node, ast.Call):
         held = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-        counted = [k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)]  # max(d, key=d.get)
+        counted = [
+            k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)
+        ]  # max(d, key=d.get)
         yield from ((each, ()) for each in held)
         if simple_name(node) in _GOES_THROUGH and not bodies:
-            getters = [n for n in ast.walk(node) if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"]
+            getters = [
+                n
+                for n in ast.walk(node)
+                if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"
+            ]
             for each in (*held, *node.args, *counted):
-                yield from ((each, (EACH, constant_step(field))) for getter in getters for field in getter.args)
+                yield from (
+                    (each, (EACH, constant_step(field)))
+                    for getter in getters
+                    for field in getter.args
+                )
                 yield from ((each, (step,)) for step in ((EACH,) if node.keywords else (KEY, EACH)))
     for body in bodies:
-        yield from ((part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body]))
+        yield from (
+            (part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body])
+        )

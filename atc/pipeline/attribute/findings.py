@@ -16,8 +16,19 @@ from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
 """Codes of findings at `x[k]` or `x.k` that are about `x`."""
-_OWN = ("undefined-name", "used-before-assignment", "not-awaitable", "made-up-value", "fixed-answer", "changed-in-loop")
-_KINDS: dict[str, FaultKind] = {"syntax": "syntax", "no-output": "no_answer", **dict.fromkeys(_OWN, "error")}
+_OWN = (
+    "undefined-name",
+    "used-before-assignment",
+    "not-awaitable",
+    "made-up-value",
+    "fixed-answer",
+    "changed-in-loop",
+)
+_KINDS: dict[str, FaultKind] = {
+    "syntax": "syntax",
+    "no-output": "no_answer",
+    **dict.fromkeys(_OWN, "error"),
+}
 _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
 """Kinds of fault by the code of a finding: `misread_result` where it is not here and is about no argument."""
 
@@ -25,16 +36,25 @@ _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
 def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox) -> Fault:
     """The fault of the first finding; the others are evidence."""
     first = findings[0]
-    meant = [f" (perhaps {f.suggestion})" if f.suggestion and f.suggestion not in f.message else "" for f in findings]
-    said = [f"line {f.line}: {f.message}{perhaps}" for f, perhaps in zip(findings, meant, strict=True)]
+    meant = [
+        f" (perhaps {f.suggestion})" if f.suggestion and f.suggestion not in f.message else ""
+        for f in findings
+    ]
+    said = [
+        f"line {f.line}: {f.message}{perhaps}" for f, perhaps in zip(findings, meant, strict=True)
+    ]
     about_argument = first.argument is not None or "argument" in first.code
     kind = _KINDS.get(first.code, "bad_arguments" if about_argument else "misread_result")
     tool, path = first.tool, first.argument
     if kind == "misread_result":
         places = _places(first, Tree(program.source), tools)
-        tool, path = next((one for one in places if one[0] == first.tool), places[0] if places else (tool, path))
+        tool, path = next(
+            (one for one in places if one[0] == first.tool), places[0] if places else (tool, path)
+        )
     evidence = tuple(dict.fromkeys(Fact(kind="finding", text=one) for one in said[1:]))
-    return Fault(kind=kind, message=said[0], tool=tool, path=path, line=first.line, evidence=evidence)
+    return Fault(
+        kind=kind, message=said[0], tool=tool, path=path, line=first.line, evidence=evidence
+    )
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
@@ -43,11 +63,16 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]
     for node in exact or there[::-1]:
-        found = [source for part, path in _read(node, finding, tree) for source in sources.of(part, path)]
+        found = [
+            source for part, path in _read(node, finding, tree) for source in sources.of(part, path)
+        ]
         ordered = [source for source in found if source.exact][::-1] or found[::-1]
         if ordered:
             hidden = [tools[source.tool].wrapper for source in ordered]
-            paths = [general((*((key,) if key else ()), *one.path)) for key, one in zip(hidden, ordered, strict=True)]
+            paths = [
+                general((*((key,) if key else ()), *one.path))
+                for key, one in zip(hidden, ordered, strict=True)
+            ]
             return [(source.tool, text(path)) for source, path in zip(ordered, paths, strict=True)]
     return []
 
@@ -55,11 +80,17 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
 def _read(node: ast.AST, finding: Finding, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
     """The expressions whose values a finding at `node` is about, nearest last."""
     match node, tree.parents.get(node):
-        case ast.Constant(value=str()), (ast.Subscript() | ast.Call(func=ast.Attribute())) as reading:
+        case ast.Constant(value=str()), (
+            ast.Subscript() | ast.Call(func=ast.Attribute())
+        ) as reading:
             yield reading, ()
         case ast.Compare() | ast.BinOp() | ast.AugAssign(), _:
-            yield from ((part, ()) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
-        case ((ast.Subscript(value=holder) | ast.Attribute(value=holder)), _) if finding.code in _OF_HOLDER:
+            yield from (
+                (part, ()) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
+            )
+        case ((ast.Subscript(value=holder) | ast.Attribute(value=holder)), _) if (
+            finding.code in _OF_HOLDER
+        ):
             yield holder, ()
         case ast.expr(), _:
             yield node, ()

@@ -27,19 +27,35 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     blamed, path = own[-1] if own and len(own) * 2 >= len(calls) else None, None
     if blamed is not None:
         repeated, times = Counter(map(invocation, own)).most_common(1)[0]
-        differing = [name for name in blamed.arguments if len({repr(call.arguments.get(name)) for call in own}) > 1]
+        differing = [
+            name
+            for name in blamed.arguments
+            if len({repr(call.arguments.get(name)) for call in own}) > 1
+        ]
         path = differing[0] if len(differing) == 1 else None
         if times > 1:
             told.append(f"The same call was made {times} times: {repeated}.")
         elif path is not None:
             first, last = own[0].arguments.get(path), blamed.arguments.get(path)
-            told.append(f"The calls differ in {path!r} alone, from {snippet(first)} to {snippet(last)}.")
+            told.append(
+                f"The calls differ in {path!r} alone, from {snippet(first)} to {snippet(last)}."
+            )
         if blamed.outcome == "unknown" and record.facts.tools[blamed.tool].protocol.writes:
-            told.append(f"Nobody knows whether {invocation(blamed)} took effect; find out with a read.")
+            told.append(
+                f"Nobody knows whether {invocation(blamed)} took effect; find out with a read."
+            )
         elif blamed.error is None:
-            told.append(f"The last one, {invocation(blamed)}, answered with {snippet(blamed.result)}.")
-    loops = [n for n in ast.walk(record.tree.root) if isinstance(n, ast.While) and (line is None or covers(n, line))]
-    told += [f"The loop `{program.line(n.lineno)}` on line {n.lineno} did not end." for n in loops[:1]]
+            told.append(
+                f"The last one, {invocation(blamed)}, answered with {snippet(blamed.result)}."
+            )
+    loops = [
+        n
+        for n in ast.walk(record.tree.root)
+        if isinstance(n, ast.While) and (line is None or covers(n, line))
+    ]
+    told += [
+        f"The loop `{program.line(n.lineno)}` on line {n.lineno} did not end." for n in loops[:1]
+    ]
     facts = (Fact(kind="limit", text=text) for text in told)
     return blaming("limit", message, line or (blamed.line if blamed else None), blamed, path, facts)
 
@@ -47,7 +63,11 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
 def without_answer(record: Record) -> Fault:
     """Why a program printed nothing and has no value, although the check found that it may print."""
     body, told, blamed = record.tree.root.body, record.survived(), None
-    prints = [n for n in ast.walk(record.tree.root) if isinstance(n, ast.Call) and simple_name(n) == "print"]
+    prints = [
+        n
+        for n in ast.walk(record.tree.root)
+        if isinstance(n, ast.Call) and simple_name(n) == "print"
+    ]
     for said, around in ((each, around) for each in prints for around in record.tree.around(each)):
         if isinstance(around, ast.If):
             test = f"`{spelled(around.test)}` (line {around.lineno})"
@@ -56,7 +76,9 @@ def without_answer(record: Record) -> Fault:
             for call, place in record.items(source):
                 if place.seen in ([], {}, None):
                     blamed, where = call, record.facts.result_of(call, place.path)
-                    told.append(f"The print on line {said.lineno} is in a loop that never ran: {where} is empty.")
+                    told.append(
+                        f"The print on line {said.lineno} is in a loop that never ran: {where} is empty."
+                    )
     told.append("Print the answer with print(...) at the end of the program.")
     message = "the program finished, but it printed nothing and its last line has no value."
     facts = (Fact(kind="line", text=text) for text in told)

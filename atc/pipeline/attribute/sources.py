@@ -35,7 +35,20 @@ _SAME = frozenset(
 """Functions and methods that give the items they are given, perhaps fewer or in another order."""
 _CHANGES = frozenset("sort reverse append extend insert remove clear update add discard".split())  # noqa: SIM905
 """Methods that change their object and give None."""
-_MODULES = frozenset("asyncio json math re statistics itertools collections copy random heapq".split())  # noqa: SIM905
+_MODULES = frozenset(
+    [
+        "asyncio",
+        "json",
+        "math",
+        "re",
+        "statistics",
+        "itertools",
+        "collections",
+        "copy",
+        "random",
+        "heapq",
+    ]
+)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -64,7 +77,9 @@ class Sources:
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[Hint] = ()) -> None:
         self.tree, self.tools = tree, frozenset(tools)
         # Those of inner levels come last: they stand.
-        self._hints = {(hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints}
+        self._hints = {
+            (hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints
+        }
         self._active: set[tuple[int, Path]] = set()
         self._steps = 0
 
@@ -72,7 +87,9 @@ class Sources:
         """Where the value at `path` of `expr`'s value may come from, nearest last, each once."""
         key = (id(expr), path)
         self._steps += 1
-        beyond = self._steps > MAX_STEPS or len(self._active) > _DEEPEST or len(path) > _LONGEST_PATH
+        beyond = (
+            self._steps > MAX_STEPS or len(self._active) > _DEEPEST or len(path) > _LONGEST_PATH
+        )
         if key in self._active or beyond:
             return []
         self._active.add(key)
@@ -104,11 +121,18 @@ class Sources:
             case ast.Call():
                 return self._call(expr, path)
             case ast.Dict(keys=keys, values=values) if path:
-                given = [value for key, value in zip(keys, values, strict=True) if meets(constant_step(key), path[0])]
+                given = [
+                    value
+                    for key, value in zip(keys, values, strict=True)
+                    if meets(constant_step(key), path[0])
+                ]
                 return [source for value in given for source in self.of(value, path[1:])]
             case ast.Tuple(elts=parts) | ast.List(elts=parts) if path:
                 return [
-                    source for n, part in enumerate(parts) if meets(n, path[0]) for source in self.of(part, path[1:])
+                    source
+                    for n, part in enumerate(parts)
+                    if meets(n, path[0])
+                    for source in self.of(part, path[1:])
                 ]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(expr, path)
@@ -122,7 +146,9 @@ class Sources:
                 return [*self.of(other, path), *self.of(one, path)]
             case ast.BinOp(left=left, right=right, op=ast.Add()) if path:
                 return [*self.of(left, _reordered(path)), *self.of(right, _reordered(path))]
-        return self._derived(node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr))
+        return self._derived(
+            node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr)
+        )
 
     def _derived(self, exprs: Iterable[ast.expr]) -> list[Source]:
         """Sources of a value that is computed from `exprs`."""
@@ -187,16 +213,24 @@ class Sources:
         every = [source for generator in expr.generators for source in self.of(generator.iter)]
         return [source.derived(tests) for source in every]
 
-    def _given(self, function: Function | ast.Lambda, name: str, at: int, path: Path) -> list[Source]:
+    def _given(
+        self, function: Function | ast.Lambda, name: str, at: int, path: Path
+    ) -> list[Source]:
         """What the calls of a function give for a parameter; the items that `sorted(key=…)`, `map`, … pass to it."""
         found: list[Source] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
             if isinstance(function, Function) and called_name(call) == function.name:
                 named = [keyword.value for keyword in call.keywords if keyword.arg == name]
-                found += [source for arg in named or call.args[at : at + 1] for source in self.of(arg, path)]
+                found += [
+                    source
+                    for arg in named or call.args[at : at + 1]
+                    for source in self.of(arg, path)
+                ]
             items = [arg for arg in call.args if arg is not function]
             if function in (*call.args, *(keyword.value for keyword in call.keywords)):
-                passed = items[-1] if items else getattr(call.func, "value", None)  # rows.sort(key=…)
+                passed = (
+                    items[-1] if items else getattr(call.func, "value", None)
+                )  # rows.sort(key=…)
                 found += self._each(passed, path) if isinstance(passed, ast.expr) else []
         return found
 
@@ -205,33 +239,62 @@ class Sources:
         name, method = called_name(call), simple_name(call)
         if name in self.tools:
             return [Source(call, name, path)]
-        own = [node for node in ast.walk(self.tree.root) if isinstance(node, Function) and node.name == name]
+        own = [
+            node
+            for node in ast.walk(self.tree.root)
+            if isinstance(node, Function) and node.name == name
+        ]
         if own:
-            returned = [node.value for node in ast.walk(own[0]) if isinstance(node, ast.Return) and node.value]
+            returned = [
+                node.value
+                for node in ast.walk(own[0])
+                if isinstance(node, ast.Return) and node.value
+            ]
             return [source for value in returned for source in self.of(value, path)]
         if method == "gather" and path:  # the results of its arguments, in their order
-            given = [arg for n, arg in enumerate(call.args) if isinstance(arg, ast.Starred) or meets(n, path[0])]
-            gave = [self.of(a.value, path) if isinstance(a, ast.Starred) else self.of(a, path[1:]) for a in given]
+            given = [
+                arg
+                for n, arg in enumerate(call.args)
+                if isinstance(arg, ast.Starred) or meets(n, path[0])
+            ]
+            gave = [
+                self.of(a.value, path) if isinstance(a, ast.Starred) else self.of(a, path[1:])
+                for a in given
+            ]
             return [source for sources in gave for source in sources]
         if KEY in path[:1] and method in ("values", "items", "most_common"):
             return []
-        args: list[ast.expr] = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
-        if isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") not in _MODULES:
+        args: list[ast.expr] = [
+            arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args
+        ]
+        if (
+            isinstance(call.func, ast.Attribute)
+            and getattr(call.func.value, "id", "") not in _MODULES
+        ):
             receiver = call.func.value
             if method in _CHANGES:
                 return []
             if method in ("get", "setdefault", "pop") and args:
                 return self.of(receiver, (constant_step(args[0]), *path))
             if method in ("items", "most_common"):
-                return self.of(receiver, (EACH, *path[2:]) if len(path) > 1 and path[1] == 1 else ())
+                return self.of(
+                    receiver, (EACH, *path[2:]) if len(path) > 1 and path[1] == 1 else ()
+                )
             args = [*args, receiver] if method in _SAME else [receiver, *args]
         if method in ("max", "min", "next", "choice") and args:
-            none = self.of(args[0]) if method == "next" and len(args) > 1 else []  # no item passed: the default
+            none = (
+                self.of(args[0]) if method == "next" and len(args) > 1 else []
+            )  # no item passed: the default
             return [*none, *self.of(args[0], (EACH, *path))]
         if method in _SAME and args:
             tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []
-            return [source.derived(tests) if tests else source for source in self.of(args[-1], _reordered(path))]
-        each = [source.derived() for arg in args[-1:] if not path for source in self.of(arg, (EACH,))]
+            return [
+                source.derived(tests) if tests else source
+                for source in self.of(args[-1], _reordered(path))
+            ]
+        each = [
+            source.derived() for arg in args[-1:] if not path for source in self.of(arg, (EACH,))
+        ]
         return each + self._derived([*args, *(keyword.value for keyword in call.keywords)])
 
 

@@ -42,7 +42,9 @@ class _Mends:
 
     def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
         self._tree, self._tools, self._place = tree, tools, Places(program.source)
-        self._argument = {node.value: node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+        self._argument = {
+            node.value: node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)
+        }
 
     def of(self, finding: Finding) -> Edit | None:
         """The edit; None where the facts leave a choice."""
@@ -55,7 +57,9 @@ class _Mends:
                 case "positional-argument", ast.expr() if "=" in better and not isinstance(
                     node, ast.Call | ast.Starred
                 ):
-                    return Edit(place.start(node), place.start(node), better.partition("=")[0] + "=")
+                    return Edit(
+                        place.start(node), place.start(node), better.partition("=")[0] + "="
+                    )
                 case "not-a-list", ast.Subscript(value=owner) if (
                     subscript and better == ast.unparse(owner) + subscript.group()
                 ):
@@ -73,7 +77,9 @@ class _Mends:
                 case "bad-literal", ast.Constant(value=str(text)):
                     return self._literal(node, text, finding)
                 case "tool-reassigned", (
-                    ast.FunctionDef(decorator_list=[]) | ast.Import(names=[_]) | ast.ImportFrom(names=[_])
+                    ast.FunctionDef(decorator_list=[])
+                    | ast.Import(names=[_])
+                    | ast.ImportFrom(names=[_])
                 ) if node in self._tree.body:  # the tool is there already
                     return place.over(node, "")
         return None
@@ -101,15 +107,23 @@ class _Mends:
             match node:
                 case ast.Subscript(value=owner, slice=index) if index is constant:
                     passed_on = node in self._argument
-                    if (meant := _meant_key(key, finding.suggestion or "", passed_on=passed_on)) is not None:
+                    if (
+                        meant := _meant_key(key, finding.suggestion or "", passed_on=passed_on)
+                    ) is not None:
                         return Edit(self._place.end(owner), self._place.end(node), meant)
-                case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if first is constant:
+                case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if (
+                    first is constant
+                ):
                     pass
                 case _:
                     continue
             wanted = (name for name in (self._argument.get(node), key) if name)
-            found = next(filter(None, (lookup(name, finding.keys, self._tools) for name in wanted)), None)
-            return self._place.over(node, found.replace("{}", ast.unparse(owner))) if found else None
+            found = next(
+                filter(None, (lookup(name, finding.keys, self._tools) for name in wanted)), None
+            )
+            return (
+                self._place.over(node, found.replace("{}", ast.unparse(owner))) if found else None
+            )
         return None
 
 
@@ -123,4 +137,8 @@ def _meant_key(key: str, better: str, *, passed_on: bool) -> str | None:
     alike = similarity(key.lower(), better.lower()) >= _SURELY_MEANT
     added = set(better.lower().split("_")) - set(key.lower().split("_"))
     fewer = set(key.lower().split("_")) < set(better.lower().split("_"))
-    return f"[{better!r}]" if better and (alike or fewer) and (passed_on or "id" not in added) else None
+    return (
+        f"[{better!r}]"
+        if better and (alike or fewer) and (passed_on or "id" not in added)
+        else None
+    )

@@ -36,13 +36,18 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     Only where a link says which tool yields the argument's values, in a list with the best match first, and that tool
     searches by words: one required argument, a free text that no other tool yields.
     """
-    for producer in tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ():
+    for producer in (
+        tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
+    ):
         search, required = producer.tool, _required(producer.tool)
         if search.protocol.writes or "[" not in producer.path or len(required) != 1:
             continue
         name = search.arguments[required[0]]
         schema = resolve(search.protocol.parameters[name], search.protocol.input_schema)
-        free = types(schema) == ("string",) and not {"enum", "const", "pattern", "format"} & schema.keys()
+        free = (
+            types(schema) == ("string",)
+            and not {"enum", "const", "pattern", "format"} & schema.keys()
+        )
         if free and not tools.producers(search, name):
             return producer.expression(arguments=f"{required[0]}={text!r}")
     return None
@@ -76,11 +81,19 @@ def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
         required, fields = _required(tool), _fields(tool)
         if tool.protocol.writes or not required or not fields:
             continue
-        linked = {alias: {_end(one.path) for one in tools.producers(tool, tool.arguments[alias])} for alias in required}
-        fitting = ([alias] if alias in route.keys else sorted(linked[alias] & route.keys) for alias in required)
+        linked = {
+            alias: {_end(one.path) for one in tools.producers(tool, tool.arguments[alias])}
+            for alias in required
+        }
+        fitting = (
+            [alias] if alias in route.keys else sorted(linked[alias] & route.keys)
+            for alias in required
+        )
         for keys in product(*fitting):
             given = zip(required, keys, strict=True)
-            arguments = ", ".join(f"{alias}={route.expression}{subscript(key)}" for alias, key in given)
+            arguments = ", ".join(
+                f"{alias}={route.expression}{subscript(key)}" for alias, key in given
+            )
             yield _Route(f"{tool.alias}({arguments})", frozenset(fields))
 
 
@@ -98,10 +111,15 @@ def _fields(tool: Tool) -> Mapping[str, bool]:
         return {}
     top = unwrapped(root)
     fields = top.get("properties", {}) if types(top) == ("object",) else {}
-    return {name: not {"array", "object"} & set(types(resolve(schema, root))) for name, schema in fields.items()}
+    return {
+        name: not {"array", "object"} & set(types(resolve(schema, root)))
+        for name, schema in fields.items()
+    }
 
 
-def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> Program | None:
+def look_up_answer(
+    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
+) -> Program | None:
     """The program with its one `print` looking up what the task asks for: the airport's name instead of its code.
 
     The facts say so: the printed value stands in a response at a place whose values a lookup tool takes (a link), and
@@ -136,24 +154,37 @@ def _values(answer: str) -> tuple[list[str], bool]:
     return sorted(set(found)), several
 
 
-def _lookups(value: str, trace: Trace, tools: Toolbox, words: set[str]) -> set[tuple[str, str, str]]:
+def _lookups(
+    value: str, trace: Trace, tools: Toolbox, words: set[str]
+) -> set[tuple[str, str, str]]:
     """The (tool, argument, field) by which this value, an id, leads to a field that the task names."""
     found: set[tuple[str, str, str]] = set()
     for origin in origins(value, trace.calls):
         path = re.sub(r"\[\d+\]", "[]", origin.path)
-        printed, name = _end(path), tools[origin.tool].protocol.name if origin.tool in tools else origin.tool
+        printed, name = (
+            _end(path),
+            tools[origin.tool].protocol.name if origin.tool in tools else origin.tool,
+        )
         for tool in tools.values():
             required = _required(tool)
             if tool.protocol.writes or len(required) != 1:
                 continue
             given = (tool.arguments[required[0]], name, path)
-            known = {(link.argument, link.tool, link.path) for link in tool.protocol.links if link.support != "guessed"}
+            known = {
+                (link.argument, link.tool, link.path)
+                for link in tool.protocol.links
+                if link.support != "guessed"
+            }
             if given not in known:
                 continue
             # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
             if _named(printed, words) and (singular(printed) != required[0] or "_" in printed):
                 return set()
-            plain = [field for field, is_plain in _fields(tool).items() if is_plain and _named(field, words)]
+            plain = [
+                field
+                for field, is_plain in _fields(tool).items()
+                if is_plain and _named(field, words)
+            ]
             found |= {(tool.alias, required[0], field) for field in plain}
     return found
 

@@ -47,11 +47,19 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
     Of a program that takes only the first rows it is none: no later page would change these.
     """
-    series: dict[tuple[str, str], list[ToolCall]] = {}  # calls that differ only in the page, or in its size
+    series: dict[
+        tuple[str, str], list[ToolCall]
+    ] = {}  # calls that differ only in the page, or in its size
     for call in trace.calls:
         if call.error is None and call.tool in tools:
-            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
-            series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
+            rest = {
+                k: v
+                for k, v in call.arguments.items()
+                if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS
+            }
+            series.setdefault(
+                (call.tool, json.dumps(rest, sort_keys=True, default=repr)), []
+            ).append(call)
     found: dict[str, Unread] = {}
     for (alias, _), calls in series.items():
         unread = _unread(program, tools[alias], calls) if alias not in found else None
@@ -67,14 +75,18 @@ def _unread(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | Non
     if not any(key in said for key in (*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
         return _full_page(tool, calls[-1])
     argument = next((alias for alias in tool.arguments if alias in _PAGE_ARGUMENTS), None)
-    reads_total = any(key in said and re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS)
+    reads_total = any(
+        key in said and re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS
+    )
     if argument is None or reads_total:
         return None
     count = next((key for key in _PAGE_COUNTS if _is_number(said.get(key))), None)
     total = next((key for key in _TOTALS if _is_number(said.get(key))), None)
     more = next((key for key in _NEXT if said.get(key)), None)
     pages = (call.result.values() if isinstance(call.result, Mapping) else () for call in calls)
-    read = sum(max((len(rows) for rows in page if isinstance(rows, list)), default=0) for page in pages)
+    read = sum(
+        max((len(rows) for rows in page if isinstance(rows, list)), default=0) for page in pages
+    )
     if count is not None and _is_number(said.get("page")) and said["page"] < said[count]:
         evidence = f"page {said['page']} of {said[count]}"
     elif total is not None and 0 < read < said[total]:
@@ -97,9 +109,20 @@ def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
         if alias in tool.arguments and rows is not None:
             schema = _argument(tool, alias)
             size = call.arguments.get(alias, schema.get("default"))
-            if _is_number(size) and len(rows) == size and size in (schema.get("default"), schema.get("maximum")):
+            if (
+                _is_number(size)
+                and len(rows) == size
+                and size in (schema.get("default"), schema.get("maximum"))
+            ):
                 turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
-                return Unread(tool.alias, turns, f"exactly {size} came, as many as {alias} lets come", None, size, key)
+                return Unread(
+                    tool.alias,
+                    turns,
+                    f"exactly {size} came, as many as {alias} lets come",
+                    None,
+                    size,
+                    key,
+                )
     return None
 
 
@@ -107,7 +130,11 @@ def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
     """The rows of a result: the list that it is, or the only one that it holds, with its key."""
     if isinstance(value, list):
         return None, value
-    lists = [(k, v) for k, v in value.items() if isinstance(v, list)] if isinstance(value, Mapping) else []
+    lists = (
+        [(k, v) for k, v in value.items() if isinstance(v, list)]
+        if isinstance(value, Mapping)
+        else []
+    )
     return lists[0] if len(lists) == 1 else (None, None)
 
 
@@ -123,7 +150,9 @@ def _only_first_rows(program: Program, tool: str) -> bool:
                 return first(parent, names)
             case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if value is node:
                 return number >= 0
-            case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=ast.Constant(), step=None)):
+            case ast.Subscript(
+                value=value, slice=ast.Slice(lower=None, upper=ast.Constant(), step=None)
+            ):
                 return value is node
             case ast.Assign(targets=[ast.Name(id=name)]) if name not in names:
                 uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name]
@@ -134,7 +163,9 @@ def _only_first_rows(program: Program, tool: str) -> bool:
                 return True
         return False
 
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == tool]
+    calls = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == tool
+    ]
     return bool(calls) and all(first(call, frozenset()) for call in calls)
 
 
@@ -147,13 +178,24 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     """
     tool = tools[unread.tool]
     helper, tree = _helper(unread, tool), parse(program.source)
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
+    calls = [
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool
+    ]
     given = {keyword.arg: keyword.value for call in calls for keyword in call.keywords}
-    few = any(_is_few(tool, alias, asked) for alias, asked in given.items() if alias and alias in tool.arguments)
+    few = any(
+        _is_few(tool, alias, asked)
+        for alias, asked in given.items()
+        if alias and alias in tool.arguments
+    )
     if helper is None or not calls or few or given.keys() & {unread.argument, None}:
         return None
     place = Places(program.source)
-    paged = edited(program, (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls))
+    paged = edited(
+        program,
+        (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls),
+    )
     return Program(helper + paged.source)
 
 
@@ -169,11 +211,21 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
     if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
         most = schema.get("maximum")
         larger = isinstance(most, int) and most > unread.size
-        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most) if larger else None
+        return (
+            _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most)
+            if larger
+            else None
+        )
     sizes, step, default = "", 1, schema.get("default")
     if unread.count is not None and key is not None:
-        largest = {alias: _argument(tool, alias).get("maximum") for alias in tool.arguments if alias in SIZE_ARGUMENTS}
-        sizes = next((f'"{alias}": {most}, ' for alias, most in largest.items() if isinstance(most, int)), "")
+        largest = {
+            alias: _argument(tool, alias).get("maximum")
+            for alias in tool.arguments
+            if alias in SIZE_ARGUMENTS
+        }
+        sizes = next(
+            (f'"{alias}": {most}, ' for alias, most in largest.items() if isinstance(most, int)), ""
+        )
         more = f'page["page"] < page["{unread.count}"]'
     elif unread.size is not None and types(schema) == ("integer",):
         step = 1 if unread.argument in _NUMBERS else unread.size
@@ -184,7 +236,13 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
     rows = f"{_rows('result', key)} + {_rows('page', key)}"
     joined = rows if key is None else f"{{**page, {key!r}: {rows}}}"
     return _PAGE_BY_PAGE.format(
-        tool=tool.alias, argument=unread.argument, sizes=sizes, start=start, step=step, more=more, joined=joined
+        tool=tool.alias,
+        argument=unread.argument,
+        sizes=sizes,
+        start=start,
+        step=step,
+        more=more,
+        joined=joined,
     )
 
 

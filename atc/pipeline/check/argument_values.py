@@ -36,7 +36,9 @@ class Misfit(NamedTuple):
 
 def misfit(value: Any, schema: Any, root: JsonObject) -> Misfit | None:
     """The first clause of `schema`, a part of `root`, that a JSON value breaks, or None."""
-    if not isinstance(schema, Mapping) or (value is None and resolve(schema, root).get("nullable") is True):
+    if not isinstance(schema, Mapping) or (
+        value is None and resolve(schema, root).get("nullable") is True
+    ):
         return None
     judge, alone = _judge(schema, root)
     try:
@@ -56,7 +58,9 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject
     """What judges a part of a document, None where nothing can, and that part as a schema of its own."""
     key = (id(part), id(root))
     if key not in _judges:
-        schema = {name: root[name] for name in ("$defs", "definitions") if name in root} | dict(part)
+        schema = {name: root[name] for name in ("$defs", "definitions") if name in root} | dict(
+            part
+        )
         try:
             judge: Judge | None = Judge(schema)
         except ValueError:
@@ -71,7 +75,9 @@ def _explained(error: jsonschema_rs.ValidationError) -> Misfit | None:
     """What an error says, as what the value must be. What an option says names the whole way there already."""
     found = _of_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
-        inside = "a list in which each item is" if isinstance(step, int) else f"a dict whose {step!r} is"
+        inside = (
+            "a list in which each item is" if isinstance(step, int) else f"a dict whose {step!r} is"
+        )
         found = Misfit(f"{inside} {found.wanted}") if found is not None else None
     return found
 
@@ -81,7 +87,10 @@ def _of_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
     match name:
         case "type":
             wanted = sorted(clause["types"])
-            return Misfit(" or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted), _converted(value, wanted))
+            return Misfit(
+                " or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted),
+                _converted(value, wanted),
+            )
         case "enum" | "const":
             return _not_listed(value, clause.get("options") or [clause.get("expected_value")])
         case "pattern":
@@ -127,7 +136,9 @@ def _of_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misfit | 
 
 def _converted(value: Any, allowed: list[str]) -> str | None:
     match value:
-        case str() if {"integer", "number"} & set(allowed) and re.fullmatch(r"-?\d+(\.\d+)?", value):
+        case str() if {"integer", "number"} & set(allowed) and re.fullmatch(
+            r"-?\d+(\.\d+)?", value
+        ):
             return value if "." not in value or "number" in allowed else None
         case int() | float() if "string" in allowed and not isinstance(value, bool):
             return repr(str(value))
@@ -196,21 +207,32 @@ def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) 
     return None
 
 
-def _inside_misfit(value: t.Type, schema: JsonObject, root: JsonObject, depth: int) -> Misfit | None:
+def _inside_misfit(
+    value: t.Type, schema: JsonObject, root: JsonObject, depth: int
+) -> Misfit | None:
     """Why what a list holds cannot fit."""
     items, properties = schema.get("items"), schema.get("properties") or {}
     match value:
         case t.Mapped(cell) if not cell.open:
             for key in cell.first & properties.keys():
-                found = [type_misfit(kind, properties[key], root, depth + 1) for kind in t.members(cell.keys[key])]
+                found = [
+                    type_misfit(kind, properties[key], root, depth + 1)
+                    for kind in t.members(cell.keys[key])
+                ]
                 if found[0] is not None and all(found):
                     return Misfit(f"a dict whose {key!r} is {found[0].wanted}", found[0].better)
-        case t.Array() | t.Listing() | t.Tuple() if isinstance(items, Mapping) and "prefixItems" not in schema:
+        case t.Array() | t.Listing() | t.Tuple() if (
+            isinstance(items, Mapping) and "prefixItems" not in schema
+        ):
             for item in value.items if isinstance(value, t.Tuple) else (items_of(value),):
-                possible = [m for m in t.members(item) if not isinstance(m, t.Null) and m is not t.NEVER]
+                possible = [
+                    m for m in t.members(item) if not isinstance(m, t.Null) and m is not t.NEVER
+                ]
                 found = [type_misfit(member, items, root, depth + 1) for member in possible]
                 if found and found[0] is not None and all(found):
-                    return Misfit(f"a list in which each item is {found[0].wanted}", found[0].better)
+                    return Misfit(
+                        f"a list in which each item is {found[0].wanted}", found[0].better
+                    )
     return None
 
 
@@ -220,7 +242,9 @@ _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 def apart(one: str, other: str) -> bool:
     """Whether certainly no text matches both patterns, since they begin with different texts, as those of ids do."""
     first, second = _beginnings(one), _beginnings(other)
-    return bool(first and second) and not any(a.startswith(b) or b.startswith(a) for a in first for b in second)
+    return bool(first and second) and not any(
+        a.startswith(b) or b.startswith(a) for a in first for b in second
+    )
 
 
 def _beginnings(pattern: str) -> list[str]:

@@ -11,7 +11,14 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.argument_values import matches
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Core, Env
-from atc.pipeline.check.library import call_function, call_library, call_method, note_function, read_arguments, refuse
+from atc.pipeline.check.library import (
+    call_function,
+    call_library,
+    call_method,
+    note_function,
+    read_arguments,
+    refuse,
+)
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.schema import field_type, items_of
 from atc.pipeline.check.subscripts import (
@@ -37,7 +44,13 @@ _LONGEST_KNOWN = 10_000
 
 
 def binary(
-    core: Core, op: ast.operator, left_node: ast.expr, left: t.Type, right_node: ast.expr, right: t.Type, node: ast.AST
+    core: Core,
+    op: ast.operator,
+    left_node: ast.expr,
+    left: t.Type,
+    right_node: ast.expr,
+    right: t.Type,
+    node: ast.AST,
 ) -> t.Type:
     """The type of `left op right`."""
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
@@ -77,24 +90,43 @@ def _fits(op: ast.operator, left: str, right: str) -> bool:
 def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
     if isinstance(op, ast.Div):
         return t.FLOAT
-    names = {member.name for value in (left, right) for member in t.members(value) if isinstance(member, t.Atom)}
+    names = {
+        member.name
+        for value in (left, right)
+        for member in t.members(value)
+        if isinstance(member, t.Atom)
+    }
     if names <= {"int", "bool"}:
         return t.NUMBER if isinstance(op, ast.Pow) else t.INT
     return t.FLOAT if "float" in names else t.NUMBER
 
 
 def _report(
-    core: Core, op: ast.AST, left_node: ast.expr, left: t.Type, right_node: ast.expr, right: t.Type, node: ast.AST
+    core: Core,
+    op: ast.AST,
+    left_node: ast.expr,
+    left: t.Type,
+    right_node: ast.expr,
+    right: t.Type,
+    node: ast.AST,
 ) -> None:
     if core.catches("TypeError"):
         return
     better = None
     if {t.category(left), t.category(right)} == {"str", "number"}:
-        text, number = (left_node, right_node) if t.category(left) == "str" else (right_node, left_node)
+        text, number = (
+            (left_node, right_node) if t.category(left) == "str" else (right_node, left_node)
+        )
         ends = (text, getattr(text, "left", None), getattr(text, "right", None))  # of `name + ": "`
-        written = isinstance(op, ast.Add) and any(isinstance(end, ast.Constant | ast.JoinedStr) for end in ends)
-        formed = any(isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right)))
-        better = f"str({spelled(number)})" if written else None if formed else f"float({spelled(text)})"
+        written = isinstance(op, ast.Add) and any(
+            isinstance(end, ast.Constant | ast.JoinedStr) for end in ends
+        )
+        formed = any(
+            isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right))
+        )
+        better = (
+            f"str({spelled(number)})" if written else None if formed else f"float({spelled(text)})"
+        )
     then = f" Write {better}." if better else ""
     message = (
         f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is "
@@ -118,7 +150,11 @@ def compare(core: Core, node: ast.Compare) -> t.Type:
             right = need_value(core, right, right_node, "`in` fails on None")
             if len(node.ops) == 1 and node not in core.hints.alternative:
                 _check_in(core, node, left, right)
-        elif len(node.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq) and node not in core.hints.alternative:
+        elif (
+            len(node.ops) == 1
+            and isinstance(op, ast.Eq | ast.NotEq)
+            and node not in core.hints.alternative
+        ):
             _check_equal(core, node, left, right)
         left_node, left = right_node, right
     return t.BOOL
@@ -144,7 +180,10 @@ def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> 
         if equal or better:
             then = f" Did you mean {better}?" if better else ""
             core.report(
-                "never-equal", node, f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}", better=better
+                "never-equal",
+                node,
+                f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}",
+                better=better,
             )
 
 
@@ -152,7 +191,11 @@ def _wanted(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
     """What a schema says of a value, and which of its values may be meant by a text."""
     values = [value for member in known for value in member.values or () if isinstance(value, str)]
     near = nearest(text, values, cutoff=0.75) if values else None
-    wanted = f"is one of {listed(map(repr, values))}" if values else f"matches the pattern {known[0].pattern!r}"
+    wanted = (
+        f"is one of {listed(map(repr, values))}"
+        if values
+        else f"matches the pattern {known[0].pattern!r}"
+    )
     return wanted, repr(near) if near else None
 
 
@@ -173,7 +216,9 @@ def _check_in(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> Non
     kinds, what = (t.category(left), t.category(held)), spelled(node.left)
     words = {"dict": "objects", "str": "strings", "number": "numbers"}.get(kinds[1] or "")
     if kinds[0] in ("str", "number") and words and kinds[0] != kinds[1]:
-        message = f"{what} is {t.described(left)}, and {container} holds {words}: it is never in it."
+        message = (
+            f"{what} is {t.described(left)}, and {container} holds {words}: it is never in it."
+        )
         core.report("never-equal", node, message)
 
 
@@ -211,7 +256,9 @@ def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) 
     starred = any(isinstance(part, ast.Starred) for part in parts)
     whole = core.peek(source) if isinstance(value, t.Atom) else t.ANY
     match value:
-        case t.Atom("str", None) if isinstance(whole, t.Mapped) and not starred and not core.catches("ValueError"):
+        case t.Atom("str", None) if (
+            isinstance(whole, t.Mapped) and not starred and not core.catches("ValueError")
+        ):
             better = f"{spelled(source)}.items()"
             message = f"iterating {spelled(source)} gives its keys alone. Write {better}."
             core.report("wrong-unpacking", parts[0], message, better=better)
@@ -231,7 +278,9 @@ def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) 
             core.report("not-a-list", parts[0], message, tool=value.origin.tool)
     item = t.ANY if isinstance(value, t.Record | t.Atom) else iterate(core, value, source)
     for part in parts:
-        bind_target(core, part, core.listing(part, item) if isinstance(part, ast.Starred) else item, source)
+        bind_target(
+            core, part, core.listing(part, item) if isinstance(part, ast.Starred) else item, source
+        )
 
 
 def _store(core: Core, target: ast.Subscript, value: t.Type) -> None:
@@ -247,7 +296,9 @@ def _store(core: Core, target: ast.Subscript, value: t.Type) -> None:
                 core.add(cell, t.ANY if isinstance(target.slice, ast.Slice) else value)
             case _:
                 # Of a constant key, which is in `hints.stored`, nothing is known anywhere.
-                known = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+                known = isinstance(target.slice, ast.Constant) and isinstance(
+                    target.slice.value, str
+                )
                 core.foreign |= not known and not isinstance(member, t.Extreme | t.Atom)
                 core.escape([value])
 
@@ -258,7 +309,11 @@ def _joined_str(core: Core, node: ast.JoinedStr) -> t.Type:
         value = core.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
         if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
             core.evaluate(part.format_spec)
-            if part.conversion == -1 and isinstance(part.format_spec, ast.JoinedStr) and part.format_spec.values:
+            if (
+                part.conversion == -1
+                and isinstance(part.format_spec, ast.JoinedStr)
+                and part.format_spec.values
+            ):
                 need_value(core, value, part.value, "a format such as ':.2f' fails on None")
         elif isinstance(text := t.constant(value), str | int | float) and _is_short(text):
             known.append(str(text))
@@ -282,7 +337,9 @@ def _bool_op(core: Core, node: ast.BoolOp) -> t.Type:
         value = core.evaluate(operand)
         if operand is not node.values[-1]:
             # `a or b` gives a only if it is true, hence not None.
-            value = (t.NEVER if isinstance(value, t.Null) else t.not_none(value)) if stops else value
+            value = (
+                (t.NEVER if isinstance(value, t.Null) else t.not_none(value)) if stops else value
+            )
             if stops and isinstance(value, t.Record) and value.shape.filled:
                 parts.append(value)
                 break
@@ -325,14 +382,18 @@ def _await(core: Core, node: ast.Await) -> t.Type:
     callee = core.peek(node.value.func) if isinstance(node.value, ast.Call) else t.ANY
     if not isinstance(callee, t.ToolRef):
         return t.ANY
-    message = f"{callee.alias} is an ordinary function: its result cannot be awaited. Leave out `await`."
+    message = (
+        f"{callee.alias} is an ordinary function: its result cannot be awaited. Leave out `await`."
+    )
     core.report("not-awaitable", node, message, tool=callee.alias, better="without await")
     return value
 
 
 def _yield(core: Core, node: ast.Yield | ast.YieldFrom) -> t.Type:
     value = core.evaluate(node.value) if node.value is not None else t.ANY
-    core.frame.yields.append(iterate(core, value, node.value) if isinstance(node, ast.YieldFrom) else value)
+    core.frame.yields.append(
+        iterate(core, value, node.value) if isinstance(node, ast.YieldFrom) else value
+    )
     return t.ANY
 
 
@@ -341,10 +402,17 @@ def _unary(core: Core, node: ast.UnaryOp) -> t.Type:
     if isinstance(node.op, ast.Not):
         return t.BOOL
     value = refuse(
-        core, value, node.operand, ("str", "dict", "list", "tuple"), "arithmetic", "; a sign needs a number."
+        core,
+        value,
+        node.operand,
+        ("str", "dict", "list", "tuple"),
+        "arithmetic",
+        "; a sign needs a number.",
     )
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-        return t.literal(-node.operand.value) if isinstance(node.operand.value, int | float) else t.ANY
+        return (
+            t.literal(-node.operand.value) if isinstance(node.operand.value, int | float) else t.ANY
+        )
     return t.joined(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
 
 
@@ -394,7 +462,9 @@ def _dict(core: Core, node: ast.Dict) -> t.Type:
     return made
 
 
-def _comprehension(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> t.Type:
+def _comprehension(
+    core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+) -> t.Type:
     start = core.frame.env
     if start is None:
         return t.ANY
@@ -432,7 +502,9 @@ def _comprehension(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorE
 def _call(core: Core, node: ast.Call) -> t.Type:
     func = node.func
     if not isinstance(func, ast.Attribute):
-        callee = core.lookup(func, called=True) if isinstance(func, ast.Name) else core.evaluate(func)
+        callee = (
+            core.lookup(func, called=True) if isinstance(func, ast.Name) else core.evaluate(func)
+        )
         return _call_value(core, callee, node)
     value = core.evaluate(func.value)
     if isinstance(value, t.Library):
@@ -451,7 +523,9 @@ def _call_value(core: Core, callee: t.Type, node: ast.Call) -> t.Type:
         return call_library(core, callee.name, node)
     arguments = read_arguments(core, node)
     if isinstance(callee, t.Function):
-        result = call_function(core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node)
+        result = call_function(
+            core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node
+        )
         if result is t.NEVER:  # it raises, or exits
             core.frame.env = None
         return result
@@ -481,7 +555,13 @@ _HANDLERS: dict[type[ast.expr], Callable[..., t.Type]] = {
     ast.Await: _await,
     **dict.fromkeys([ast.Yield, ast.YieldFrom], _yield),
     ast.BinOp: lambda core, node: binary(
-        core, node.op, node.left, core.evaluate(node.left), node.right, core.evaluate(node.right), node
+        core,
+        node.op,
+        node.left,
+        core.evaluate(node.left),
+        node.right,
+        core.evaluate(node.right),
+        node,
     ),
     ast.UnaryOp: _unary,
     ast.Compare: compare,

@@ -145,16 +145,31 @@ class Core:
                     return found
                 # In a class a name that is not bound yet is one of outside.
                 within = not isinstance(around.scope, ast.ClassDef)
-                if within and name in bound_names(around.scope) and name not in self.tools and name not in GIVEN:
-                    if around.env is not None and not detached and not self.catches("NameError", "UnboundLocalError"):
-                        message = f"{name!r} is used before it is assigned. Assign it above this line."
+                if (
+                    within
+                    and name in bound_names(around.scope)
+                    and name not in self.tools
+                    and name not in GIVEN
+                ):
+                    if (
+                        around.env is not None
+                        and not detached
+                        and not self.catches("NameError", "UnboundLocalError")
+                    ):
+                        message = (
+                            f"{name!r} is used before it is assigned. Assign it above this line."
+                        )
                         self.report("used-before-assignment", node, message)
                     return t.ANY
                 scopes += [around.scope] if within else []
             detached, around = detached or around.detached, around.parent
         if name in self.tools:
             return t.ToolRef(name)
-        if name not in GIVEN and not self.quiet and not any("NameError" in names for names in self.shielded):
+        if (
+            name not in GIVEN
+            and not self.quiet
+            and not any("NameError" in names for names in self.shielded)
+        ):
             spend(FINDING)
             self.findings.append(unbound(node, scopes, self.tools, called=called))
         return t.Library(name) if name in GIVEN else t.ANY
@@ -163,7 +178,11 @@ class Core:
         if frame.env is None or name not in frame.env.names:
             return None
         found = frame.env.names[name]
-        if frame is self.frame or not detached or isinstance(found, t.Function | t.Library | t.ToolRef):
+        if (
+            frame is self.frame
+            or not detached
+            or isinstance(found, t.Function | t.Library | t.ToolRef)
+        ):
             return found
         # Another frame may have moved on by the time this one runs.
         return found if times_stored(frame.scope)[name] == 1 and found != t.NONE else t.ANY
@@ -174,7 +193,9 @@ class Core:
         """The type of a tool's response, from its schema."""
         if alias not in self._results:
             document = response_document(self.tools[alias])
-            self._results[alias] = t.ANY if document is None else result_type(self.tools[alias], document)
+            self._results[alias] = (
+                t.ANY if document is None else result_type(self.tools[alias], document)
+            )
         return self._results[alias]
 
     # Containers that the program makes, by the place in the source that makes them.

@@ -82,7 +82,9 @@ def call_function(
     if sure and bound is None and call is not None and not core.catches("TypeError"):
         many = len(positional) > len(parameters(node))
         unknown = named.keys() - set(parameters(node))
-        code = "positional-argument" if many else "unknown-argument" if unknown else "missing-argument"
+        code = (
+            "positional-argument" if many else "unknown-argument" if unknown else "missing-argument"
+        )
         takes = f"{getattr(node, 'name', 'the lambda')} takes ({ast.unparse(node.args)})"
         core.report(code, call, f"{takes}: the arguments of this call do not fit.")
     too_deep = node in core.active or len(core.active) >= MOST_DEPTH
@@ -92,7 +94,11 @@ def call_function(
     if too_deep:
         return t.ANY
     core.analysed.add(node)
-    return run_body(core, function, Frame(node, function.frame, Env(bound, core.env.calm), detached=runs_late(node)))
+    return run_body(
+        core,
+        function,
+        Frame(node, function.frame, Env(bound, core.env.calm), detached=runs_late(node)),
+    )
 
 
 def run_body(core: Core, function: t.Function, frame: Frame) -> t.Type:
@@ -123,11 +129,16 @@ def _bind_parameters(
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     keywords = {*names, *(argument.arg for argument in arguments.kwonlyargs)}
-    optional = [*names[len(names) - len(arguments.defaults) :], *(a.arg for a in arguments.kwonlyargs)]
+    optional = [
+        *names[len(names) - len(arguments.defaults) :],
+        *(a.arg for a in arguments.kwonlyargs),
+    ]
     bound = dict.fromkeys(optional, t.ANY) | dict(zip(names, positional, strict=False))
     bound |= {name: value for name, value in named.items() if name in keywords}
     rest = {name: value for name, value in named.items() if name not in keywords}
-    if (len(positional) > len(names) and arguments.vararg is None) or (rest and arguments.kwarg is None):
+    if (len(positional) > len(names) and arguments.vararg is None) or (
+        rest and arguments.kwarg is None
+    ):
         return None
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = t.Tuple(tuple(positional[len(names) :]))
@@ -160,10 +171,17 @@ def apply(core: Core, function: t.Type, values: list[t.Type]) -> t.Type:
 Handler = Callable[[Core, ast.Call, Arguments], t.Type]
 
 _FIXED: dict[str, t.Type] = {
-    **dict.fromkeys(["str", "repr", "format", "ascii", "chr", "hex", "bin", "input", "json.dumps"], t.STR),
-    **dict.fromkeys(["isinstance", "issubclass", "callable", "hasattr", "bool", "any", "all"], t.BOOL),
+    **dict.fromkeys(
+        ["str", "repr", "format", "ascii", "chr", "hex", "bin", "input", "json.dumps"], t.STR
+    ),
+    **dict.fromkeys(
+        ["isinstance", "issubclass", "callable", "hasattr", "bool", "any", "all"], t.BOOL
+    ),
     **dict.fromkeys(["ord", "hash", "id", "math.floor", "math.ceil"], t.INT),
-    **dict.fromkeys(["time.time", "random.random", "math.sqrt", "statistics.mean", "statistics.median"], t.NUMBER),
+    **dict.fromkeys(
+        ["time.time", "random.random", "math.sqrt", "statistics.mean", "statistics.median"],
+        t.NUMBER,
+    ),
     **dict.fromkeys(["print", "time.sleep", "pprint.pprint"], t.NONE),
 }
 """Functions that keep and change nothing of what they are given, and always give this."""
@@ -197,7 +215,10 @@ def _first_items(core: Core, arguments: Arguments) -> t.Type:
 
 def _each(core: Core, arguments: Arguments) -> list[t.Type]:
     """The items of every argument."""
-    return [iterate(core, value, place) for value, place in zip(arguments.values, arguments.nodes, strict=True)]
+    return [
+        iterate(core, value, place)
+        for value, place in zip(arguments.values, arguments.nodes, strict=True)
+    ]
 
 
 def _element(node: ast.expr) -> ast.expr:
@@ -212,7 +233,11 @@ def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
         lazy = isinstance(value, t.Iterating) and value.kind not in t.SIZED
         if (t.category(value) in ("number", "function") or lazy) and not core.catches("TypeError"):
             core.report("not-a-list", node, f"{what} is {t.described(value)}; it has no len().")
-        if isinstance(value, t.Record) and value.shape.closed and len(lists := list_keys(value)) == 1:
+        if (
+            isinstance(value, t.Record)
+            and value.shape.closed
+            and len(lists := list_keys(value)) == 1
+        ):
             better = f"{what}[{lists[0]!r}]"
             message = f"len({what}) counts its keys: {value.origin} is an object, not a list. Write len({better})."
             core.report("not-a-list", place, message, tool=value.origin.tool, better=better)
@@ -220,7 +245,14 @@ def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
 
 
 def refuse(
-    core: Core, value: t.Type, node: ast.expr, kinds: tuple[str, ...], name: str, then: str, *, item: bool = False
+    core: Core,
+    value: t.Type,
+    node: ast.expr,
+    kinds: tuple[str, ...],
+    name: str,
+    then: str,
+    *,
+    item: bool = False,
 ) -> t.Type:
     """`value` without None; reports one that may be None, or that is of a kind which `name` does not take.
 
@@ -245,7 +277,14 @@ def _number(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     if not arguments.values:
         return result or t.ANY
     wrong = ("dict", "list") if result else ("dict", "list", "str")
-    value = refuse(core, arguments.values[0], arguments.nodes[0], wrong, f"{name}()", f"; {name}() does not take it.")
+    value = refuse(
+        core,
+        arguments.values[0],
+        arguments.nodes[0],
+        wrong,
+        f"{name}()",
+        f"; {name}() does not take it.",
+    )
     if name == "round" and t.category(value) == "number":
         return t.INT if len(arguments.values) == 1 else t.NUMBER
     return result or t.plain(value)
@@ -256,9 +295,13 @@ def _total(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
     kinds = ("str", "dict", "list", "tuple")
-    item = refuse(core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True)
+    item = refuse(
+        core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True
+    )
     names = {member.name for member in t.members(item) if isinstance(member, t.Atom)}
-    return t.ANY if t.category(item) != "number" else t.INT if names <= {"int", "bool"} else t.NUMBER
+    return (
+        t.ANY if t.category(item) != "number" else t.INT if names <= {"int", "bool"} else t.NUMBER
+    )
 
 
 def _extreme(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
@@ -266,7 +309,9 @@ def _extreme(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     name = spelled(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)
-        values = [need_value(core, value, place, f"{name}() fails on None") for value, place in pairs]
+        values = [
+            need_value(core, value, place, f"{name}() fails on None") for value, place in pairs
+        ]
         return t.ANY if "key" in arguments.named else t.plain(t.join(*values))
     item = _first_items(core, arguments)
     _check_keyed(core, item, arguments.nodes[0], arguments, f"{name}()")
@@ -281,7 +326,11 @@ def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments
     place: ast.expr | None = where
     if key != t.NONE:
         item = apply(core, key, [item])
-        place = key.node.body if isinstance(key, t.Function) and isinstance(key.node, ast.Lambda) else None
+        place = (
+            key.node.body
+            if isinstance(key, t.Function) and isinstance(key.node, ast.Lambda)
+            else None
+        )
         if isinstance(item, t.Tuple) and item.items and isinstance(place, ast.Tuple):
             item, place = item.items[0], place.elts[0]
     if place is None:
@@ -289,7 +338,9 @@ def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments
     first = t.members(item)[0]
     keys = list(first.shape.properties) if isinstance(first, t.Record) else []
     then = f" Say which value to go by: key=lambda x: x[{keys[0]!r}]." if keys else ""
-    refuse(core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where)
+    refuse(
+        core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where
+    )
 
 
 def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
@@ -338,7 +389,11 @@ def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
 
 
 def _dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
-    if len(arguments.values) == 1 and isinstance(arguments.values[0], t.Record) and not arguments.named:
+    if (
+        len(arguments.values) == 1
+        and isinstance(arguments.values[0], t.Record)
+        and not arguments.named
+    ):
         return arguments.values[0]
     made = core.mapped(node)
     made.cell.first = frozenset(arguments.named)
@@ -346,7 +401,9 @@ def _dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
         core.put(made.cell, t.literal(name), value)
     for value, where in zip(arguments.values, arguments.nodes, strict=True):
         pair = iterate(core, value, where) if not isinstance(value, t.Mapped | t.Record) else t.ANY
-        key, item = pair.items if isinstance(pair, t.Tuple) and len(pair.items) == 2 else (t.ANY, t.ANY)
+        key, item = (
+            pair.items if isinstance(pair, t.Tuple) and len(pair.items) == 2 else (t.ANY, t.ANY)
+        )
         core.put(made.cell, t.plain(key), item)
     return made
 
@@ -361,7 +418,11 @@ def _default_dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     match arguments.values[:1]:
         case [t.Library(name)]:
             fixed = {"int": t.INT, "float": t.FLOAT, "str": t.STR}
-            made.cell.default = core.listing(node, t.NEVER, name) if name in ("list", "set") else fixed.get(name, t.ANY)
+            made.cell.default = (
+                core.listing(node, t.NEVER, name)
+                if name in ("list", "set")
+                else fixed.get(name, t.ANY)
+            )
         case [t.Function() as factory]:
             made.cell.default = apply(core, factory, [])
         case _:
@@ -379,17 +440,24 @@ _HANDLERS: dict[str, Handler] = {
     **{name: partial(_collection, name) for name in ("list", "tuple", "set", "frozenset")},
     "collections.deque": partial(_collection, "deque"),
     "reversed": _iterator("reversed"),
-    "iter": lambda core, node, given: t.ANY if len(given.values) > 1 else _iterator("iterator")(core, node, given),
+    "iter": lambda core, node, given: (
+        t.ANY if len(given.values) > 1 else _iterator("iterator")(core, node, given)
+    ),
     "range": lambda _core, _node, _arguments: t.Iterating(t.INT, "range"),
-    "enumerate": lambda core, _, given: t.Iterating(t.Tuple((t.INT, _first_items(core, given))), "enumerate"),
+    "enumerate": lambda core, _, given: t.Iterating(
+        t.Tuple((t.INT, _first_items(core, given))), "enumerate"
+    ),
     "zip": lambda core, _, given: t.Iterating(t.Tuple(tuple(_each(core, given))), "zip"),
     **dict.fromkeys(["map", f"{_POOL}.map"], _map),
     **dict.fromkeys(
-        ["heapq.nlargest", "heapq.nsmallest"], lambda core, node, given: _sorted(core, node, given.after())
+        ["heapq.nlargest", "heapq.nsmallest"],
+        lambda core, node, given: _sorted(core, node, given.after()),
     ),
     "itertools.groupby": _groups,
     "itertools.chain": lambda core, _, given: t.Iterating(t.joined(_each(core, given)), "chain"),
-    "itertools.chain.from_iterable": lambda core, _, given: t.Iterating(items_of(_first_items(core, given)), "chain"),
+    "itertools.chain.from_iterable": lambda core, _, given: t.Iterating(
+        items_of(_first_items(core, given)), "chain"
+    ),
     "itertools.islice": _iterator("islice"),
     "concurrent.futures.ThreadPoolExecutor": lambda _core, _node, _given: t.Library(_POOL),
     "filter": _filter,
@@ -410,15 +478,21 @@ _TEXT: dict[str, t.Type] = {
 }  # fmt: skip
 
 
-def call_method(core: Core, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> t.Type:
+def call_method(
+    core: Core, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments
+) -> t.Type:
     """What `value.method(…)` gives, and what it changes."""
-    if func.attr == "get" and any(isinstance(member, t.Record | t.Mapped) for member in t.members(value)):
+    if func.attr == "get" and any(
+        isinstance(member, t.Record | t.Mapped) for member in t.members(value)
+    ):
         fits = arguments.sure and 0 < len(arguments.values) < 3
         return get(core, value, node, arguments.values) if fits else t.ANY
     return t.joined([_call_one(core, member, func, node, arguments) for member in t.members(value)])
 
 
-def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> t.Type:
+def _call_one(
+    core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments
+) -> t.Type:
     match member:
         case t.Record() | t.Mapped():
             return _of_dict(core, member, func.attr, node, arguments)
@@ -427,7 +501,15 @@ def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, a
         case t.Atom("str"):
             if func.attr == "join" and arguments.values:
                 kinds, then = ("number", "dict", "list"), "; join() takes strings only."
-                refuse(core, _first_items(core, arguments), arguments.nodes[0], kinds, "join()", then, item=True)
+                refuse(
+                    core,
+                    _first_items(core, arguments),
+                    arguments.nodes[0],
+                    kinds,
+                    "join()",
+                    then,
+                    item=True,
+                )
             if func.attr in ("split", "splitlines", "rsplit"):
                 return core.listing(node, t.STR)
             return _TEXT.get(func.attr, t.ANY)
@@ -438,7 +520,9 @@ def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, a
             return t.ANY
 
 
-def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments) -> t.Type:
+def _of_dict(
+    core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments
+) -> t.Type:
     if isinstance(member, t.Mapped):
         kinds, keys = [*member.cell.keys.values(), member.cell.value], items_of(member)
     else:
@@ -466,7 +550,11 @@ def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, node: ast.Cal
 
 
 def _of_list(
-    core: Core, member: t.Array | t.Listing, func: ast.Attribute, node: ast.Call, arguments: Arguments
+    core: Core,
+    member: t.Array | t.Listing,
+    func: ast.Attribute,
+    node: ast.Call,
+    arguments: Arguments,
 ) -> t.Type:
     item = items_of(member)
     match func.attr:
@@ -485,12 +573,18 @@ def _of_list(
             return t.ANY if item is t.NEVER else item
         case "copy" | "union" | "intersection" | "difference" | "symmetric_difference":
             more = [items_of(value) for value in arguments.values] if func.attr == "union" else []
-            return core.listing(node, t.join(item, *more), member.kind if isinstance(member, t.Listing) else "list")
+            return core.listing(
+                node, t.join(item, *more), member.kind if isinstance(member, t.Listing) else "list"
+            )
         case "index" | "count":
             return t.INT
         case "clear" | "remove" | "discard" | "reverse":
             if arguments.values == [t.NONE]:
-                core.env.calm |= {m.origin for m in t.members(item) if isinstance(m, t.Null) and m.origin is not None}
+                core.env.calm |= {
+                    m.origin
+                    for m in t.members(item)
+                    if isinstance(m, t.Null) and m.origin is not None
+                }
         case _:
             core.escape([member, *arguments.every()])
             return t.ANY

@@ -44,19 +44,30 @@ def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bo
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
         line = f"from {_MODULE_OF[name]} import {name}" if name in _MODULE_OF else f"import {name}"
-        return finding("undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line)
+        return finding(
+            "undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line
+        )
     names = [bound_names(scope) for scope in scopes]
     own = sorted(set().union(*names)) if may_guess(sum(map(len, names))) else []
     if not called:
         near = nearest(name, own, cutoff=0.75) or nearest(name, tools, cutoff=0.75)
         meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
-        return finding("undefined-name", node, f"{name!r} is not defined anywhere in the program.{meant}", better=near)
-    near = nearest(name, tools) or nearest(name, own, loose=False)  # a variable that is part of it is no function
+        return finding(
+            "undefined-name",
+            node,
+            f"{name!r} is not defined anywhere in the program.{meant}",
+            better=near,
+        )
+    near = nearest(name, tools) or nearest(
+        name, own, loose=False
+    )  # a variable that is part of it is no function
     meant = f" Did you mean {near!r}?" if near else ""
     shown = list(tools)[:_FEW]
     if len(tools) > _FEW and may_guess(len(tools)):
         shown = alike(name, tools, most=_FEW, cutoff=0) or shown
-    among = "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
+    among = (
+        "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
+    )
     message = f"there is no tool or function {name!r}; {among} {listed(shown)}.{meant}"
     if not tools:
         message = f"there is no function {name!r}.{meant}"
@@ -108,25 +119,51 @@ def _meant(uses: Uses, tool: Tool, node: ast.AST) -> bool:
             own = set(parameters(node))
             foreign = bool(own) and not own & {*tool.arguments, *tool.arguments.values()}
             # One that does nothing only stands in for the tool.
-            idle = all(isinstance(s, ast.Pass | ast.Raise) or spelled(s)[:1] in '\'"."' for s in node.body)
+            idle = all(
+                isinstance(s, ast.Pass | ast.Raise) or spelled(s)[:1] in '\'"."' for s in node.body
+            )
             return any(use.lineno < line for use in passed) or (foreign and not idle)
         case ast.Name():  # `tool = cache(tool)`
             return not calls or any(use.lineno == line for use in passed)
         case ast.ImportFrom(module=str(module)) if module.split(".")[0] in sys.stdlib_module_names:
-            return not any(k.arg is None or k.arg in tool.arguments for call in calls for k in call.keywords)
+            return not any(
+                k.arg is None or k.arg in tool.arguments for call in calls for k in call.keywords
+            )
         case _:
             return False
 
 
 def _shadowed(name: str, node: ast.AST) -> Finding:
-    what = "assignment" if isinstance(node, ast.Name) else "import" if hasattr(node, "names") else "definition"
-    then = "Use another name for the value." if what == "assignment" else "Leave it out: the tool is there already."
+    what = (
+        "assignment"
+        if isinstance(node, ast.Name)
+        else "import"
+        if hasattr(node, "names")
+        else "definition"
+    )
+    then = (
+        "Use another name for the value."
+        if what == "assignment"
+        else "Leave it out: the tool is there already."
+    )
     message = f"{name!r} is a tool, and this {what} replaces it. {then}"
     better = f"{name}_result" if what == "assignment" else None
     return finding("tool-reassigned", node, message, tool=name, better=better)
 
 
-_WRITERS = {"print", "pprint", "pp", "display", "exec", "eval", "write", "writelines", "print_exc", "info", "dump"}
+_WRITERS = {
+    "print",
+    "pprint",
+    "pp",
+    "display",
+    "exec",
+    "eval",
+    "write",
+    "writelines",
+    "print_exc",
+    "info",
+    "dump",
+}
 _WRITERS |= {ANSWERING}
 
 
@@ -134,17 +171,31 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
     """At most one finding: nothing is printed and the last statement is no expression."""
     body = module.body
     if not body:
-        return [finding("no-output", module, "the program is empty. Write one that calls tools and prints the answer.")]
+        return [
+            finding(
+                "no-output",
+                module,
+                "the program is empty. Write one that calls tools and prints the answer.",
+            )
+        ]
     for node in nodes:
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) | ast.Name(id=name) if name in _WRITERS:
                 return []
     last = body[-1]
-    text = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and isinstance(last.value.value, str)
-    if isinstance(last, ast.Expr) and not (text and len(body) == 1):  # a lone docstring is no answer
+    text = (
+        isinstance(last, ast.Expr)
+        and isinstance(last.value, ast.Constant)
+        and isinstance(last.value.value, str)
+    )
+    if isinstance(last, ast.Expr) and not (
+        text and len(body) == 1
+    ):  # a lone docstring is no answer
         return []
     match last:
-        case ast.Assign(targets=[ast.Name() as target]) | ast.AugAssign(target=ast.Name() as target):
+        case (
+            ast.Assign(targets=[ast.Name() as target]) | ast.AugAssign(target=ast.Name() as target)
+        ):
             better = f"print({spelled(target)})"
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             better = f"print({name}())"

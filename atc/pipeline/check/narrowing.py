@@ -14,8 +14,12 @@ from atc.pipeline.check.syntax import walk
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
     **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
-    "list": lambda kind: isinstance(kind, t.Array) or (isinstance(kind, t.Listing) and kind.kind == "list"),
-    "tuple": lambda kind: isinstance(kind, t.Tuple) or (isinstance(kind, t.Listing) and kind.kind == "tuple"),
+    "list": lambda kind: (
+        isinstance(kind, t.Array) or (isinstance(kind, t.Listing) and kind.kind == "list")
+    ),
+    "tuple": lambda kind: (
+        isinstance(kind, t.Tuple) or (isinstance(kind, t.Listing) and kind.kind == "tuple")
+    ),
     "set": lambda kind: isinstance(kind, t.Listing) and kind.kind == "set",
     "str": lambda kind: isinstance(kind, t.Atom) and kind.name == "str",
     "int": lambda kind: isinstance(kind, t.Atom) and kind.name in ("int", "bool", "number"),
@@ -24,7 +28,11 @@ _KINDS: dict[str, Callable[[t.Type], bool]] = {
     "NoneType": lambda kind: isinstance(kind, t.Null),
 }
 """By the name of a class: whether an alternative may be of it."""
-_OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.NotEq: ast.Eq(), ast.NotIn: ast.In(), ast.IsNot: ast.Is()}
+_OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.NotEq: ast.Eq(),
+    ast.NotIn: ast.In(),
+    ast.IsNot: ast.Is(),
+}
 
 
 def outcomes(core: Core, test: ast.expr) -> tuple[Env | None, Env | None]:
@@ -71,7 +79,9 @@ def refine(core: Core, test: ast.expr, truth: bool) -> None:
     _relax(core, test)
 
 
-def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool) -> None:
+def _refine_compare(
+    core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
+) -> None:
     if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
         left, right = right, left
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
@@ -87,7 +97,9 @@ def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, 
         case ast.In(), ast.Constant(value=None), _:
             if not truth:  # `None not in items`
                 found = t.members(items_of(core.peek(right)))
-                core.env.calm |= {m.origin for m in found if isinstance(m, t.Null) and m.origin is not None}
+                core.env.calm |= {
+                    m.origin for m in found if isinstance(m, t.Null) and m.origin is not None
+                }
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
                 _change(core, right, lambda value, key=key: _having(value, key))  # type: ignore[misc]
@@ -100,7 +112,13 @@ def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, 
 def _constant_keys(core: Core, node: ast.expr) -> list[str]:
     """The strings that an expression can be, where they are known."""
     known = core.peek(node)
-    return [v for m in t.members(known) if isinstance(m, t.Atom) for v in m.values or () if isinstance(v, str)]
+    return [
+        v
+        for m in t.members(known)
+        if isinstance(m, t.Atom)
+        for v in m.values or ()
+        if isinstance(v, str)
+    ]
 
 
 def _having(value: t.Type, key: str) -> t.Type:
@@ -125,7 +143,12 @@ def _refine_kind(core: Core, subject: ast.expr, names: list[str], truth: bool) -
         return
 
     def holds(value: t.Type) -> bool:
-        if not truth and isinstance(value, t.Atom) and value.name == "number" and not {"int", "float"} <= set(names):
+        if (
+            not truth
+            and isinstance(value, t.Atom)
+            and value.name == "number"
+            and not {"int", "float"} <= set(names)
+        ):
             return True
         return any(_KINDS[name](value) for name in names) == truth
 
@@ -155,7 +178,9 @@ def _rebuilt(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
     result: list[t.Type] = []
     for member in t.members(base):
         if isinstance(member, t.Record | t.Mapped):
-            inner = _rebuilt((field_type(member, keys[0]) if len(keys) > 1 else None) or t.ANY, keys[1:], new)
+            inner = _rebuilt(
+                (field_type(member, keys[0]) if len(keys) > 1 else None) or t.ANY, keys[1:], new
+            )
             spend(len(member.refined))
             kept = tuple(pair for pair in member.refined if pair[0] != keys[0])
             member = replace(member, refined=(*kept, (keys[0], inner)))
@@ -170,7 +195,9 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
         match node:
             case ast.Subscript(value=inner, slice=ast.Constant(value=str(key))):
                 keys.append(key)
-            case ast.Call(func=ast.Attribute(attr="get", value=inner), args=[ast.Constant(value=str(key)), *_]):
+            case ast.Call(
+                func=ast.Attribute(attr="get", value=inner), args=[ast.Constant(value=str(key)), *_]
+            ):
                 keys.append(key)
             case ast.NamedExpr(target=inner):
                 pass
@@ -202,7 +229,10 @@ def _mentioned(test: ast.expr) -> set[str]:
         match node:
             case ast.Call(func=func) if not isinstance(func, ast.Name) or func.id not in _PLAIN:
                 found |= {part.id for part in walk(node) if isinstance(part, ast.Name)}
-            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
+            case ast.Compare(
+                left=left,
+                ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()],
+            ):
                 path = access_path(left)
                 found |= {path[0]} if path is not None and path[1] else set()
             case ast.Subscript() if node is test:

@@ -18,7 +18,17 @@ _DEEPEST = 64
 """Steps into a response, whose schema may refer to itself."""
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
-_SILENT = {"title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "required"}
+_SILENT = {
+    "title",
+    "description",
+    "default",
+    "example",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "required",
+}
 _MORE = ("additionalProperties", "unevaluatedProperties")
 
 Fragments = list[JsonObject]
@@ -35,7 +45,9 @@ def response_document(tool: Tool) -> t.Document | None:
         return known[1]
     schema, level = tool.protocol.output_schema, tool.protocol.evidence.level
     believed = isinstance(schema, Mapping) and level != "guessed"
-    document = t.Document(schema, strict=level == "declared") if believed and schema is not None else None
+    document = (
+        t.Document(schema, strict=level == "declared") if believed and schema is not None else None
+    )
     _known[identity] = weakref.ref(tool, lambda _: _known.pop(identity, None)), document
     return document
 
@@ -45,7 +57,9 @@ def result_type(tool: Tool, document: t.Document) -> t.Type:
     origin = t.Origin(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
-    return convert(resolve(document.root, document.root)["properties"][tool.wrapper], document, origin)
+    return convert(
+        resolve(document.root, document.root)["properties"][tool.wrapper], document, origin
+    )
 
 
 def convert(schema: Any, document: t.Document, origin: t.Origin) -> t.Type:
@@ -75,7 +89,9 @@ def _branches(schema: Any, document: t.Document, depth: int) -> list[Fragments] 
     resolved = resolve(schema, document.root)
     if not any(key in resolved for key in _COMBINERS):
         return [[resolved]]
-    result: list[Fragments] = [[{key: value for key, value in resolved.items() if key not in _COMBINERS}]]
+    result: list[Fragments] = [
+        [{key: value for key, value in resolved.items() if key not in _COMBINERS}]
+    ]
     for part in resolved.get("allOf") or ():
         result = _product(result, _branches(part, document, depth + 1))
     for key in ("anyOf", "oneOf"):
@@ -107,7 +123,9 @@ def _conjunction(fragments: Fragments, document: t.Document, origin: t.Origin) -
         return t.ANY
     if "number" in possible:
         possible.discard("integer")
-    if any(part.get("nullable") is True or None in (listed_values(part) or ()) for part in fragments):
+    if any(
+        part.get("nullable") is True or None in (listed_values(part) or ()) for part in fragments
+    ):
         possible.add("null")
     return t.join(*(_one(name, fragments, document, origin) for name in sorted(possible)))
 
@@ -147,7 +165,14 @@ def _text(fragments: Fragments) -> t.Type:
         if values and len(values) <= t.MOST_VALUES:
             return t.Atom("str", tuple(values), listed=True)
     patterns = [part["pattern"] for part in fragments if isinstance(part.get("pattern"), str)]
-    form = next((part["format"] for part in fragments if part.get("format") in ("date", "date-time", "time")), None)
+    form = next(
+        (
+            part["format"]
+            for part in fragments
+            if part.get("format") in ("date", "date-time", "time")
+        ),
+        None,
+    )
     return t.Atom("str", pattern=patterns[0] if len(patterns) == 1 else None, form=form)
 
 
@@ -163,7 +188,9 @@ def _object(fragments: Fragments, document: t.Document) -> t.ObjectShape:
                 schema = {"allOf": [properties[name], schema]}
             properties[name] = schema
     filled = document.strict and any(part.get("required") for part in fragments)
-    shape = document.shapes[key] = t.ObjectShape(document, properties, _more(fragments, properties, document), filled)
+    shape = document.shapes[key] = t.ObjectShape(
+        document, properties, _more(fragments, properties, document), filled
+    )
     return shape
 
 
@@ -171,7 +198,9 @@ def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.Docum
     """The schema of further keys: `{}` where anything may come, False where nothing may."""
     if any(key in part for part in fragments for key in _OPENERS):
         return {}
-    declared = [part[key] for part in fragments for key in _MORE if key in part and part[key] is not False]
+    declared = [
+        part[key] for part in fragments for key in _MORE if key in part and part[key] is not False
+    ]
     if declared:
         return declared[0] if len(declared) == 1 and isinstance(declared[0], Mapping) else {}
     return False if document.strict and properties else {}
@@ -236,7 +265,11 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
         case t.Iterating(item):
             return item
         case t.Record(shape=shape):
-            return t.Atom("str", None, t.KeyOf(member, node)) if node is not None and shape.properties else t.STR
+            return (
+                t.Atom("str", None, t.KeyOf(member, node))
+                if node is not None and shape.properties
+                else t.STR
+            )
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
             return t.join(*map(t.literal, cell.keys), cell.key)
@@ -264,7 +297,10 @@ def _calmed(member: t.Type) -> t.Type:
             return replace(member, calm=True)
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
-            return replace(member, refined=tuple((k, t.not_none(field_type(member, k) or t.ANY)) for k in cell.keys))
+            return replace(
+                member,
+                refined=tuple((k, t.not_none(field_type(member, k) or t.ANY)) for k in cell.keys),
+            )
         case _:
             return t.Null() if isinstance(member, t.Null) else member
 
@@ -276,7 +312,10 @@ def list_keys(record: t.Record) -> list[str]:
     return [
         key
         for key, schema in shape.properties.items()
-        if any(isinstance(m, t.Array) for m in t.members(convert(schema, shape.document, record.origin)))
+        if any(
+            isinstance(m, t.Array)
+            for m in t.members(convert(schema, shape.document, record.origin))
+        )
     ]
 
 
@@ -289,6 +328,8 @@ def holder(record: t.Record, key: str) -> tuple[str, str] | None:
                 return f"{name!r}", f"[{name!r}][{key!r}]"
             if isinstance(member, t.Array):
                 items = t.members(item_type(member))
-                if any(isinstance(item, t.Record) and key in item.shape.properties for item in items):
+                if any(
+                    isinstance(item, t.Record) and key in item.shape.properties for item in items
+                ):
                     return f"each item of {name!r}", f"[{name!r}][…][{key!r}]"
     return None

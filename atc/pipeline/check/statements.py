@@ -15,7 +15,15 @@ from atc.pipeline.check.interpreter import Core, Env, Frame, join_env
 from atc.pipeline.check.library import note_function, run_body
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.subscripts import iterate
-from atc.pipeline.check.syntax import FunctionNode, Hints, binds, caught, changed_outside, parameters, walk
+from atc.pipeline.check.syntax import (
+    FunctionNode,
+    Hints,
+    binds,
+    caught,
+    changed_outside,
+    parameters,
+    walk,
+)
 from protocols.toolbox import Toolbox
 
 _MOST_PASSES = 6
@@ -56,7 +64,11 @@ def flow_findings(module: ast.Module, hints: Hints, tools: Toolbox) -> list[Find
         _run(flow)
     found = [one for one in flow.findings if one.code.startswith(_OF_NAMES) or not flow.foreign]
     # A program that tests a value of a tool for None knows of them, and passes on an id that it trusts.
-    return [o for o in found if o.certain or o.argument is None or o.code != "none-value" or o.tool not in flow.tested]
+    return [
+        o
+        for o in found
+        if o.certain or o.argument is None or o.code != "none-value" or o.tool not in flow.tested
+    ]
 
 
 def _run(flow: Flow) -> list[FunctionNode]:
@@ -84,7 +96,9 @@ def _follow(flow: Flow, elsewhere: list[FunctionNode]) -> None:
                 flow.analysed.add(node)
                 flow.shielded.clear()
                 parent = flow.defined_in.get(node, outer)
-                frame = Frame(node, parent, Env(dict.fromkeys(parameters(node), t.ANY)), detached=True)
+                frame = Frame(
+                    node, parent, Env(dict.fromkeys(parameters(node), t.ANY)), detached=True
+                )
                 run_body(flow, t.Function(node, parent), frame)
                 flow.sure = len(flow.findings)
 
@@ -97,7 +111,10 @@ def _assign(core: Core, node: ast.Assign) -> None:
 
 def _annotation(core: Core, node: ast.expr | None) -> None:
     """Annotations are evaluated unless the program postpones that."""
-    postponed = any(isinstance(part, ast.ImportFrom) and part.module == "__future__" for part in core.module.body[:3])
+    postponed = any(
+        isinstance(part, ast.ImportFrom) and part.module == "__future__"
+        for part in core.module.body[:3]
+    )
     if node is not None and not postponed:
         core.evaluate(node)
 
@@ -112,7 +129,9 @@ def _ann_assign(core: Core, node: ast.AnnAssign) -> None:
 def _aug_assign(core: Core, node: ast.AugAssign) -> None:
     found = len(core.findings)
     left, right = core.evaluate(node.target), core.evaluate(node.value)
-    if isinstance(node.op, ast.BitOr) and any(isinstance(member, t.Record | t.Mapped) for member in t.members(left)):
+    if isinstance(node.op, ast.BitOr) and any(
+        isinstance(member, t.Record | t.Mapped) for member in t.members(left)
+    ):
         core.escape([left])
         core.foreign |= any(isinstance(member, t.Record) for member in t.members(left))
         return
@@ -145,7 +164,10 @@ def _function(core: Core, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     _annotation(core, node.returns)
     for decorator in node.decorator_list:
         core.evaluate(decorator)
-    names = {spelled(part.func if isinstance(part, ast.Call) else part).split(".")[-1] for part in node.decorator_list}
+    names = {
+        spelled(part.func if isinstance(part, ast.Call) else part).split(".")[-1]
+        for part in node.decorator_list
+    }
     core.bind(node.name, made if names <= {"cache", "lru_cache", "wraps"} else t.ANY)
 
 
@@ -176,7 +198,9 @@ def _delete(core: Core, node: ast.Delete) -> None:
         if isinstance(target, ast.Name) and core.frame.env is not None:
             core.frame.env.names.pop(target.id, None)
         elif isinstance(target, ast.Subscript):
-            core.escape(m for m in t.members(core.evaluate(target.value)) if isinstance(m, t.Mapped))
+            core.escape(
+                m for m in t.members(core.evaluate(target.value)) if isinstance(m, t.Mapped)
+            )
 
 
 def _if(core: Core, node: ast.If) -> None:
@@ -228,7 +252,9 @@ def _report_shrinking(core: Core, node: ast.For | ast.AsyncFor) -> None:
             ) if owner == name:
                 said = f"{name} loses items while the loop goes through it, so that others are skipped."
                 better = f"list({name})"
-                core.report("changed-in-loop", node.iter, f"{said} Loop over {better}.", better=better)
+                core.report(
+                    "changed-in-loop", node.iter, f"{said} Loop over {better}.", better=better
+                )
                 return
 
 
@@ -239,8 +265,15 @@ def _for(core: Core, node: ast.For | ast.AsyncFor) -> None:
 
     def start() -> Env | None:
         # The list may have grown while it was iterated.
-        grown = t.joined(member.cell.item for member in t.members(value) if isinstance(member, t.Listing))
-        bind_target(core, node.target, items if isinstance(node, ast.AsyncFor) else t.join(items, grown), node.iter)
+        grown = t.joined(
+            member.cell.item for member in t.members(value) if isinstance(member, t.Listing)
+        )
+        bind_target(
+            core,
+            node.target,
+            items if isinstance(node, ast.AsyncFor) else t.join(items, grown),
+            node.iter,
+        )
         return None
 
     _loop(core, node.body, node.orelse, start, always=False)
@@ -256,7 +289,12 @@ def _while(core: Core, node: ast.While) -> None:
 
 
 def _loop(
-    core: Core, body: list[ast.stmt], orelse: list[ast.stmt], start: Callable[[], Env | None], *, always: bool
+    core: Core,
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    start: Callable[[], Env | None],
+    *,
+    always: bool,
 ) -> None:
     """Run a loop's body until nothing new is learned; only the findings of the last pass count.
 
@@ -277,7 +315,9 @@ def _loop(
             again = join_env(again, env)
         after = join_env(entry, again)
         spend(len(after.names) if after is not None else 0)
-        if version == core.version and (after == entry or (len(core.findings) == mark and _settled(entry, after))):
+        if version == core.version and (
+            after == entry or (len(core.findings) == mark and _settled(entry, after))
+        ):
             entry = after
             break
         del core.findings[mark:]
@@ -296,7 +336,9 @@ def _settled(old: Env | None, new: Env | None) -> bool:
     if old is None or new is None:
         return old is new
     spend(len(old.names))
-    return old.calm == new.calm and all(new.names.get(name) == value for name, value in old.names.items())
+    return old.calm == new.calm and all(
+        new.names.get(name) == value for name, value in old.names.items()
+    )
 
 
 def _widened(old: Env | None, new: Env | None) -> Env | None:
@@ -307,7 +349,13 @@ def _widened(old: Env | None, new: Env | None) -> Env | None:
     names: dict[str, t.Type] = {}
     for name, value in new.names.items():
         before = old.names.get(name, t.NEVER)
-        names[name] = value if before == value else t.plain(value) if t.plain(value) == t.plain(before) else t.ANY
+        names[name] = (
+            value
+            if before == value
+            else t.plain(value)
+            if t.plain(value) == t.plain(before)
+            else t.ANY
+        )
     return Env(names, new.calm)
 
 
@@ -321,7 +369,12 @@ def _try(core: Core, node: ast.Try) -> None:
     core.execute(node.body)
     core.shielded.pop()
     broken = before.copy()
-    bound = {n.id for part in node.body for n in walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound = {
+        n.id
+        for part in node.body
+        for n in walk(part)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     broken.names |= dict.fromkeys(bound, t.ANY)
     core.execute(node.orelse)
     result: Env | None = frame.env
@@ -342,8 +395,17 @@ def _with(core: Core, node: ast.With | ast.AsyncWith) -> None:
     for item in node.items:
         value = core.evaluate(item.context_expr)
         if item.optional_vars is not None:
-            made = value.item if isinstance(value, t.Iterating) and value.kind == "generator" else t.ANY
-            bind_target(core, item.optional_vars, value if isinstance(value, t.Library) else made, item.context_expr)
+            made = (
+                value.item
+                if isinstance(value, t.Iterating) and value.kind == "generator"
+                else t.ANY
+            )
+            bind_target(
+                core,
+                item.optional_vars,
+                value if isinstance(value, t.Library) else made,
+                item.context_expr,
+            )
     before = core.frame.env.copy() if core.frame.env is not None and suppressed else None
     core.shielded.append(frozenset({"Exception", "NameError"} if suppressed else ()))
     core.execute(node.body)

@@ -10,12 +10,31 @@ from atc.core.messages import listed, may_guess, nearest, spelled
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Core
-from atc.pipeline.check.schema import field_type, holder, item_type, items_of, list_keys, some, value_type
+from atc.pipeline.check.schema import (
+    field_type,
+    holder,
+    item_type,
+    items_of,
+    list_keys,
+    some,
+    value_type,
+)
 from atc.pipeline.check.syntax import parameters, walk
 
 _MOST_GIVERS = 5
 """A key that more tools than this give tells nothing (`name`, `id`)."""
-_LIST_NAMES = {"data", "items", "results", "result", "list", "records", "entries", "values", "rows", "content"}
+_LIST_NAMES = {
+    "data",
+    "items",
+    "results",
+    "result",
+    "list",
+    "records",
+    "entries",
+    "values",
+    "rows",
+    "content",
+}
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
     "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
@@ -25,7 +44,13 @@ ENVELOPE = {
 
 
 def need_value(
-    core: Core, value: t.Type, node: ast.expr, use: str, argument: str | None = None, *, item: bool = False
+    core: Core,
+    value: t.Type,
+    node: ast.expr,
+    use: str,
+    argument: str | None = None,
+    *,
+    item: bool = False,
 ) -> t.Type:
     """`value`, an `item` of `node` or `node` itself, where None would fail: reports one that may be None, or always is,
     and gives the rest.
@@ -36,13 +61,26 @@ def need_value(
         given = {name for function in core.active for name in parameters(function)}
         # Other parameters may say whether one that is None is used.
         if not (isinstance(node, ast.Name) and node.id in given):
-            func = node.func if isinstance(node, ast.Call) else None  # `rows.sort()` changes rows in place
+            func = (
+                node.func if isinstance(node, ast.Call) else None
+            )  # `rows.sort()` changes rows in place
             better = spelled(func.value) if isinstance(func, ast.Attribute) else None
-            then = f" Write {spelled(node)} on a line of its own, then use {better}." if better else ""
-            core.report("none-value", node, f"{spelled(node)} is always None here; {use}.{then}", better=better)
+            then = (
+                f" Write {spelled(node)} on a line of its own, then use {better}." if better else ""
+            )
+            core.report(
+                "none-value",
+                node,
+                f"{spelled(node)} is always None here; {use}.{then}",
+                better=better,
+            )
         return t.ANY
     for member in t.members(value):
-        if isinstance(member, t.Null) and member.origin is not None and member.origin not in core.env.calm:
+        if (
+            isinstance(member, t.Null)
+            and member.origin is not None
+            and member.origin not in core.env.calm
+        ):
             text = f"an item of {spelled(node)}" if item else spelled(node)
             message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
             better = None if item else f"if {text} is not None"
@@ -64,7 +102,11 @@ def subscript(core: Core, node: ast.Subscript) -> t.Type:
     index = core.evaluate(node.slice)
     value = need_value(core, value, node.value, "it has no items")
     key = t.constant(index)
-    return read(core, value, key, node) if key is not None else _read_computed(core, value, index, node)
+    return (
+        read(core, value, key, node)
+        if key is not None
+        else _read_computed(core, value, index, node)
+    )
 
 
 def read(core: Core, value: t.Type, key: Any, node: ast.expr) -> t.Type:
@@ -85,7 +127,11 @@ def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
         case t.Array():
             return item_type(member) if isinstance(key, int) else None
         case t.Listing(cell, kind):
-            return some(cell.item) if isinstance(key, int) and kind not in ("set", "frozenset") else None
+            return (
+                some(cell.item)
+                if isinstance(key, int) and kind not in ("set", "frozenset")
+                else None
+            )
         case t.Tuple(items):
             if not isinstance(key, int):
                 return None
@@ -104,7 +150,9 @@ def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript
     """The type of `value[index]` where the index is known by its type only."""
     kinds = {member.name if isinstance(member, t.Atom) else "" for member in t.members(index)}
     if kinds == {"str"} and not core.catches("TypeError"):
-        wrong = [m for m in t.members(value) if isinstance(m, t.Array | t.Tuple | t.Listing | t.Atom)]
+        wrong = [
+            m for m in t.members(value) if isinstance(m, t.Array | t.Tuple | t.Listing | t.Atom)
+        ]
         if len(wrong) == len(t.members(value)):
             _report_read(core, wrong[0], None, node)
             return t.ANY
@@ -131,11 +179,19 @@ def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
 def _sliced(core: Core, member: t.Type, node: ast.Subscript) -> t.Type:
     kind = getattr(member, "kind", "list")
     wrong = isinstance(member, t.Record) or (isinstance(member, t.Iterating) and kind != "range")
-    if (wrong or kind in ("set", "frozenset", "deque")) and not core.catches("TypeError", "KeyError"):
+    if (wrong or kind in ("set", "frozenset", "deque")) and not core.catches(
+        "TypeError", "KeyError"
+    ):
         _report_read(core, member, 0, node)
     elif isinstance(member, t.Listing | t.Tuple):
         return core.listing(node, items_of(member), kind)
-    return member if isinstance(member, t.Array) else t.plain(member) if isinstance(member, t.Atom) else t.ANY
+    return (
+        member
+        if isinstance(member, t.Array)
+        else t.plain(member)
+        if isinstance(member, t.Atom)
+        else t.ANY
+    )
 
 
 def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
@@ -164,10 +220,18 @@ def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Typ
 def iterate(core: Core, value: t.Type, node: ast.expr) -> t.Type:
     """The type of each item when `value` is iterated at `node`."""
     value = need_value(core, value, node, "it cannot be iterated")
-    bad = [m for m in t.members(value) if isinstance(m, t.ToolRef | t.Function) or getattr(m, "name", "") in t.NUMBERS]
+    bad = [
+        m
+        for m in t.members(value)
+        if isinstance(m, t.ToolRef | t.Function) or getattr(m, "name", "") in t.NUMBERS
+    ]
     if len(bad) == len(t.members(value)) and not core.catches("TypeError"):
         then = f" Call it: {called(core, bad[0])}." if isinstance(bad[0], t.ToolRef) else ""
-        core.report("not-a-list", node, f"{spelled(node)} is {t.described(value)}; it cannot be iterated.{then}")
+        core.report(
+            "not-a-list",
+            node,
+            f"{spelled(node)} is {t.described(value)}; it cannot be iterated.{then}",
+        )
         return t.ANY
     # An empty list beside one with items (`.get("rows", [])`) adds none.
     return some(t.joined(items_of(member, node) for member in t.members(value)))
@@ -178,9 +242,16 @@ def check_hashable(core: Core, value: t.Type, node: ast.expr) -> None:
     kinds = (t.Record, t.Mapped, t.Array)
     if core.catches("TypeError"):
         return
-    if all(isinstance(m, kinds) or getattr(m, "kind", "") in ("list", "set", "deque") for m in t.members(value)):
+    if all(
+        isinstance(m, kinds) or getattr(m, "kind", "") in ("list", "set", "deque")
+        for m in t.members(value)
+    ):
         what = f"{spelled(node)} is {t.described(value)}"
-        core.report("unhashable", node, f"{what}: it can be no key and no item of a set. Use its id or name.")
+        core.report(
+            "unhashable",
+            node,
+            f"{what}: it can be no key and no item of a set. Use its id or name.",
+        )
 
 
 def called(core: Core, tool: t.ToolRef) -> str:
@@ -213,11 +284,17 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
             lists = list_keys(value)
             better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
             then = f" The list is {better}." if better else " Take a value by its key."
-            message = f"{text} ({value.origin}) is an object with keys {_keys(value)}, not a list.{then}"
+            message = (
+                f"{text} ({value.origin}) is an object with keys {_keys(value)}, not a list.{then}"
+            )
             core.report("not-a-list", node, message, tool=value.origin.tool, better=better)
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
-            near = nearest(key, [known for known in cell.keys if isinstance(known, str)]) if key == str(key) else None
+            near = (
+                nearest(key, [known for known in cell.keys if isinstance(known, str)])
+                if key == str(key)
+                else None
+            )
             meant = f" Did you mean {near!r}?" if near else ""
             message = f"{text} has no key {key!r}; the program gives it only {listed(map(repr, cell.keys))}.{meant}"
             if cell.keys:
@@ -227,7 +304,9 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
         case t.Array():
             _report_list(core, value, key, node, text)
         case t.Iterating() | t.Listing(kind="set" | "frozenset" | "deque"):
-            message = f"{text} is {t.described(value)}, which has no index. Write list({text}) first."
+            message = (
+                f"{text} is {t.described(value)}, which has no index. Write list({text}) first."
+            )
             core.report("not-a-list", node, message, better=f"list({text})")
         case _:
             indexed = isinstance(value, t.Tuple | t.Listing)
@@ -235,7 +314,10 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
             then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
             wanted = f"no key {key!r}" if isinstance(key, str) else "no items to index like that"
             core.report(
-                "not-an-object", node, f"{text} is {t.described(value)} and has {wanted}; {then}.", better=better
+                "not-an-object",
+                node,
+                f"{text} is {t.described(value)} and has {wanted}; {then}.",
+                better=better,
             )
 
 
@@ -263,7 +345,9 @@ def _report_list(core: Core, array: t.Array, key: Any, node: ast.expr, text: str
         core.report("not-an-object", node, message, tool=origin.tool, better=text)
         return
     first = item_type(array)
-    keys = f" Its items are objects with keys {_keys(first)}." if isinstance(first, t.Record) else ""
+    keys = (
+        f" Its items are objects with keys {_keys(first)}." if isinstance(first, t.Record) else ""
+    )
     message = f"{text} ({origin}) is a list, not an object.{keys} Take one item first: {text}[0], or a loop."
     core.report("not-an-object", node, message, tool=origin.tool, better=f"{text}[0]")
 
@@ -289,7 +373,10 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
         return f" Did you mean {close!r}?", close
     near = nearest(key, keys)
     if near not in lists and (givers := _givers(core, record, key)):
-        needs = [f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})" for alias in givers]
+        needs = [
+            f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
+            for alias in givers
+        ]
         return f" {key!r} is in what these give: {listed(needs)}.", givers[0]
     if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
         return f" The list is under {lists[0]!r}.", lists[0]
@@ -305,7 +392,9 @@ def _givers(core: Core, record: t.Record, key: str) -> list[str]:
         other = tool is not own and tool.protocol.writes <= own.protocol.writes
         for member in t.members(core.tool_result(alias)) if other else ():
             top = item_type(member) if isinstance(member, t.Array) else member
-            if isinstance(top, t.Record) and (key in top.shape.properties or holder(top, key) is not None):
+            if isinstance(top, t.Record) and (
+                key in top.shape.properties or holder(top, key) is not None
+            ):
                 found.append(alias)
                 break
     return found[:3] if len(found) <= _MOST_GIVERS else []
@@ -340,18 +429,29 @@ def library_part(core: Core, value: t.Library, node: ast.Attribute) -> t.Library
     """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
     known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
     parts = [] if known else [part for part in walk(core.module) if isinstance(part, ast.Attribute)]
-    if not known and not any(part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts):
+    if not known and not any(
+        part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts
+    ):
         better = f"{spelled(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
-        message = f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
+        message = (
+            f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
+        )
         core.report("no-attribute", node, message, better=better)
     return t.Library(f"{value.name}.{node.attr}")
 
 
 def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
     """Whether some alternative may have the attribute; reports where none does."""
-    kinds = [(m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)]
-    known = [None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(kind) for m, kind in kinds]
-    if any(names is None or node.attr in names for names in known) or core.catches("AttributeError"):
+    kinds = [
+        (m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)
+    ]
+    known = [
+        None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(kind)
+        for m, kind in kinds
+    ]
+    if any(names is None or node.attr in names for names in known) or core.catches(
+        "AttributeError"
+    ):
         return True
     member, text, attr = t.members(value)[0], spelled(node.value), node.attr
     match member:
@@ -362,10 +462,20 @@ def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
             better = f"{text}[{near!r}]" if near else (text if whole else None)
             then = f" Write {better}." if better else ""
             message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {_keys(member)}."
-            core.report("no-attribute", node, message + then, tool=member.origin.tool, better=better)
+            core.report(
+                "no-attribute", node, message + then, tool=member.origin.tool, better=better
+            )
         case t.Atom("str", key_of=t.KeyOf() as source):
             report_iterated(core, source)
         case _:
-            then = " It holds items: take one first." if isinstance(member, t.Array | t.Listing) else ""
-            core.report("no-attribute", node, f"{text} is {t.described(member)} and has no attribute {attr!r}.{then}")
+            then = (
+                " It holds items: take one first."
+                if isinstance(member, t.Array | t.Listing)
+                else ""
+            )
+            core.report(
+                "no-attribute",
+                node,
+                f"{text} is {t.described(member)} and has no attribute {attr!r}.{then}",
+            )
     return False

@@ -55,7 +55,9 @@ def parse(program: Program) -> ast.Module | Finding:
     try:
         with python_source.without_warnings():
             tree = python_source.parse(program.source)
-            compile(tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            compile(
+                tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+            )
     except SyntaxError as error:
         if tree is not None and (error.msg or "").startswith("keyword argument repeated"):
             return tree  # it has a finding of its own
@@ -63,7 +65,12 @@ def parse(program: Program) -> ast.Module | Finding:
     except (ValueError, OverflowError) as error:
         return Finding(code="syntax", message=f"this is not Python: {error}.", line=1, end_column=1)
     except (RecursionError, MemoryError):
-        return Finding(code="syntax", message="the program is nested too deeply to be read.", line=1, end_column=1)
+        return Finding(
+            code="syntax",
+            message="the program is nested too deeply to be read.",
+            line=1,
+            end_column=1,
+        )
     return tree
 
 
@@ -76,7 +83,9 @@ def _syntax_error(error: SyntaxError, program: Program) -> Finding:
     elif "outside function" in said and "return" in said:
         advice = " Print the value instead of returning it."
     message = f"syntax error: {said}.{advice}"
-    return Finding(code="syntax", message=message, line=line, column=column, end_column=max(end, column + 1))
+    return Finding(
+        code="syntax", message=message, line=line, column=column, end_column=max(end, column + 1)
+    )
 
 
 def doubled_arguments(nodes: Iterable[ast.AST]) -> list[Finding]:
@@ -86,9 +95,15 @@ def doubled_arguments(nodes: Iterable[ast.AST]) -> list[Finding]:
         seen: set[str] = set()
         for keyword in node.keywords if isinstance(node, ast.Call) else ():
             if keyword.arg is not None and keyword.arg in seen:
-                tool = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+                tool = (
+                    node.func.id
+                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                    else None
+                )
                 message = f"argument {keyword.arg!r} is given twice in this call. Keep one of them."
-                found.append(finding("doubled-argument", keyword, message, tool=tool, argument=keyword.arg))
+                found.append(
+                    finding("doubled-argument", keyword, message, tool=tool, argument=keyword.arg)
+                )
             seen.add(keyword.arg or "")
     return found
 
@@ -103,7 +118,9 @@ def bound_names(scope: ast.AST) -> set[str]:
     """The names that a module, function or class body binds in its own scope."""
     found: set[str] | None = scope.__dict__.get(_BOUND)
     if found is None:
-        found = scope.__dict__[_BOUND] = set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
+        found = scope.__dict__[_BOUND] = (
+            set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
+        )
         for node in own_nodes(scope):
             found.update(binds(node))
     return found
@@ -113,7 +130,9 @@ def times_stored(scope: ast.AST) -> Counter[str]:
     """How often a scope, and those in it, store to each name."""
     found: Counter[str] | None = scope.__dict__.get(_STORED)
     if found is None:
-        stores = (n for n in walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        stores = (
+            n for n in walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
         found = scope.__dict__[_STORED] = Counter(node.id for node in stores)
     return found
 
@@ -125,7 +144,11 @@ def binds(node: ast.AST) -> list[str]:
             return [name]
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+        case (
+            ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+        ):
             return [name]
         case ast.MatchMapping(rest=str(name)):
             return [name]
@@ -169,10 +192,25 @@ def caught(handler: ast.ExceptHandler) -> set[str]:
     if handler.type is None:
         return {"BaseException"}
     listed_types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return {part.id if isinstance(part, ast.Name) else getattr(part, "attr", "?") for part in listed_types}
+    return {
+        part.id if isinstance(part, ast.Name) else getattr(part, "attr", "?")
+        for part in listed_types
+    }
 
 
-_MUTATING = {"append", "add", "insert", "extend", "update", "setdefault", "pop", "popitem", "clear", "remove", "sort"}
+_MUTATING = {
+    "append",
+    "add",
+    "insert",
+    "extend",
+    "update",
+    "setdefault",
+    "pop",
+    "popitem",
+    "clear",
+    "remove",
+    "sort",
+}
 
 
 def changed_outside(function: FunctionNode) -> set[str]:
@@ -182,7 +220,9 @@ def changed_outside(function: FunctionNode) -> set[str]:
         match node:
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Name(id=name)):
                 found.add(name)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATING:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if (
+                method in _MUTATING
+            ):
                 found.add(name)
     return found - bound_names(function)
 
@@ -216,18 +256,30 @@ def read_hints(nodes: list[ast.AST]) -> Hints:
                 hints.opaque.append(node)
             case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store() | ast.Del()):
                 hints.stored.add(key)
-            case ast.If(test=test, orelse=[ast.If(test=other)]) | ast.IfExp(test=test, orelse=ast.IfExp(test=other)):
+            case (
+                ast.If(test=test, orelse=[ast.If(test=other)])
+                | ast.IfExp(test=test, orelse=ast.IfExp(test=other))
+            ):
                 # A value that never comes is no fault in `if … elif …`: other branches are for those that do.
                 _mark_gets([test, other], hints.tolerated)
-                hints.alternative.update(p for t in (test, other) for p in walk(t) if isinstance(p, ast.Compare))
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                hints.alternative.update(
+                    p for t in (test, other) for p in walk(t) if isinstance(p, ast.Compare)
+                )
+            case (
+                ast.If(test=test)
+                | ast.IfExp(test=test)
+                | ast.While(test=test)
+                | ast.Assert(test=test)
+            ):
                 _mark_gets([test], hints.tolerated)
             case ast.comprehension(ifs=tests):
                 _mark_gets(tests, hints.tolerated)
             case ast.BoolOp(op=op, values=values):
                 _mark_gets(values[:-1], hints.tolerated)
                 if isinstance(op, ast.Or):
-                    hints.alternative.update(part for part in walk(node) if isinstance(part, ast.Compare))
+                    hints.alternative.update(
+                        part for part in walk(node) if isinstance(part, ast.Compare)
+                    )
     return hints
 
 
@@ -240,7 +292,9 @@ def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
                 _mark_gets([inner], found)
             case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()]):
                 _mark_gets([left], found)
-            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
+            case ast.Compare(
+                left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=None)]
+            ):
                 _mark_gets([left], found)
             case ast.Call(func=ast.Attribute(attr="get", value=owner)):
                 found.add(test)

@@ -23,7 +23,9 @@ _MOST_NAMED = 5
 _MOST_VIEWS = 20
 
 
-def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False) -> t.Type:
+def call_tool(
+    core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False
+) -> t.Type:
     """Check one call of a tool and give the type of its result.
 
     Its arguments begin after `skip` positional ones (`to_thread(tool, …)`); `partial` calls may leave some out.
@@ -31,7 +33,9 @@ def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial:
     tool = core.tools[alias]
     named, more = _named(core, call)
     starred = [argument.value for argument in call.args[skip:] if isinstance(argument, ast.Starred)]
-    positional = [argument for argument in call.args[skip:] if not isinstance(argument, ast.Starred)]
+    positional = [
+        argument for argument in call.args[skip:] if not isinstance(argument, ast.Starred)
+    ]
     for argument in positional + starred:
         core.evaluate(argument)
     _check_names(core, tool, call, named, positional, sure=not more and not partial and not starred)
@@ -40,7 +44,10 @@ def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial:
             written = isinstance(place, ast.keyword) and place.arg is not None
             _check_value(core, tool, name, node, value, written=written)
     # `min_delay=60` and `has_rating=True` leave out what lacks a value.
-    chosen = any(name.startswith(("min", "max", "has", "is", "with", "only", "exclude")) for _, name, _, _ in named)
+    chosen = any(
+        name.startswith(("min", "max", "has", "is", "with", "only", "exclude"))
+        for _, name, _, _ in named
+    )
     return calmed(core.tool_result(alias)) if chosen else core.tool_result(alias)
 
 
@@ -52,22 +59,34 @@ def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
         value = core.evaluate(keyword.value)
         if keyword.arg is not None:
             found.append((keyword, keyword.arg, keyword.value, value))
-        elif isinstance(value, t.Mapped) and not value.cell.open and value.cell.keys.keys() == value.cell.first:
-            found += [(keyword, str(name), keyword.value, kind) for name, kind in value.cell.keys.items()]
+        elif (
+            isinstance(value, t.Mapped)
+            and not value.cell.open
+            and value.cell.keys.keys() == value.cell.first
+        ):
+            found += [
+                (keyword, str(name), keyword.value, kind) for name, kind in value.cell.keys.items()
+            ]
         else:
             more = True
     return found, more
 
 
-def _check_names(core: Core, tool: Tool, call: ast.Call, named: Passed, placed: list[ast.expr], *, sure: bool) -> None:
+def _check_names(
+    core: Core, tool: Tool, call: ast.Call, named: Passed, placed: list[ast.expr], *, sure: bool
+) -> None:
     alias, seen = tool.alias, {name for _, name, _, _ in named}
     more = tool.protocol.input_schema.get("additionalProperties")
     unknown = (
-        [] if more is True or isinstance(more, Mapping) else [row for row in named if row[1] not in tool.arguments]
+        []
+        if more is True or isinstance(more, Mapping)
+        else [row for row in named if row[1] not in tool.arguments]
     )
     spend(2 * len(tool.arguments))
     free = [name for name in tool.arguments if name not in seen]
-    meant = {_report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown}
+    meant = {
+        _report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown
+    }
     signature = listed(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
     for index, argument in enumerate(placed):
@@ -76,31 +95,63 @@ def _check_names(core: Core, tool: Tool, call: ast.Call, named: Passed, placed: 
         if name:
             message = f"{alias} takes its arguments by name only. Write {alias}({name}={spelled(argument, most=30)})."
         better = f"{name}={spelled(argument)}" if name else None
-        core.report("positional-argument", argument, message, tool=alias, argument=name or None, better=better)
+        core.report(
+            "positional-argument",
+            argument,
+            message,
+            tool=alias,
+            argument=name or None,
+            better=better,
+        )
     lacking = [name for name in free if name in tool.required]
     # An unknown argument is often the missing one under another name, and then that finding says so.
     if sure and not placed and lacking and not meant.issuperset(lacking):
         written = called(core, t.ToolRef(alias))
         message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {written}."
         better = ", ".join(f"{name}=…" for name in lacking)
-        core.report("missing-argument", call, message, tool=alias, argument=lacking[0], better=better)
+        core.report(
+            "missing-argument", call, message, tool=alias, argument=lacking[0], better=better
+        )
 
 
-def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]) -> str | None:
+def _report_unknown(
+    core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
+) -> str | None:
     """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
     alias, root = tool.alias, tool.protocol.input_schema
     spend(2 * (len(core.tools) + len(tool.arguments)))
     by_original = [own for own, original in tool.arguments.items() if original == name]
-    schemas = [(own, tool.protocol.parameters[tool.arguments[own]]) for own in free if may_guess(_MOST_VIEWS)]
-    views = [(own, view) for own, schema in schemas for view in combined([schema], root, most=_MOST_VIEWS)]
+    schemas = [
+        (own, tool.protocol.parameters[tool.arguments[own]])
+        for own in free
+        if may_guess(_MOST_VIEWS)
+    ]
+    views = [
+        (own, view)
+        for own, schema in schemas
+        for view in combined([schema], root, most=_MOST_VIEWS)
+    ]
     inside = [own for own, view in views if name in mapping(view.get("properties"))]
     near = by_original[0] if by_original else None if inside else nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
-        kinds, allowed = t.json_types(value), allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
+        kinds, allowed = (
+            t.json_types(value),
+            allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root),
+        )
         near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
-    then = f"Did you mean {near!r}?" if near else "Leave it out." if tool.arguments else f"Write {alias}()."
-    others = [o for o, it in core.tools.items() if name in it.required and it.protocol.writes <= tool.protocol.writes]
+    then = (
+        f"Did you mean {near!r}?"
+        if near
+        else "Leave it out."
+        if tool.arguments
+        else f"Write {alias}()."
+    )
+    others = [
+        o
+        for o, it in core.tools.items()
+        if name in it.required and it.protocol.writes <= tool.protocol.writes
+    ]
     if near is None and inside:
         then = f"It is a key of {inside[0]!r}: write {inside[0]}={{{name!r}: …}}."
     elif near is None and 0 < len(others) <= _MOST_NAMED:
@@ -111,7 +162,9 @@ def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, value: t.
     return near
 
 
-def _check_value(core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool) -> None:
+def _check_value(
+    core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
+) -> None:
     """Check what a call passes as one argument; `written` says that `node` is its value, not a dict that holds it."""
     name, root = tool.arguments[argument], tool.protocol.input_schema
     schema = tool.protocol.parameters[name]
@@ -129,38 +182,59 @@ def _check_value(core: Core, tool: Tool, argument: str, node: ast.expr, value: t
     if found := misfit(known, schema, root):
         better = f" Write {argument}={found.better}." if found.better else ""
         message = f"argument {argument!r} of {tool.alias} must be {found.wanted}, not {spelled(node, most=40)}.{better}"
-        core.report("bad-literal", node, message, tool=tool.alias, argument=argument, better=found.better)
+        core.report(
+            "bad-literal", node, message, tool=tool.alias, argument=argument, better=found.better
+        )
 
 
 def _check_type(
-    core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, schema: Mapping[str, object]
+    core: Core,
+    tool: Tool,
+    argument: str,
+    node: ast.expr,
+    value: t.Type,
+    schema: Mapping[str, object],
 ) -> None:
     root, shown = tool.protocol.input_schema, spelled(node, most=40)
     allowed = allowed_types(schema, root)
     must = tool.arguments[argument] in tool.protocol.required
     if must and allowed is not None and "null" not in allowed and not core.catches("ToolError"):
-        value = need_value(core, value, node, f"argument {argument!r} of {tool.alias} takes no None", argument)
+        value = need_value(
+            core, value, node, f"argument {argument!r} of {tool.alias} takes no None", argument
+        )
     possible = [member for member in t.members(value) if not isinstance(member, t.Null)]
     misfits = [type_misfit(member, schema, root) for member in possible]
     what = f"argument {argument!r} of {tool.alias} must be"
     if possible and all(misfits) and misfits[0] is not None:
         wanted, better = misfits[0]
-        message = f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(t.detailed, possible)))}."
+        message = (
+            f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(t.detailed, possible)))}."
+        )
         key = _likely_key(argument, possible[0], schema, root) if len(possible) == 1 else None
         if key is not None:
             better = f"{shown}[{key!r}]"
             message += f" Write {argument}={better}."
         elif better is not None and isinstance(possible[0], t.Atom):
             message += f" Write {better}."
-        core.report("wrong-argument-type", node, message, tool=tool.alias, argument=argument, better=better)
+        core.report(
+            "wrong-argument-type", node, message, tool=tool.alias, argument=argument, better=better
+        )
 
 
-def _likely_key(argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]) -> str | None:
+def _likely_key(
+    argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]
+) -> str | None:
     """The key of an object that was passed whole whose value the argument wants."""
     if not isinstance(value, t.Record):
         return None
     kinds = {key: t.members(field_type(value, key) or t.ANY)[0] for key in value.shape.properties}
-    fitting = [key for key, kind in kinds.items() if kind is not t.ANY and type_misfit(kind, schema, root) is None]
+    fitting = [
+        key
+        for key, kind in kinds.items()
+        if kind is not t.ANY and type_misfit(kind, schema, root) is None
+    ]
     if argument in fitting:
         return argument
-    return nearest(argument, fitting) or next((key for key in ("id", "code", "name") if key in fitting), None)
+    return nearest(argument, fitting) or next(
+        (key for key in ("id", "code", "name") if key in fitting), None
+    )

@@ -350,7 +350,13 @@ def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
         return Atom(old.name, None, key_of, pattern)
     spend(len(old.values) + len(new.values))
     values = tuple(dict.fromkeys(old.values + new.values))
-    return Atom(old.name, values if len(values) <= MOST_VALUES else None, key_of, pattern, old.listed and new.listed)
+    return Atom(
+        old.name,
+        values if len(values) <= MOST_VALUES else None,
+        key_of,
+        pattern,
+        old.listed and new.listed,
+    )
 
 
 def keep(value: Type, wanted: Callable[[Type], bool]) -> Type:
@@ -361,7 +367,11 @@ def keep(value: Type, wanted: Callable[[Type], bool]) -> Type:
 
 def not_none(value: Type) -> Type:
     """`value` after a test that excludes None."""
-    return keep(value, lambda member: not isinstance(member, Null)) if isinstance(value, Union) else value
+    return (
+        keep(value, lambda member: not isinstance(member, Null))
+        if isinstance(value, Union)
+        else value
+    )
 
 
 def proven(value: Type) -> Type:
@@ -371,7 +381,9 @@ def proven(value: Type) -> Type:
 
 def plain(value: Type) -> Type:
     """`value` of which only the kind is known, no longer its constants."""
-    return joined(Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value))
+    return joined(
+        Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value)
+    )
 
 
 def literal(value: Any) -> Type:
@@ -386,10 +398,20 @@ def literal(value: Any) -> Type:
 
 def constant(value: Type) -> Any:
     """The only value possible, where it is known; else None."""
-    return value.values[0] if isinstance(value, Atom) and value.values and len(value.values) == 1 else None
+    return (
+        value.values[0]
+        if isinstance(value, Atom) and value.values and len(value.values) == 1
+        else None
+    )
 
 
-_ATOMS = {"str": "a string", "bool": "a bool", "int": "an integer", "float": "a number", "number": "a number"}
+_ATOMS = {
+    "str": "a string",
+    "bool": "a bool",
+    "int": "an integer",
+    "float": "a number",
+    "number": "a number",
+}
 _MOST_SHOWN = 6
 
 
@@ -417,7 +439,13 @@ def _category(member: Type) -> str | None:
             return None
 
 
-_JSON = {"str": {"string"}, "list": {"array"}, "tuple": {"array"}, "dict": {"object"}, "number": {"integer", "number"}}
+_JSON = {
+    "str": {"string"},
+    "list": {"array"},
+    "tuple": {"array"},
+    "dict": {"object"},
+    "number": {"integer", "number"},
+}
 
 
 def json_types(value: Type) -> set[str] | None:
@@ -430,7 +458,9 @@ def json_types(value: Type) -> set[str] | None:
         case Atom("bool"):
             return {"boolean"}
         case _:
-            return _JSON.get(category(value) or "")  # a float may be whole, and so an integer to JSON
+            return _JSON.get(
+                category(value) or ""
+            )  # a float may be whole, and so an integer to JSON
 
 
 def described(value: Type) -> str:

@@ -44,7 +44,10 @@ def correction(case: Case, mode: str = "facts") -> list[Message]:
         answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
         doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
         calls = returned(case.attempt.calls, case.tools) or "(no call succeeded)"
-        return [case.written, Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls))]
+        return [
+            case.written,
+            Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls)),
+        ]
     return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
 
 
@@ -56,7 +59,11 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
     """
     return max(
         attempts,
-        key=lambda a: (a.answer is not None, a.trace is not None, len(a.trace.calls) if a.trace else -len(a.findings)),
+        key=lambda a: (
+            a.answer is not None,
+            a.trace is not None,
+            len(a.trace.calls) if a.trace else -len(a.findings),
+        ),
     )
 
 
@@ -69,10 +76,14 @@ def _reflection(case: Case) -> list[Message]:
     if case.complete is None:
         raise ValueError("this way of repair asks the model: give `complete`")
     words = re.findall(r"[^\W\d]\w*", case.attempt.program.source)
-    names = [word for word in dict.fromkeys(words) if word in case.tools] or list(case.tools)[:_MOST_NAMES]
+    names = [word for word in dict.fromkeys(words) if word in case.tools] or list(case.tools)[
+        :_MOST_NAMES
+    ]
     question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
     turns = [*case.messages, case.written, Message("user", question)]
-    answer = case.complete(turns, purpose="attribute", temperature=0.0, seed=0).text.strip()[:_LONGEST_NAMING]
+    answer = case.complete(turns, purpose="attribute", temperature=0.0, seed=0).text.strip()[
+        :_LONGEST_NAMING
+    ]
     words = re.findall(r"[^\W\d]\w*", answer)
     tool = next((word for word in words if word in case.tools), None)
     about = [f"The error comes from {tool}."] if tool else []
@@ -97,5 +108,10 @@ def traceback_text(attempt: Attempt) -> str:
         return attempt.fault.message if attempt.fault is not None else ""
     lines = ["Traceback (most recent call last):"] if failure.frames else []
     for frame in failure.frames:
-        lines += [f'  File "program.py", line {frame.line}, in {frame.function}', f"    {program.line(frame.line)}"]
-    return "\n".join([*lines, f"{failure.type}: {failure.message}" if failure.message else failure.type])
+        lines += [
+            f'  File "program.py", line {frame.line}, in {frame.function}',
+            f"    {program.line(frame.line)}",
+        ]
+    return "\n".join(
+        [*lines, f"{failure.type}: {failure.message}" if failure.message else failure.type]
+    )

@@ -61,7 +61,8 @@ def writes_told(made: Sequence[ToolCall]) -> str:
     """
     lost = "of which nobody knows whether it took effect"
     done = [
-        f"- {invocation(call)}" + (f", {lost}" if call.outcome == "unknown" else f" gave {snippet(call.result)}")
+        f"- {invocation(call)}"
+        + (f", {lost}" if call.outcome == "unknown" else f" gave {snippet(call.result)}")
         for call in made
     ]
     return fill("repair_writes", calls="\n".join(done)) if done else ""
@@ -89,7 +90,10 @@ def facts(case: Case) -> list[Message]:
     call = next((made for made in case.attempt.calls if made.index == fault.call), None)
     lines = list(better_lines(case)) or list(sources(case, fault, call))
     known = "\n".join([*_known(case, fault), *lines])
-    return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
+    return [
+        case.written,
+        case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)]),
+    ]
 
 
 def _known(case: Case, fault: Fault) -> Iterator[str]:
@@ -117,9 +121,17 @@ def _unread(case: Case, fault: Fault) -> str:
     """
     if case.attempt.findings or case.docs == "names":
         return ""
-    tools = (case.tools[call.tool] for call in case.made if call.tool in case.tools and call.tool != fault.tool)
+    tools = (
+        case.tools[call.tool]
+        for call in case.made
+        if call.tool in case.tools and call.tool != fault.tool
+    )
     unblamed = fault.call is None and bool(case.attempt.calls)
-    seen = {t.alias for t in tools if unblamed or t.protocol.evidence.level != "declared" or not described(t)}
+    seen = {
+        t.alias
+        for t in tools
+        if unblamed or t.protocol.evidence.level != "declared" or not described(t)
+    }
     gave = returned([c for c in case.made if c.tool in seen], case.tools)
     return f"The {'' if unblamed else 'other '}calls so far:\n{gave}" if gave else ""
 
@@ -131,15 +143,30 @@ def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     """
     if case.docs == "names":
         if call is not None and call.error is None and call.tool in case.tools:
-            yield from ("", *seen_fields(case.attempt.program, call, case.tools[call.tool], near=fault.path or ""))
+            yield from (
+                "",
+                *seen_fields(
+                    case.attempt.program, call, case.tools[call.tool], near=fault.path or ""
+                ),
+            )
         return
-    named = [call.tool] if call is not None else [fault.tool, *(finding.tool for finding in case.attempt.findings)]
-    for alias in [name for name in dict.fromkeys(named) if name is not None and name in case.tools][:_MOST_TOOLS]:
+    named = (
+        [call.tool]
+        if call is not None
+        else [fault.tool, *(finding.tool for finding in case.attempt.findings)]
+    )
+    for alias in [name for name in dict.fromkeys(named) if name is not None and name in case.tools][
+        :_MOST_TOOLS
+    ]:
         tool = case.tools[alias]
         yield ""
         if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
             # Of a call that was made, the facts above say what the argument at fault takes.
-            yield called(tool) if call is not None and fault.path else signature(tool, among=case.tools)
+            yield (
+                called(tool)
+                if call is not None and fault.path
+                else signature(tool, among=case.tools)
+            )
             yield from (called(maker) for maker in makers(tool, fault, case.tools))
         elif call is not None and call.error is None:
             yield called(tool)
@@ -157,21 +184,35 @@ def better_lines(case: Case) -> Iterator[str]:
     program = case.attempt.program
     better = mend(program, case.attempt.findings, case.tools)
     old, new = program.source.splitlines(), better.source.splitlines() if better is not None else []
-    changed = [(number, line) for number, (was, line) in enumerate(zip(old, new, strict=False), start=1) if was != line]
+    changed = [
+        (number, line)
+        for number, (was, line) in enumerate(zip(old, new, strict=False), start=1)
+        if was != line
+    ]
     for number, line in changed[:_MOST_LINES] if len(old) == len(new) else ():
         yield f"Line {number} should be `{line.strip()}`."
 
 
 def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     """Where the ids come from that a call was refused for, or found nothing with, and that no response had given."""
-    if call is None or fault.kind not in ("bad_arguments", "empty_result") or call.tool not in case.tools:
+    if (
+        call is None
+        or fault.kind not in ("bad_arguments", "empty_result")
+        or call.tool not in case.tools
+    ):
         return
     tool = case.tools[call.tool]
     before = [other for other in case.attempt.calls if other.index < call.index]
     for alias, value in call.arguments.items():
         found = case.tools.producers(tool, tool.arguments.get(alias, alias))
         other = fault.path in call.arguments and alias != fault.path
-        if other or not found or isinstance(value, bool) or not isinstance(value, str | int) or origins(value, before):
+        if (
+            other
+            or not found
+            or isinstance(value, bool)
+            or not isinstance(value, str | int)
+            or origins(value, before)
+        ):
             continue
         maker = found[0].tool
         needed = ", ".join(f"{name}=…" for name in maker.arguments if name in maker.required)
@@ -183,7 +224,9 @@ def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
 def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
     """The tools that yield what a call's arguments take: the one at fault, else those that it must be given."""
     wanted = (
-        [fault.path] if fault.path in tool.arguments else [name for name in tool.arguments if name in tool.required]
+        [fault.path]
+        if fault.path in tool.arguments
+        else [name for name in tool.arguments if name in tool.required]
     )
     found = [tools.producers(tool, tool.arguments[alias or ""]) for alias in wanted]
     best = {producers[0].tool.alias: producers[0].tool for producers in found if producers}

@@ -42,7 +42,9 @@ def signature(tool: Tool, *, among: Toolbox) -> str:
     stub = stubs(Toolbox([tool]), detail=FULL, among=among)
     _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
     about = (line.strip().removeprefix('"""').removesuffix('"""').strip() for line in rest)
-    return "\n".join([called(tool), *(f"  {line}" for line in about if line and line != tool.protocol.name)])
+    return "\n".join(
+        [called(tool), *(f"  {line}" for line in about if line and line != tool.protocol.name)]
+    )
 
 
 def called(tool: Tool) -> str:
@@ -57,7 +59,11 @@ def _fields(tool: Tool) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for path, schema in response_paths(tool.protocol.output_schema):
         if path and "*" not in path and not (schema.get("properties") or "items" in schema):
-            listed = map(repr, schema["enum"]) if "enum" in schema else (_TYPES.get(one, one) for one in types(schema))
+            listed = (
+                map(repr, schema["enum"])
+                if "enum" in schema
+                else (_TYPES.get(one, one) for one in types(schema))
+            )
             kinds.setdefault(path, []).extend(listed)
     unwrapped = int(tool.wrapper is not None)
     return [
@@ -108,7 +114,9 @@ def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) ->
     shown = list(first.values())[:_MOST_CALLS]
     each = most // max(1, len(shown))
     gave = (abridged(tools[call.tool].unwrap(call.result), most=each) for call in shown)
-    return fenceless("\n".join(f"{invocation(call)} gave {one}" for call, one in zip(shown, gave, strict=True)))
+    return fenceless(
+        "\n".join(f"{invocation(call)} gave {one}" for call, one in zip(shown, gave, strict=True))
+    )
 
 
 def fenceless(text: str) -> str:
@@ -120,7 +128,9 @@ def assigned(program: Program, call: ToolCall) -> str:
     """The name that the program gives to a call's result, `result` where it gives none."""
     for node in ast.walk(parsed(program.source) or ast.Module([], [])):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))) if tool == call.tool:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))
+            ) if tool == call.tool:
                 if node.lineno <= call.line <= (node.end_lineno or node.lineno):
                     return name
     return "result"

@@ -17,7 +17,15 @@ from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.base import Hit, Retrieval
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.hierarchy import Hierarchy, Place, Room, spelled
-from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, one_text, prompt_tokens
+from atc.pipeline.retrieve.model_replies import (
+    Tally,
+    a_list,
+    a_text,
+    an_object,
+    json_object,
+    one_text,
+    prompt_tokens,
+)
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
 from protocols.schema import Json, JsonObject
@@ -105,7 +113,10 @@ class Agent:
     reminded: bool = False
 
     def __str__(self) -> str:
-        named = {"category": self.categories[:1], "tool": [place.tool for place in self.places]}.get(self.role, ())
+        named = {
+            "category": self.categories[:1],
+            "tool": [place.tool for place in self.places],
+        }.get(self.role, ())
         return f"#{self.number} {self.role} {', '.join(map(repr, named))}".rstrip()
 
     def hear(self, text: str) -> None:
@@ -183,7 +194,11 @@ def _naming(
             raise Mistake(f"{key!r} must be {'a name' if most is None else 'a list of names'}")
         found = {str(name): spelled(str(name), known) for name in wanted}
         missing = ", ".join(clipped(repr(name), 80) for name, one in found.items() if one is None)
-        unknown = f"not among the names left for {key!r}: {missing}; use names as they are listed" if missing else ""
+        unknown = (
+            f"not among the names left for {key!r}: {missing}; use names as they are listed"
+            if missing
+            else ""
+        )
         names = list(dict.fromkeys(one for one in found.values() if one))
         if not names:
             raise Mistake(unknown)
@@ -244,7 +259,9 @@ def _finish(search: Search, agent: Agent, _: JsonObject) -> str:
     if agent.studied and not agent.reminded and search.known.isdisjoint(agent.studied):
         agent.reminded = True
         names = ", ".join(list(agent.studied)[:_LOOKED_UP])
-        raise Mistake(f"you looked at {names} and added nothing; {_HOW_TO_ADD}, or call finish_search again")
+        raise Mistake(
+            f"you looked at {names} and added nothing; {_HOW_TO_ADD}, or call finish_search again"
+        )
     agent.status = "finished"
     return "finished"
 
@@ -268,13 +285,19 @@ _APIS = {
 _FINISH = {"finish_search": Function(lambda *_: {}, _finish)}
 FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
     "meta": {
-        "create_agent_category_level": _naming("category", "categories", _create_for_category, used=_given_out),
+        "create_agent_category_level": _naming(
+            "category", "categories", _create_for_category, used=_given_out
+        ),
         **_LOOK,
         **_FINISH,
     },
     "category": {
         "create_agent_tool_level": _naming(
-            "tools", "tools", _create_for_tools, most=lambda search: search.options.tools_per_agent, used=_given_out
+            "tools",
+            "tools",
+            _create_for_tools,
+            most=lambda search: search.options.tools_per_agent,
+            used=_given_out,
         ),
         **_LOOK,
         **_FINISH,
@@ -298,13 +321,18 @@ def schema(search: Search, agent: Agent, functions: Mapping[str, Function]) -> J
     return an_object({"thought": a_text(200), "call": {"anyOf": calls}})
 
 
-def perform(search: Search, agent: Agent, text: str, functions: Mapping[str, Function]) -> tuple[str, str]:
+def perform(
+    search: Search, agent: Agent, text: str, functions: Mapping[str, Function]
+) -> tuple[str, str]:
     """Do what a reply asks for: the call as a line, and its result or an error line."""
     reply = json_object(text)
     call = reply.get("call", reply)
     name = call.get("function") if isinstance(call, dict) else None
     if not isinstance(call, dict) or not isinstance(name, str):
-        return "no call", 'error: reply with one JSON object of a thought and a "call": {"function": …}'
+        return (
+            "no call",
+            'error: reply with one JSON object of a thought and a "call": {"function": …}',
+        )
     arguments = {key: value for key, value in call.items() if key not in ("function", "thought")}
     line = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
     if name not in functions:
@@ -349,7 +377,9 @@ class Search:
         if len(categories) == 1 and role == "meta":
             self.add_category_agent(categories[0])
             return
-        for lines in listing.pages(listing.category_lines(categories, self.hierarchy), room=self.room.scope):
+        for lines in listing.pages(
+            listing.category_lines(categories, self.hierarchy), room=self.room.scope
+        ):
             names, categories = categories[: len(lines)], categories[len(lines) :]
             if names:
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
@@ -371,7 +401,9 @@ class Search:
         """A new agent with its instructions and its task; it may add the APIs of its tools."""
         match role:
             case "meta" | "flat":
-                scope = "\n".join(["Categories:", *listing.category_lines(categories, self.hierarchy)])
+                scope = "\n".join(
+                    ["Categories:", *listing.category_lines(categories, self.hierarchy)]
+                )
             case "category":
                 lines = [f"- {place.tool}" for place in places]
                 scope = f"Tools of the category {categories[0]}:\n{listing.page(lines, 1, room=self.room.scope)}"
@@ -407,7 +439,9 @@ class Search:
             ModelUnavailable: the model did not answer an agent.
         """
         self.ended = self._limit()
-        while not self.ended and (active := [agent for agent in self.agents if agent.status == "active"]):
+        while not self.ended and (
+            active := [agent for agent in self.agents if agent.status == "active"]
+        ):
             for start in range(0, len(active), self.options.threads):
                 if not self.ended:
                     self._round(active[start : start + self.options.threads])
@@ -416,7 +450,9 @@ class Search:
                 agent.status = "stopped"
         self.ended = self.ended or "done"
         calls = self.ask.usage.model_calls
-        self.transcript.append(f"ended: {self.ended}; {calls} calls of the model, {self.ask.spent:,} tokens")
+        self.transcript.append(
+            f"ended: {self.ended}; {calls} calls of the model, {self.ask.spent:,} tokens"
+        )
 
     def resume(self, reason: str) -> None:
         """Tell every unfinished agent why the pool failed, then wake them one after another (§4.3).
@@ -430,7 +466,12 @@ class Search:
         unfinished = [agent for agent in self.agents if agent.status != "finished"]
         reason = listing.within(reason, room=self.room.result)
         for agent in unfinished:
-            agent.hear(fill("agents_resume_tool" if agent.apis else f"agents_resume_{agent.role}", reason=reason))
+            agent.hear(
+                fill(
+                    "agents_resume_tool" if agent.apis else f"agents_resume_{agent.role}",
+                    reason=reason,
+                )
+            )
         self.verdict = Verdict(tuple(self.pool), "Unsolvable", one_text(reason))
         self.ended = self._limit()
         self.transcript.append(f"resumed, since: {one_text(reason)}")
@@ -461,7 +502,9 @@ class Search:
             calls.append((agent, *perform(self, agent, text, FUNCTIONS[agent.role])))
         verdict = self._verdict() if self.awaiting else ""
         for agent, call, result in calls:
-            self._answer(agent, call, f"{result}\n{verdict}".strip() if agent in self.awaiting else result)
+            self._answer(
+                agent, call, f"{result}\n{verdict}".strip() if agent in self.awaiting else result
+            )
         self.awaiting = []
         self.ended = self._limit()
 
@@ -469,7 +512,9 @@ class Search:
         """Tell an agent the result of its call, and stop it after its last step."""
         agent.steps += 1
         agent.hear(result)
-        self.transcript.append(f"{agent}: {clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}")
+        self.transcript.append(
+            f"{agent}: {clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
+        )
         if agent.status == "active" and agent.steps >= self.options.steps:
             agent.status = "stopped"
 
@@ -490,7 +535,9 @@ class Search:
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]
         messages = [
             Message("system", fill("agents_solvable")),
-            Message("user", fill("agents_solvable_task", listing="\n".join(lines), query=self.query)),
+            Message(
+                "user", fill("agents_solvable_task", listing="\n".join(lines), query=self.query)
+            ),
         ]
         reply = self.ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
         found = json_object(reply.text)
@@ -500,7 +547,11 @@ class Search:
     def _limit(self) -> Ended:
         """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""
         verdict = self.verdict
-        if verdict is not None and verdict.word != "Unsolvable" and verdict.pool == tuple(self.pool):
+        if (
+            verdict is not None
+            and verdict.word != "Unsolvable"
+            and verdict.pool == tuple(self.pool)
+        ):
             return "solvable"
         if len(self.pool) >= self.options.pool:
             return "pool full"
@@ -526,7 +577,9 @@ class AnyTool:
     and `Hierarchy` for boxes without categories; it is made of the documents as they are at the first search.
     """
 
-    def __init__(self, documents: Mapping[str, ToolDocument], ask: Ask, *, options: Options = Options()) -> None:
+    def __init__(
+        self, documents: Mapping[str, ToolDocument], ask: Ask, *, options: Options = Options()
+    ) -> None:
         self._documents, self._ask, self._options = documents, ask, options
 
     def search(self, query: str, *, k: int) -> Retrieval:

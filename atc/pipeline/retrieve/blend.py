@@ -66,7 +66,9 @@ class Signals:
         rows = np.bincount(owners, minlength=len(names))[:, None]
         means = mean_rows(queries, owners, len(names))
         flat = np.zeros(len(names), np.float32)
-        centres = ((rows * means + _OWN_DOCUMENT * vectors) / (rows + _OWN_DOCUMENT)).astype(np.float32)
+        centres = ((rows * means + _OWN_DOCUMENT * vectors) / (rows + _OWN_DOCUMENT)).astype(
+            np.float32
+        )
         signals = cls(
             names=names,
             embed=dense.embed,
@@ -75,9 +77,14 @@ class Signals:
                 (np.where(rows > 0, means, vectors), flat, QUERIES),
                 (*discriminant(queries, owners, centres), ADAPTED),
             ],
-            lexical=[(index.lexical, WORDS), (expanded_lexical(documents, expansions, kinds=kinds), WORDS)],
+            lexical=[
+                (index.lexical, WORDS),
+                (expanded_lexical(documents, expansions, kinds=kinds), WORDS),
+            ],
         )
-        bank = np.unique(np.linspace(0, len(texts) - 1, num=min(len(texts), _BANK)).astype(np.int64))
+        bank = np.unique(
+            np.linspace(0, len(texts) - 1, num=min(len(texts), _BANK)).astype(np.int64)
+        )
         signals.prior = 0.5 * signals.popularity([texts[place] for place in bank], queries[bank])
         return signals
 
@@ -98,7 +105,9 @@ class Signals:
         for start in range(0, len(bank), _BLOCK):
             part = slice(start, start + _BLOCK)
             mass += softmax(self._added(bank[part], vectors[part])).sum(axis=0)
-        share = (mass + 1) * len(self.names) / (len(bank) + len(self.names))  # 1 for who comes up as often as is fair
+        share = (
+            (mass + 1) * len(self.names) / (len(bank) + len(self.names))
+        )  # 1 for who comes up as often as is fair
         result: Floats = np.log(share).astype(np.float32)
         return result
 
@@ -158,7 +167,9 @@ class Blend:
         views = [query, *requests] if len(requests) > 1 else [query]
         names = self._ranker.names
         found = best(mixture(self._ranker.scores(views)), names, n=k)
-        return Retrieval(hits=hits(found, names, k=k), transcript=tuple(f"request: {view}" for view in views[1:]))
+        return Retrieval(
+            hits=hits(found, names, k=k), transcript=tuple(f"request: {view}" for view in views[1:])
+        )
 
 
 def mixture(scores: Floats) -> Floats:

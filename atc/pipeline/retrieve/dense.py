@@ -38,7 +38,9 @@ class Dense:
         ValueError: names and vectors differ in number.
     """
 
-    def __init__(self, names: Sequence[str], vectors: Any, embedder: Embedder, *, lists: Any = None) -> None:
+    def __init__(
+        self, names: Sequence[str], vectors: Any, embedder: Embedder, *, lists: Any = None
+    ) -> None:
         if len(names) != len(vectors):
             raise ValueError(f"{len(names)} names for {len(vectors)} vectors")
         self.names, self.embedder, self._lists = names, embedder, lists
@@ -70,7 +72,9 @@ class Dense:
         for vector in vectors:
             positions = None
             if through_lists:
-                [found] = self._lists.search(vector[None].astype(np.float32), max(_CANDIDATES, 2 * n))[1]
+                [found] = self._lists.search(
+                    vector[None].astype(np.float32), max(_CANDIDATES, 2 * n)
+                )[1]
                 positions = found[found >= 0]
             scores = self.scores_of(vector[None], positions)[0]
             ranked.append(best(scores, self.names, n=n if vector.any() else 0, positions=positions))
@@ -79,7 +83,11 @@ class Dense:
     def scores_of(self, vectors: Floats, positions: Positions | None = None) -> Floats:
         """The cosine of each row of `vectors` with each document (or those at `positions`), shape (rows, documents)."""
         if positions is not None or self.vectors.dtype == np.float32:
-            rows = self.vectors if positions is None else np.asarray(self.vectors[positions], np.float32)
+            rows = (
+                self.vectors
+                if positions is None
+                else np.asarray(self.vectors[positions], np.float32)
+            )
             product: Floats = vectors @ rows.T
             return product
         scores = np.empty((len(vectors), len(self.names)), np.float32)
@@ -110,11 +118,17 @@ def build_lists(vectors: Any, *, seed: int = 0) -> Any:
     import faiss
 
     rows, dimensions = vectors.shape
-    count = max(1, min(2 ** round(np.log2(2 * rows**0.5)), rows // _TRAINED_ROWS))  # 2,048 lists for a million
+    count = max(
+        1, min(2 ** round(np.log2(2 * rows**0.5)), rows // _TRAINED_ROWS)
+    )  # 2,048 lists for a million
     pieces = dimensions // 2 if dimensions % 2 == 0 else dimensions
-    lists: Any = faiss.index_factory(dimensions, f"IVF{count},PQ{pieces}x4fs", faiss.METRIC_INNER_PRODUCT)
+    lists: Any = faiss.index_factory(
+        dimensions, f"IVF{count},PQ{pieces}x4fs", faiss.METRIC_INNER_PRODUCT
+    )
     lists.cp.niter = lists.pq.cp.niter = _ROUNDS
-    sample = np.random.default_rng(seed).choice(rows, min(rows, count * _TRAINED_ROWS), replace=False)
+    sample = np.random.default_rng(seed).choice(
+        rows, min(rows, count * _TRAINED_ROWS), replace=False
+    )
     lists.train(np.asarray(vectors[np.sort(sample)], np.float32))
     for start in range(0, rows, _BLOCK_ROWS):
         lists.add(np.asarray(vectors[start : start + _BLOCK_ROWS], np.float32))

@@ -47,14 +47,21 @@ class ToolDocument:
     def of(cls, tool: Tool) -> ToolDocument:
         """The document of a tool of a toolbox, named by its alias."""
         protocol = tool.protocol
-        about = {name: one.get("description") for name, one in protocol.parameters.items() if isinstance(one, Mapping)}
+        about = {
+            name: one.get("description")
+            for name, one in protocol.parameters.items()
+            if isinstance(one, Mapping)
+        }
         return cls(
             name=tool.alias,
             description=protocol.description,
             title=protocol.title,
             category=protocol.category,
             collection=protocol.collection,
-            parameters={name: text if isinstance(text := about.get(name), str) else "" for name in protocol.parameters},
+            parameters={
+                name: text if isinstance(text := about.get(name), str) else ""
+                for name in protocol.parameters
+            },
             required=tuple(sorted(protocol.required)),
             returns=returned(protocol.output_schema),
         )
@@ -82,7 +89,16 @@ def words_text(document: ToolDocument) -> str:
     pages is the same for most tools of an API and drowns what sets them apart.
     """
     about = [document.name, document.title, document.description]
-    return "\n".join([document.category, document.collection, *about, *about, *document.parameters, *document.returns])
+    return "\n".join(
+        [
+            document.category,
+            document.collection,
+            *about,
+            *about,
+            *document.parameters,
+            *document.returns,
+        ]
+    )
 
 
 def vector_text(document: ToolDocument) -> str:

@@ -56,13 +56,19 @@ class Store:
                 raise cannot_write(folder, error) from error
         with self._explaining():
             path = ":memory:" if folder is None else folder / FILE
-            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+            self._db = sqlite3.connect(
+                path, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
+            )
             self._close = weakref.finalize(self, self._db.close)
             try:
                 (version,) = self._db.execute("PRAGMA user_version").fetchone()
                 if version not in (0, _VERSION):
-                    raise sqlite3.DatabaseError(f"it is of version {version}, this is version {_VERSION}")
-                self._db.executescript(f"PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA user_version = {_VERSION};")
+                    raise sqlite3.DatabaseError(
+                        f"it is of version {version}, this is version {_VERSION}"
+                    )
+                self._db.executescript(
+                    f"PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA user_version = {_VERSION};"
+                )
             except sqlite3.Error:
                 self._db.close()
                 raise
@@ -99,8 +105,14 @@ class Store:
             for document in documents:
                 key = _key(document.name)
                 if not key or key in seen:
-                    what = f"two documents are named {document.name!r}" if key else "a document has no name"
-                    raise ValueError(f"{what} ({document.description[:60]!r}); give each tool a name of its own.")
+                    what = (
+                        f"two documents are named {document.name!r}"
+                        if key
+                        else "a document has no name"
+                    )
+                    raise ValueError(
+                        f"{what} ({document.description[:60]!r}); give each tool a name of its own."
+                    )
                 seen.add(key)
                 if had.get(key) != document.digest:
                     changed = True
@@ -125,7 +137,8 @@ class Store:
         """All documents in the order in which they were put, read piece by piece."""
         place = -1
         while rows := self._rows(
-            "SELECT place, record FROM documents WHERE place > ? ORDER BY place LIMIT 4096", (place,)
+            "SELECT place, record FROM documents WHERE place > ? ORDER BY place LIMIT 4096",
+            (place,),
         ):
             place = rows[-1][0]
             yield from (self._read(record) for _, record in rows)
@@ -151,7 +164,9 @@ class Store:
             vectors[start : start + len(rows)] = rows
         return vectors
 
-    def embed_with(self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None) -> None:
+    def embed_with(
+        self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None
+    ) -> None:
         """Keep the vectors of `texts` that are missing, which `embed_all` makes and `embedder` is the name of.
 
         The blocks are those of `embedded`, so that a text is embedded among the same ones and its vector is the same.
@@ -179,8 +194,13 @@ class Store:
         marks = ", ".join("?" * len(keys))
         return dict(self._rows(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys))  # noqa: S608
 
-    def _keep_vectors(self, texts: Sequence[str], rows: Floats, embedder: str) -> dict[bytes, bytes]:
-        made = {_vector_key(text, embedder): row.astype("<f4").tobytes() for text, row in zip(texts, rows, strict=True)}
+    def _keep_vectors(
+        self, texts: Sequence[str], rows: Floats, embedder: str
+    ) -> dict[bytes, bytes]:
+        made = {
+            _vector_key(text, embedder): row.astype("<f4").tobytes()
+            for text, row in zip(texts, rows, strict=True)
+        }
         with self._writing():
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(made.items()))
         return made
@@ -193,7 +213,11 @@ class Store:
         return int(count)
 
     def texts(
-        self, document: ToolDocument, kinds: Sequence[str] = ("queries",), *, most: int | None = None
+        self,
+        document: ToolDocument,
+        kinds: Sequence[str] = ("queries",),
+        *,
+        most: int | None = None,
     ) -> tuple[str, ...]:
         """What was written about a document as it now is, of each kind at most `most` texts.
 
@@ -211,7 +235,9 @@ class Store:
             found += [text for (texts,) in replies for text in json.loads(texts)][:most]
         return tuple(found)
 
-    def samples(self, document: ToolDocument, *, kind: str, prompt: str, model: str) -> Mapping[int, tuple[str, ...]]:
+    def samples(
+        self, document: ToolDocument, *, kind: str, prompt: str, model: str
+    ) -> Mapping[int, tuple[str, ...]]:
         """The replies kept under `kind`, `prompt` and `model`, by their number."""
         rows = self._rows(
             "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ? AND model = ?",
@@ -220,7 +246,14 @@ class Store:
         return {sample: tuple(json.loads(texts)) for sample, texts in rows}
 
     def keep(
-        self, document: ToolDocument, texts: Sequence[str], *, kind: str, prompt: str, model: str, sample: int
+        self,
+        document: ToolDocument,
+        texts: Sequence[str],
+        *,
+        kind: str,
+        prompt: str,
+        model: str,
+        sample: int,
     ) -> None:
         """Write down one reply; an empty one says that the model had nothing of use to say."""
         self._rows(
@@ -269,6 +302,10 @@ def _vector_key(text: str, embedder: str) -> bytes:
     return hashlib.sha256(f"{embedder} {text}".encode("utf-8", "replace")).digest()[:16]
 
 
-def _missing(texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]) -> list[str]:
+def _missing(
+    texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]
+) -> list[str]:
     """The texts whose keys are not found, each once."""
-    return list({key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values())
+    return list(
+        {key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values()
+    )

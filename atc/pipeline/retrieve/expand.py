@@ -14,7 +14,14 @@ from atc.core.parallel import Pool, Threads
 from atc.core.types import Usage
 from atc.pipeline.retrieve.document import ToolDocument, json_text
 from atc.pipeline.retrieve.document_store import Store
-from atc.pipeline.retrieve.model_replies import Tally, a_text, an_object, fault, json_object, one_text
+from atc.pipeline.retrieve.model_replies import (
+    Tally,
+    a_text,
+    an_object,
+    fault,
+    json_object,
+    one_text,
+)
 from atc.pipeline.retrieve.prompts import fill
 from protocols.errors import ModelUnavailable
 from protocols.model import Ask, Message
@@ -72,7 +79,11 @@ def shown(document: ToolDocument) -> str:
     """A document as the model is shown it."""
     fewer = dict(list(document.parameters.items())[:_MOST_NAMES])
     returns = document.returns[:_MOST_NAMES]
-    return json_text(replace(document, description=document.description[:1500], parameters=fewer, returns=returns))
+    return json_text(
+        replace(
+            document, description=document.description[:1500], parameters=fewer, returns=returns
+        )
+    )
 
 
 QUERIES = 10
@@ -103,7 +114,9 @@ def expand_all(
     """
     different = list({document.digest: document for document in documents}.values())
     key = {"kind": kind.name, "prompt": kind.version, "model": open_ask().name}
-    stopped: list[ModelUnavailable] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
+    stopped: list[
+        ModelUnavailable
+    ] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
 
     @contextmanager
     def opened() -> Iterator[Callable[[_Wanted], _Written]]:
@@ -115,7 +128,9 @@ def expand_all(
         return document, numbers, [text for texts in kept.values() for text in texts]
 
     usage, done = Usage(), 0
-    for document, replies, took, failure in pool(opened, (missing(one) for one in different if not stopped)):
+    for document, replies, took, failure in pool(
+        opened, (missing(one) for one in different if not stopped)
+    ):
         for sample, texts in replies.items():
             store.keep(document, texts, **key, sample=sample)
         usage += took
@@ -135,7 +150,9 @@ def expand_all(
 
 _Wanted: TypeAlias = tuple[ToolDocument, Sequence[int], Sequence[str]]
 """A document, the numbers of the replies that it lacks, and the texts that it has."""
-_Written: TypeAlias = tuple[ToolDocument, Mapping[int, Sequence[str]], Usage, ModelUnavailable | None]
+_Written: TypeAlias = tuple[
+    ToolDocument, Mapping[int, Sequence[str]], Usage, ModelUnavailable | None
+]
 """A document, the texts of each reply by its number, what they took, and why there are no more."""
 
 
@@ -154,7 +171,9 @@ def _written(wanted: _Wanted, kind: Kind, ask: Ask, stopped: Sequence[object]) -
     return document, replies, tally.usage, None
 
 
-def _reply(document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: Sequence[str]) -> list[str]:
+def _reply(
+    document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: Sequence[str]
+) -> list[str]:
     """One good text for each key of the kind; what is faulty is asked for again."""
     good: dict[str, str] = {}
     for attempt in range(_ATTEMPTS):
@@ -169,7 +188,10 @@ def _reply(document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: 
         reply = json_object(completion.text)
         for key in kind.keys:
             text = one_text(reply.get(key))
-            if key not in good and fault(text, given=[*known, *good.values(), document.description]) is None:
+            if (
+                key not in good
+                and fault(text, given=[*known, *good.values(), document.description]) is None
+            ):
                 good[key] = text
         if len(good) == len(kind.keys):
             break

@@ -20,7 +20,15 @@ from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.listwise import Listwise
 from atc.pipeline.retrieve.methods import UnknownMethod, read
 from atc.pipeline.retrieve.planned import Planned
-from atc.pipeline.retrieve.reinvoke import Found, ReInvoke, d2q, expanded_dense, expanded_lexical, extract, split
+from atc.pipeline.retrieve.reinvoke import (
+    Found,
+    ReInvoke,
+    d2q,
+    expanded_dense,
+    expanded_lexical,
+    extract,
+    split,
+)
 from atc.pipeline.retrieve.rewrite import METHODS as REWRITERS
 from atc.pipeline.retrieve.rewrite import Rewriter
 from atc.pipeline.retrieve.toolqp import ToolQP
@@ -56,7 +64,9 @@ def build(spec: str, setup: Setup) -> Retriever:
     """
     method, flags = read(spec)
     if method.asks and setup.ask is None:
-        raise RetrievalUnavailable(f"the method {method.name!r} asks a model for every query; name one with --model.")
+        raise RetrievalUnavailable(
+            f"the method {method.name!r} asks a model for every query; name one with --model."
+        )
     try:
         return BUILDERS[method.name](setup, flags)
     except ValueError as error:
@@ -94,11 +104,15 @@ def _written(setup: Setup) -> Store:
 def _rewriter(setup: Setup, flags: Flags, *, method: str) -> Retriever:
     on = flags.pop("on", "dense")
     text = words_text if on == "bm25" else json_text
-    return Rewriter(ranker(setup, on), setup.ask, method, documents=setup.index.documents, text=text, **flags)
+    return Rewriter(
+        ranker(setup, on), setup.ask, method, documents=setup.index.documents, text=text, **flags
+    )
 
 
 def _toolqp(setup: Setup, flags: Flags) -> Retriever:
-    return ToolQP(Plain(ranker(setup, flags.pop("on", "dense"))), setup.index.documents, setup.ask, **flags)
+    return ToolQP(
+        Plain(ranker(setup, flags.pop("on", "dense"))), setup.index.documents, setup.ask, **flags
+    )
 
 
 def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:
@@ -138,7 +152,9 @@ def _listwise(setup: Setup, flags: Flags) -> Retriever:
 
 
 def _anytool(setup: Setup, flags: Flags) -> Retriever:
-    return AnyTool(setup.index.documents, setup.ask, options=Options(threads=setup.threads, **flags))
+    return AnyTool(
+        setup.index.documents, setup.ask, options=Options(threads=setup.threads, **flags)
+    )
 
 
 BUILDERS: Mapping[str, Build] = {

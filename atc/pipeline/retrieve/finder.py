@@ -52,7 +52,10 @@ class Finder:
         others = [hit for hit in found.hits if hit.tool not in named]
         scores = [hit.score for hit in found.hits] or [0.0]
         above = max(scores) + max(max(scores) - min(scores), 1.0)
-        hits = [*(Hit(name, above - number / 1000, "named") for number, name in enumerate(named)), *others]
+        hits = [
+            *(Hit(name, above - number / 1000, "named") for number, name in enumerate(named)),
+            *others,
+        ]
         chosen = with_producers(hits, self.toolbox, k=k) if self.closure else hits[:k]
         return replace(found, hits=tuple(chosen))
 
@@ -62,7 +65,9 @@ class Finder:
         An ordinary word (`search`) is a name only where it is all that is asked.
         """
         words = [word for word in _WORD.findall(query) if word in self.toolbox]
-        return [word for word in dict.fromkeys(words) if _SPELLED.search(word) or word == query.strip()]
+        return [
+            word for word in dict.fromkeys(words) if _SPELLED.search(word) or word == query.strip()
+        ]
 
 
 def open_index(
@@ -87,15 +92,23 @@ def open_index(
     from atc.pipeline.retrieve.index import ToolIndex
 
     models, folder = config.cache_dir / "models", config.index
-    by_meaning = method != AUTO and read(method)[0].embeds and "=bm25" not in method  # on=bm25, of=bm25
+    by_meaning = (
+        method != AUTO and read(method)[0].embeds and "=bm25" not in method
+    )  # on=bm25, of=bm25
     wanted = ready(config.embedder, folder=models) if method == AUTO else by_meaning
     embedder = choose(config.embedder, folder=models) if wanted else None
     if folder is None and config.tools:
         sources = json.dumps([[*map(absolute, config.tools)], config.embedder])
         folder = config.cache_dir / "indexes" / hashlib.sha256(sources.encode()).hexdigest()[:16]
-    embed_all = partial(pool, partial(embedding, config.embedder, models)) if pool is not None else None
+    embed_all = (
+        partial(pool, partial(embedding, config.embedder, models)) if pool is not None else None
+    )
     return ToolIndex.build(
-        documents(toolbox.values()), folder=folder, embedder=embedder, embed_all=embed_all, watch=watch
+        documents(toolbox.values()),
+        folder=folder,
+        embedder=embedder,
+        embed_all=embed_all,
+        watch=watch,
     )
 
 

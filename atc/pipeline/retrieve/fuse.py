@@ -14,7 +14,9 @@ _DECIMALS = 6
 end in another order than those before."""
 
 
-def best(scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None) -> Ranked:
+def best(
+    scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None
+) -> Ranked:
     """The `n` best of `scores` (documents,), ties by name; a score of minus infinity never comes.
 
     `positions[i]` is the position in the index of what `scores[i]` belongs to, by default `i`. Names are read of tied
@@ -53,7 +55,9 @@ def zscores(scores: Floats) -> Floats:
 def standardized(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
     """`scores` in deviations from `mean`; 0 where all scores are the same (rounding aside)."""
     flat = deviation <= 10.0**-_DECIMALS * np.maximum(1.0, np.abs(mean))
-    result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(np.float32)
+    result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(
+        np.float32
+    )
     return result
 
 
@@ -90,7 +94,9 @@ def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
 def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
     """The tools by what they are worth, ties by name; their scores, in (0, 1], only say that order."""
     names = sorted(worth)
-    names.sort(key=worth.__getitem__, reverse=True)  # a stable sort: of equal ones the first by name stays first
+    names.sort(
+        key=worth.__getitem__, reverse=True
+    )  # a stable sort: of equal ones the first by name stays first
     return [Hit(name, 1 - place / len(names)) for place, name in enumerate(names)]
 
 
@@ -108,7 +114,9 @@ class Hybrid:
     over a million documents would give, within their sampling error.
     """
 
-    def __init__(self, parts: Sequence[tuple[Ranker, float]], *, full: int = 100_000, pool: int = 200) -> None:
+    def __init__(
+        self, parts: Sequence[tuple[Ranker, float]], *, full: int = 100_000, pool: int = 200
+    ) -> None:
         self._parts, self._full, self._pool = list(parts), full, pool
 
     @property
@@ -126,7 +134,10 @@ class Hybrid:
                 part = every if positions is None else every[:, positions]
             else:
                 sample = ranker.scores(views, self._sample())
-                mean, deviation = sample.mean(axis=1, keepdims=True), sample.std(axis=1, keepdims=True)
+                mean, deviation = (
+                    sample.mean(axis=1, keepdims=True),
+                    sample.std(axis=1, keepdims=True),
+                )
                 part = standardized(ranker.scores(views, positions), mean, deviation)
             total = weight * part if total is None else total + weight * part
         assert total is not None
@@ -146,7 +157,9 @@ class Hybrid:
 
     def _sample(self) -> Positions:
         """Few enough positions to score for each view, spread evenly."""
-        return np.unique(np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64))
+        return np.unique(
+            np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,13 @@ class Hierarchy:
         tools: dict[str, dict[str, list[str]]] = {}
         for name, document in documents.items():
             category = document.category or document.collection or _NO_CATEGORY
-            tools.setdefault(category, {}).setdefault(document.collection or category, []).append(name)
-        return cls({c: {tool: tuple(apis) for tool, apis in found.items()} for c, found in tools.items()}, documents)
+            tools.setdefault(category, {}).setdefault(document.collection or category, []).append(
+                name
+            )
+        return cls(
+            {c: {tool: tuple(apis) for tool, apis in found.items()} for c, found in tools.items()},
+            documents,
+        )
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[Place, ...]:
         """The tools of `categories`, or of all."""
@@ -139,13 +144,19 @@ def tools_text(places: Sequence[Place], hierarchy: Hierarchy, *, room: int) -> s
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
     """What is known of an API, as much of it as fits."""
-    told = {name: f"{name} ({one_text(text)})" if text else name for name, text in document.parameters.items()}
+    told = {
+        name: f"{name} ({one_text(text)})" if text else name
+        for name, text in document.parameters.items()
+    }
     parts = {
         "required": "; ".join(told[name] for name in told if name in document.required),
         "optional": "; ".join(told[name] for name in told if name not in document.required),
         "returns": ", ".join(document.returns),
     }
-    return within("\n".join([_described(document, room), *(f"{k}: {v}" for k, v in parts.items() if v)]), room=room)
+    return within(
+        "\n".join([_described(document, room), *(f"{k}: {v}" for k, v in parts.items() if v)]),
+        room=room,
+    )
 
 
 def within(text: str, *, room: int) -> str:
@@ -170,6 +181,10 @@ def _fitting(lines: Callable[[int], list[str]], room: int) -> list[str]:
 def _described(document: ToolDocument, most: int) -> str:
     """A line about an API with `most` characters of its description; none: its name alone."""
     title, about = one_text(document.title), one_text(document.description)
-    named = f"- {document.name}" if not most or not title or title in document.name else f"- {document.name} ({title})"
+    named = (
+        f"- {document.name}"
+        if not most or not title or title in document.name
+        else f"- {document.name} ({title})"
+    )
     cut = "…" if len(about) > most else ""
     return f"{named}: {about[:most]}{cut}" if about and most else named

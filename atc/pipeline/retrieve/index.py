@@ -40,7 +40,9 @@ class ToolIndex:
     It does not change: a tool set that did is indexed again, which embeds only what is new. Several threads may search.
     """
 
-    def __init__(self, store: Store, *, embedder: Embedder | None = None, watch: Watch | None = None) -> None:
+    def __init__(
+        self, store: Store, *, embedder: Embedder | None = None, watch: Watch | None = None
+    ) -> None:
         """The index of what `store` holds; `build` fills the store first.
 
         Raises:
@@ -109,13 +111,17 @@ class ToolIndex:
 
         if self.folder is None:
             return Lexical.build(names, texts())
-        return self._derived("words", "", lambda place: Lexical.build(names, texts()).save(place), Lexical.open)
+        return self._derived(
+            "words", "", lambda place: Lexical.build(names, texts()).save(place), Lexical.open
+        )
 
     def _vectors(self, embedder: Embedder, watch: Watch | None) -> Dense:
         large = len(self.names) > EXACT_ROWS
         if self.folder is None:
             vectors = self._embedded(embedder, watch, None)
-            return Dense(self.names, vectors, embedder, lists=build_lists(vectors) if large else None)
+            return Dense(
+                self.names, vectors, embedder, lists=build_lists(vectors) if large else None
+            )
 
         def make(place: Path) -> None:
             vectors = self._embedded(embedder, watch, place / _VECTORS)
@@ -137,14 +143,18 @@ class ToolIndex:
 
     def _embedded(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
         """The vector of each document, shape (documents, dimensions), in memory or in a file that is mapped."""
-        kind = np.float32 if len(self.names) <= EXACT_ROWS else np.float16  # half the room; the fifth decimal differs
+        kind = (
+            np.float32 if len(self.names) <= EXACT_ROWS else np.float16
+        )  # half the room; the fifth decimal differs
         vectors: Any = None
         done, documents = 0, self.store.documents()
         while block := list(islice(documents, _BLOCK)):
             rows = self.store.embedded([vector_text(document) for document in block], embedder)
             if vectors is None:
                 shape = (len(self.names), rows.shape[1])
-                vectors = np.empty(shape, kind) if path is None else open_memmap(path, "w+", kind, shape)
+                vectors = (
+                    np.empty(shape, kind) if path is None else open_memmap(path, "w+", kind, shape)
+                )
             vectors[done : done + len(rows)] = rows
             done += len(rows)
             if watch is not None:
@@ -155,7 +165,9 @@ class ToolIndex:
                 np.save(path, vectors)
         return vectors
 
-    def _derived(self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _Made]) -> _Made:
+    def _derived(
+        self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _Made]
+    ) -> _Made:
         """What `read` finds in the derived folder of a kind; `make` fills it where it is missing or damaged.
 
         A folder is filled elsewhere and then named, so that it is whole wherever it stands.
@@ -166,10 +178,21 @@ class ToolIndex:
         if place.is_dir():
             try:
                 return read(place)
-            except (OSError, ValueError, EOFError, KeyError, IndexError, TypeError, AttributeError, RuntimeError):
+            except (
+                OSError,
+                ValueError,
+                EOFError,
+                KeyError,
+                IndexError,
+                TypeError,
+                AttributeError,
+                RuntimeError,
+            ):
                 shutil.rmtree(place, ignore_errors=True)
         try:
-            with TemporaryDirectory(dir=self.folder, prefix="making-", ignore_cleanup_errors=True) as temporary:
+            with TemporaryDirectory(
+                dir=self.folder, prefix="making-", ignore_cleanup_errors=True
+            ) as temporary:
                 new = Path(temporary) / kind
                 new.mkdir()
                 make(new)
@@ -190,7 +213,9 @@ class _Documents(Mapping[str, ToolDocument]):
         self._store, self._names = store, names
 
     @cached_property
-    def _known(self) -> frozenset[str]:  # not at once: of a million names it takes most of the time of opening
+    def _known(
+        self,
+    ) -> frozenset[str]:  # not at once: of a million names it takes most of the time of opening
         return frozenset(self._names)
 
     def __getitem__(self, name: str) -> ToolDocument:

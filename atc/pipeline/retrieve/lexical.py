@@ -31,7 +31,10 @@ class Texts(Sequence[str]):
     @staticmethod
     def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
         """Write them where they are found by their `kind`."""
-        parts = [b"\n", *(text.encode("utf-8", "surrogatepass") for text in texts)]  # no file of nothing can be mapped
+        parts = [
+            b"\n",
+            *(text.encode("utf-8", "surrogatepass") for text in texts),
+        ]  # no file of nothing can be mapped
         np.save(folder / f"{kind}-bytes.npy", np.frombuffer(b"".join(parts), np.uint8))
         np.save(folder / f"{kind}-ends.npy", np.cumsum([len(part) for part in parts]))
 
@@ -55,7 +58,9 @@ def _on_disk(folder: Path) -> Callable[[str], int | None]:
 
 
 def _hash(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+    return int.from_bytes(
+        hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    )
 
 
 class Lexical:
@@ -66,7 +71,9 @@ class Lexical:
     `number` gives the number of a word where that is not read from `vocabulary`.
     """
 
-    def __init__(self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int], number: Any = None) -> None:
+    def __init__(
+        self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int], number: Any = None
+    ) -> None:
         self.names, self._engine, self._vocabulary = names, engine, vocabulary
         self._number = number or vocabulary.get
         self._last: tuple[View, Floats] | None = None
@@ -82,7 +89,10 @@ class Lexical:
         import bm25s
 
         vocabulary: dict[str, int] = {}
-        rows = [[vocabulary.setdefault(token, len(vocabulary)) for token in tokens(text)] for text in texts]
+        rows = [
+            [vocabulary.setdefault(token, len(vocabulary)) for token in tokens(text)]
+            for text in texts
+        ]
         if not vocabulary:
             return cls(names, None, {})
         engine = bm25s.BM25(k1=K1, b=B)
@@ -105,10 +115,14 @@ class Lexical:
             return cls(names, None, {})
         engine = bm25s.BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
         parts = engine.scores
-        if not len(parts["data"]) == len(parts["indices"]) == parts["indptr"][-1] or parts["num_docs"] != len(names):
+        if not len(parts["data"]) == len(parts["indices"]) == parts["indptr"][-1] or parts[
+            "num_docs"
+        ] != len(names):
             raise ValueError("the parts of the index do not belong together")
         for part in ("data", "indices", "indptr"):
-            parts[part] = np.asarray(parts[part])  # slices of a memmap are slow; this is mapped all the same
+            parts[part] = np.asarray(
+                parts[part]
+            )  # slices of a memmap are slow; this is mapped all the same
         return cls(names, engine, {}, _on_disk(folder))
 
     def save(self, folder: Path) -> None:
@@ -129,7 +143,10 @@ class Lexical:
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
         """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
         width = len(self.names) if positions is None else len(positions)
-        rows = [self._scores(view) if positions is None else self._scores(view)[positions] for view in views]
+        rows = [
+            self._scores(view) if positions is None else self._scores(view)[positions]
+            for view in views
+        ]
         return np.stack(rows) if rows else np.zeros((0, width), np.float32)
 
     def _scores(self, view: View) -> Floats:
@@ -141,7 +158,9 @@ class Lexical:
             words = Counter(tokens(view if isinstance(view, str) else "\n".join(view)))
             numbers = [(self._number(word), times) for word, times in words.items()]
             for times in sorted({times for number, times in numbers if number is not None}):
-                said = [number for number, of_one in numbers if of_one == times and number is not None]
+                said = [
+                    number for number, of_one in numbers if of_one == times and number is not None
+                ]
                 total += np.float32(times) * self._engine.get_scores_from_ids(said)
         self._last = view, total
         return total

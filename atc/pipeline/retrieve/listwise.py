@@ -44,7 +44,9 @@ class Listwise:
         tools = "\n".join(f"{letter}. {self._line(hit.tool)}" for letter, hit in offered.items())
         asked = fill("listwise_tools", tools=tools, query=clipped(query.strip(), _QUERY_CHARACTERS))
         messages = [Message("system", fill("listwise_choose")), Message("user", asked)]
-        schema = an_object({"best": a_list({"type": "string", "enum": list(offered)}, most=_CHOSEN, least=1)})
+        schema = an_object(
+            {"best": a_list({"type": "string", "enum": list(offered)}, most=_CHOSEN, least=1)}
+        )
         ask = Tally(self.ask, found.usage)
         best = json_object(ask(messages, schema=schema, max_tokens=_MAX_TOKENS).text).get("best")
         letters = dict.fromkeys(str(letter) for letter in best) if isinstance(best, list) else {}
@@ -52,8 +54,12 @@ class Listwise:
         note = f"the model chose {', '.join(hit.tool for hit in chosen) or 'none: order kept'}"
         order = [*chosen, *(hit for hit in found.hits if hit not in chosen)]
         hits = [replace(hit, score=at.score) for hit, at in zip(order, found.hits, strict=True)]
-        return Retrieval(hits=tuple(hits[:k]), transcript=(*found.transcript, note), usage=ask.usage)
+        return Retrieval(
+            hits=tuple(hits[:k]), transcript=(*found.transcript, note), usage=ask.usage
+        )
 
     def _line(self, name: str) -> str:
         document = self.documents[name]
-        return clipped(" ".join(f"{name}: {document.description or document.title}".split()), _TOOL_CHARACTERS)
+        return clipped(
+            " ".join(f"{name}: {document.description or document.title}".split()), _TOOL_CHARACTERS
+        )

@@ -44,7 +44,10 @@ class Tally:
     def each(self, requests: Sequence[Request], most: int) -> Sequence[Reply]:
         """The reply to each request, see `ask_each`."""
         replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
-        return [self._counted(one, asked.messages) if isinstance(one, Completion) else one for asked, one in replies]
+        return [
+            self._counted(one, asked.messages) if isinstance(one, Completion) else one
+            for asked, one in replies
+        ]
 
     def _counted(self, completion: Completion, messages: Sequence[Message]) -> Completion:
         with self._lock:
@@ -67,7 +70,12 @@ def prompt_tokens(messages: Iterable[Message]) -> int:
 def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:
     """The schema of an object that has these properties and no others."""
     required: list[Json] = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def a_text(most: int, *, least: int = 0) -> JsonObject:
@@ -77,7 +85,12 @@ def a_text(most: int, *, least: int = 0) -> JsonObject:
 
 def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
     """The schema of a list of so many items."""
-    return {"type": "array", "items": items, **({"minItems": least} if least else {}), "maxItems": most}
+    return {
+        "type": "array",
+        "items": items,
+        **({"minItems": least} if least else {}),
+        "maxItems": most,
+    }
 
 
 def json_object(reply: str) -> dict[str, Any]:

@@ -37,7 +37,11 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
         risen: dict[str, None] = {}
         for name in front:
             arguments = sorted(toolbox[name].protocol.parameters) if name in toolbox else ()
-            yields = ((one, p.tool.alias) for one in arguments for p in toolbox.producers(toolbox[name], one))
+            yields = (
+                (one, p.tool.alias)
+                for one in arguments
+                for p in toolbox.producers(toolbox[name], one)
+            )
             for argument, producer in yields:
                 worth = (own.get(producer, least) + found[name].score) / 2
                 if producer not in found or worth > found[producer].score + _LEAST:
@@ -52,8 +56,13 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
 
     The producers of what they need rise as in `with_producers`; a score is how many tools stand behind, at first.
     """
-    merged = {hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None}
-    hits = [Hit(tool, float(len(merged) - place), why) for place, (tool, why) in enumerate(merged.items())]
+    merged = {
+        hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None
+    }
+    hits = [
+        Hit(tool, float(len(merged) - place), why)
+        for place, (tool, why) in enumerate(merged.items())
+    ]
     return with_producers(hits, toolbox, k=k)
 
 
@@ -80,11 +89,18 @@ class Planned:
             Message("user", clipped(query.strip(), _TASK_CHARACTERS)),
         ]
         reply = ask(messages, schema=_SCHEMA, max_tokens=_MAX_TOKENS)
-        searches = list(dict.fromkeys(texts(json_object(reply.text).get("searches"))))[:_MOST] or [query]
+        searches = list(dict.fromkeys(texts(json_object(reply.text).get("searches"))))[:_MOST] or [
+            query
+        ]
         names = self.ranker.names
         found = [
-            [Hit(names[at], score) for at, score in zip(one.positions.tolist(), one.scores.tolist(), strict=True)]
+            [
+                Hit(names[at], score)
+                for at, score in zip(one.positions.tolist(), one.scores.tolist(), strict=True)
+            ]
             for one in self.ranker.top(searches, n=k)
         ]
         transcript = tuple(f"search: {search}" for search in searches)
-        return Retrieval(hits=in_turns(found, Toolbox(), k=k), transcript=transcript, usage=ask.usage)
+        return Retrieval(
+            hits=in_turns(found, Toolbox(), k=k), transcript=transcript, usage=ask.usage
+        )

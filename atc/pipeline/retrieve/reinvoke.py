@@ -22,7 +22,11 @@ from protocols.model import Ask, Message
 
 
 def expanded_dense(
-    documents: Sequence[ToolDocument], expansions: Store, embedder: Embedder, *, queries: int = QUERIES
+    documents: Sequence[ToolDocument],
+    expansions: Store,
+    embedder: Embedder,
+    *,
+    queries: int = QUERIES,
 ) -> Ranker:
     """Re-Invoke's documents: a copy with each synthetic query, whose embeddings are averaged (Algorithm 2).
 
@@ -32,7 +36,9 @@ def expanded_dense(
     copies = []
     for document in documents:
         written = expansions.texts(document, most=queries)
-        copies.append([f"{vector_text(document)}\n{query}" for query in written] or [vector_text(document)])
+        copies.append(
+            [f"{vector_text(document)}\n{query}" for query in written] or [vector_text(document)]
+        )
     names = [document.name for document in documents]
     owners = np.repeat(np.arange(len(documents)), [len(texts) for texts in copies])
     every = [text for texts in copies for text in texts]
@@ -41,18 +47,31 @@ def expanded_dense(
 
 
 def expanded_lexical(
-    documents: Sequence[ToolDocument], expansions: Store, *, kinds: Sequence[str] = ("queries",), queries: int = QUERIES
+    documents: Sequence[ToolDocument],
+    expansions: Store,
+    *,
+    kinds: Sequence[str] = ("queries",),
+    queries: int = QUERIES,
 ) -> Ranker:
     """BM25 over documents with all their synthetic queries behind them.
 
     BM25 scores of copies do not average into a document's: rare words of one query would count as often as it has
     copies. So one text holds all queries, as in Doc2Query.
     """
-    every = ["\n".join([words_text(one), *expansions.texts(one, kinds, most=queries)]) for one in documents]
+    every = [
+        "\n".join([words_text(one), *expansions.texts(one, kinds, most=queries)])
+        for one in documents
+    ]
     return Lexical.build([document.name for document in documents], every)
 
 
-def d2q(documents: Sequence[ToolDocument], expansions: Store, embedder: Embedder, *, queries: int = QUERIES) -> Ranker:
+def d2q(
+    documents: Sequence[ToolDocument],
+    expansions: Store,
+    embedder: Embedder,
+    *,
+    queries: int = QUERIES,
+) -> Ranker:
     """A ranker by meaning over documents with their predicted queries behind them, one text each: N = 10 in ToolQP.
 
     The queries are those of Re-Invoke: ToolQP writes both by one prompt (Figure 12). This is Doc2Query as it was
@@ -60,8 +79,13 @@ def d2q(documents: Sequence[ToolDocument], expansions: Store, embedder: Embedder
     each, which is `expanded_dense`; by words it is `expanded_lexical`. An embedding model reads only the beginning of a
     text, 256 tokens for MiniLM, so that of a long document it sees few of the queries, or none.
     """
-    every = ["\n".join([vector_text(document), *expansions.texts(document, most=queries)]) for document in documents]
-    return Dense([document.name for document in documents], expansions.embedded(every, embedder), embedder)
+    every = [
+        "\n".join([vector_text(document), *expansions.texts(document, most=queries)])
+        for document in documents
+    ]
+    return Dense(
+        [document.name for document in documents], expansions.embedded(every, embedder), embedder
+    )
 
 
 def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
@@ -130,9 +154,16 @@ def split(query: str) -> tuple[str, ...]:
     """
     parts: dict[str, None] = {}
     for line in query.splitlines():
-        for sentence in _SENTENCE.split(" ".join(line.split())):  # one blank at a time: no pattern runs over many
-            clauses = (_OPENING.sub("", clause.strip(" \"'“”,;:-")).strip() for clause in _CONJUNCTION.split(sentence))
-            parts |= dict.fromkeys(clause for clause in clauses if len(re.findall(r"\w+", clause)) >= _LEAST_WORDS)
+        for sentence in _SENTENCE.split(
+            " ".join(line.split())
+        ):  # one blank at a time: no pattern runs over many
+            clauses = (
+                _OPENING.sub("", clause.strip(" \"'“”,;:-")).strip()
+                for clause in _CONJUNCTION.split(sentence)
+            )
+            parts |= dict.fromkeys(
+                clause for clause in clauses if len(re.findall(r"\w+", clause)) >= _LEAST_WORDS
+            )
             if len(parts) >= _MOST_REQUESTS:
                 break
     return tuple(parts)[:_MOST_REQUESTS] if len(parts) > 1 else (query.strip(),)
@@ -157,4 +188,6 @@ class ReInvoke:
         views, usage = self._find(query) if self._find is not None else ((query,), Usage())
         transcript = [f"intent: {view}" for view in views] if self._find is not None else []
         lists = [hits(one, self._ranker.names, k=k) for one in self._ranker.top(views, n=k)]
-        return Retrieval(hits=tuple(multi_view(lists)[:k]), transcript=tuple(transcript), usage=usage)
+        return Retrieval(
+            hits=tuple(multi_view(lists)[:k]), transcript=tuple(transcript), usage=usage
+        )

@@ -23,7 +23,15 @@ from atc.core.parallel import Request, require
 from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval, View
 from atc.pipeline.retrieve.document import ToolDocument, json_text
 from atc.pipeline.retrieve.fuse import hits
-from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, fault, json_object, one_text
+from atc.pipeline.retrieve.model_replies import (
+    Tally,
+    a_list,
+    a_text,
+    an_object,
+    fault,
+    json_object,
+    one_text,
+)
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
 from protocols.truncate import clipped
@@ -35,7 +43,11 @@ _QUERY_CHARACTERS, _TOOL_CHARACTERS = 4000, 300
 """Of the query, and of a tool of the first pass: so that a prompt fits a small context."""
 
 TOOL_SCHEMA = an_object(
-    {"name": a_text(60), "description": a_text(400), "parameters": a_list(a_text(40), most=_MOST_PARAMETERS)}
+    {
+        "name": a_text(60),
+        "description": a_text(400),
+        "parameters": a_list(a_text(40), most=_MOST_PARAMETERS),
+    }
 )
 SEARCH_SCHEMA = an_object({"search": a_list(a_text(80), most=_MOST_PHRASES, least=1)})
 
@@ -102,7 +114,13 @@ class Rewriter:
         messages = opening(method, query, [self._documents[name] for name in found])
         schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
         requests = [
-            Request(messages=messages, schema=schema, temperature=method.temperature, seed=seed, max_tokens=MAX_TOKENS)
+            Request(
+                messages=messages,
+                schema=schema,
+                temperature=method.temperature,
+                seed=seed,
+                max_tokens=MAX_TOKENS,
+            )
             for seed in range(method.samples)
         ]
         most = len(requests) if ask.powers.parallel else 1
@@ -110,7 +128,9 @@ class Rewriter:
         written = []
         for number, reply in enumerate(replies, start=1):
             text, problem = self._read(reply, query)
-            notes.append(f"{method.writes} {number}: " + (f"left out, it is {problem}" if problem else text))
+            notes.append(
+                f"{method.writes} {number}: " + (f"left out, it is {problem}" if problem else text)
+            )
             if problem is None:
                 written.append(text)
         if not written:
@@ -160,7 +180,12 @@ def opening(method: Method, query: str, shown: Sequence[ToolDocument]) -> list[M
 
     What is the same for every query stands first, so that a model reads it once.
     """
-    messages = [Message("system", fill(f"rewrite_{method.writes}_feedback" if shown else f"rewrite_{method.writes}"))]
+    messages = [
+        Message(
+            "system",
+            fill(f"rewrite_{method.writes}_feedback" if shown else f"rewrite_{method.writes}"),
+        )
+    ]
     asked = clipped(query.strip(), _QUERY_CHARACTERS)
     if not shown:
         return [*messages, Message("user", fill("rewrite_request", query=asked))]

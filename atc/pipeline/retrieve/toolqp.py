@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.fuse import peak_rank
-from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, one_text, texts
+from atc.pipeline.retrieve.model_replies import (
+    Tally,
+    a_list,
+    a_text,
+    an_object,
+    json_object,
+    one_text,
+    texts,
+)
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
 from protocols.response import one_line
@@ -28,7 +36,9 @@ _TRIES = 3
 _DEPTH = 20
 """Tools of each query that are ranked, at least."""
 _NONE = "none"
-_PLAN_SCHEMA = an_object({"plan": a_text(600), "sub_goals": a_list(a_text(200, least=3), most=_MOST_GOALS, least=1)})
+_PLAN_SCHEMA = an_object(
+    {"plan": a_text(600), "sub_goals": a_list(a_text(200, least=3), most=_MOST_GOALS, least=1)}
+)
 
 
 class Found:
@@ -62,7 +72,13 @@ class ToolQP:
     """
 
     def __init__(
-        self, base: Retriever, documents: Mapping[str, ToolDocument], ask: Ask, *, queries: int = 10, shown: int = 5
+        self,
+        base: Retriever,
+        documents: Mapping[str, ToolDocument],
+        ask: Ask,
+        *,
+        queries: int = 10,
+        shown: int = 5,
     ) -> None:
         if min(queries, shown) < 1:
             raise ValueError(f"queries and shown must be 1 or more, not {queries} and {shown}")
@@ -81,16 +97,29 @@ class ToolQP:
         ask, found = Tally(self._ask), Found(self._base, depth=max(k, _DEPTH))
         notes = [f"own query → {_named(found.look(query)[: self._shown])}"]
         task = query if len(query) <= _TASK_LETTERS else query[:_TASK_LETTERS] + " …"
-        messages = [Message("system", fill("toolqp_system")), Message("user", fill("toolqp_task", task=task))]
-        text = ask(messages, schema=_PLAN_SCHEMA, temperature=PLAN_TEMPERATURE, seed=0, max_tokens=PLAN_TOKENS).text
+        messages = [
+            Message("system", fill("toolqp_system")),
+            Message("user", fill("toolqp_task", task=task)),
+        ]
+        text = ask(
+            messages,
+            schema=_PLAN_SCHEMA,
+            temperature=PLAN_TEMPERATURE,
+            seed=0,
+            max_tokens=PLAN_TOKENS,
+        ).text
         plan = json_object(text)
         goals = list(dict.fromkeys(texts(plan.get("sub_goals"))))[:_MOST_GOALS] or [task]
         notes += [f"plan: {breakdown}"] if (breakdown := one_text(plan.get("plan"))) else []
         notes += [f"sub-goal {number}: {goal}" for number, goal in enumerate(goals, start=1)]
         notes += self._search(goals, [*messages, Message("assistant", text)], ask, found)
-        return Retrieval(hits=tuple(peak_rank(found.lists)[:k]), transcript=tuple(notes), usage=ask.usage)
+        return Retrieval(
+            hits=tuple(peak_rank(found.lists)[:k]), transcript=tuple(notes), usage=ask.usage
+        )
 
-    def _search(self, goals: Sequence[str], messages: list[Message], ask: Ask, found: Found) -> list[str]:
+    def _search(
+        self, goals: Sequence[str], messages: list[Message], ask: Ask, found: Found
+    ) -> list[str]:
         """Searches for sub-goal after sub-goal, and gives a line for each query.
 
         Where the model writes no new query for a sub-goal, the sub-goal is the query.
@@ -98,17 +127,25 @@ class ToolQP:
         notes: list[str] = []
         asked: set[str] = set()
         goal = tries = 0
-        judged: Sequence[Hit] | None = None  # what the reply is to judge; None where it is not asked to
+        judged: Sequence[Hit] | None = (
+            None  # what the reply is to judge; None where it is not asked to
+        )
         question = fill("toolqp_first", goal=goals[0])
         for number in range(1, self._queries + 1):
             messages.append(Message("user", question))
             schema = _reply_schema(judged)
             text = ask(
-                messages, schema=schema, temperature=QUERY_TEMPERATURE, seed=number, max_tokens=QUERY_TOKENS
+                messages,
+                schema=schema,
+                temperature=QUERY_TEMPERATURE,
+                seed=number,
+                max_tokens=QUERY_TOKENS,
             ).text
             messages.append(Message("assistant", text))
             reply = json_object(text)
-            if number > 1 and (judged is None or reply.get("serves") in {hit.tool for hit in judged} - {_NONE}):
+            if number > 1 and (
+                judged is None or reply.get("serves") in {hit.tool for hit in judged} - {_NONE}
+            ):
                 goal, tries = goal + 1, 0
             if goal == len(goals):
                 return [*notes, "stopped: every sub-goal has a tool"]
@@ -137,7 +174,11 @@ def listing(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
     lines = []
     for number, hit in enumerate(found, start=1):
         document = documents.get(hit.tool)
-        about = one_line(document.description or document.title, limit=_DESCRIPTION_LETTERS) if document else ""
+        about = (
+            one_line(document.description or document.title, limit=_DESCRIPTION_LETTERS)
+            if document
+            else ""
+        )
         lines.append(f"{number}. {hit.tool}: {about}" if about else f"{number}. {hit.tool}")
     return "\n".join(lines) or "(nothing)"
 

@@ -44,7 +44,9 @@ _NO_SPACES = (
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _UNSPACED = re.compile(f"[{_NO_SPACES}]")
-_PIECES = re.compile(rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}")
+_PIECES = re.compile(
+    rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}"
+)
 """Runs of a script without spaces, runs of other letters and their marks, and the pieces of ASCII."""
 
 

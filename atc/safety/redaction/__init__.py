@@ -63,7 +63,11 @@ class Redactor:
         """
         given, gave = self._schemas(call)
         came = call.result if call.error is None else call.error
-        found = secrets_of(call.arguments, given) + secrets_of(came, gave) + secrets_of(call.baseline, None)
+        found = (
+            secrets_of(call.arguments, given)
+            + secrets_of(came, gave)
+            + secrets_of(call.baseline, None)
+        )
         self._take(found, f"{execution}.{call.index}")
 
     def learn_run(self, stored: StoredRun) -> None:
@@ -118,7 +122,11 @@ class Redactor:
             case list() if any(map(is_dataclass, thing)):
                 changed = [self.value(item) for item in thing]
             case _ if is_dataclass(thing) and not isinstance(thing, type):
-                parts = {field.name: self.value(getattr(thing, field.name)) for field in fields(thing) if field.init}
+                parts = {
+                    field.name: self.value(getattr(thing, field.name))
+                    for field in fields(thing)
+                    if field.init
+                }
                 changed = replace(thing, **parts)
             case _:
                 changed = covered(thing, schema, self._cover, rest=self._rest)
@@ -150,7 +158,10 @@ class Redactor:
         """Take secrets of a call, by its mark, or of the next program, source or value that has new ones."""
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
-            new = [self._add(value, f"{first}.{number}") for number, value in enumerate(values, start=1)]
+            new = [
+                self._add(value, f"{first}.{number}")
+                for number, value in enumerate(values, start=1)
+            ]
             if any(new) and mark in self._counts:
                 self._counts[mark] += 1
 
@@ -159,7 +170,9 @@ class Redactor:
         key = _key(value)
         if key in self._placeholders or conceals_nothing(key[1]):
             return False
-        while (name := placeholder(value, mark)) in self._values:  # a call of the same number was learned before
+        while (
+            name := placeholder(value, mark)
+        ) in self._values:  # a call of the same number was learned before
             mark += ".1"
         self._values[name] = value
         self._text.add(key[1], name)
@@ -174,7 +187,11 @@ class Redactor:
     def _call(self, call: ToolCall) -> ToolCall:
         given, gave = self._schemas(call)
         # Their secrets first: the texts may tell of them.
-        changed = replace(call, arguments=self.value(dict(call.arguments), given), result=self.value(call.result, gave))
+        changed = replace(
+            call,
+            arguments=self.value(dict(call.arguments), given),
+            result=self.value(call.result, gave),
+        )
         names = ("error", "curl", "note", "drift", "baseline")
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
@@ -188,7 +205,11 @@ class Redactor:
         if isinstance(leaf, bool) or not isinstance(leaf, int | float):
             return leaf
         key = _key(leaf)
-        return self._placeholders.get(key, leaf) if sum(map(str.isdigit, key[1])) >= _LONG_NUMBER else leaf
+        return (
+            self._placeholders.get(key, leaf)
+            if sum(map(str.isdigit, key[1])) >= _LONG_NUMBER
+            else leaf
+        )
 
 
 def _key(value: Json) -> tuple[str, str]:
@@ -201,7 +222,10 @@ def _key(value: Json) -> tuple[str, str]:
 def by_alias(tool: Tool) -> JsonObject:
     """The schema of a tool's arguments under the names that programs give them."""
     schema, properties = tool.protocol.input_schema, tool.protocol.parameters
-    return {**schema, "properties": {alias: properties[name] for alias, name in tool.arguments.items()}}
+    return {
+        **schema,
+        "properties": {alias: properties[name] for alias, name in tool.arguments.items()},
+    }
 
 
 def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
@@ -231,9 +255,19 @@ def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
             given: dict[str, Json] = {}
             for keyword in node.keywords:
                 value = _literal(keyword.value, names)
-                given |= {keyword.arg: value} if keyword.arg is not None else value if isinstance(value, dict) else {}
+                given |= (
+                    {keyword.arg: value}
+                    if keyword.arg is not None
+                    else value
+                    if isinstance(value, dict)
+                    else {}
+                )
             # The tool stands in front of the arguments, or among them: `asyncio.to_thread(login, password=…)`.
-            called = (tools[n.id] for n in (node.func, *node.args[:1]) if isinstance(n, ast.Name) and n.id in tools)
+            called = (
+                tools[n.id]
+                for n in (node.func, *node.args[:1])
+                if isinstance(n, ast.Name) and n.id in tools
+            )
             tool = next(called, None)
             found += secrets_of(given, by_alias(tool) if tool is not None else None)
     return found
@@ -250,6 +284,10 @@ def _literal(node: ast.expr | None, names: Mapping[str, Json]) -> Json:
             return [_literal(item, names) for item in items]
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
-            return {str(_literal(k, names)): _literal(v, names) for k, v in pairs if isinstance(k, ast.Constant)}
+            return {
+                str(_literal(k, names)): _literal(v, names)
+                for k, v in pairs
+                if isinstance(k, ast.Constant)
+            }
         case _:
             return None

@@ -38,7 +38,10 @@ class SecretText:
                 self._short.setdefault(spelling, placeholder)
             elif len(spelling) >= SHORT and spelling not in self._names:
                 with self._lock:
-                    self._names[spelling], self._longest = placeholder, max(self._longest, len(spelling))
+                    self._names[spelling], self._longest = (
+                        placeholder,
+                        max(self._longest, len(spelling)),
+                    )
                     insort(self._long.setdefault(spelling[:SHORT], []), spelling)
 
     def __call__(self, text: str) -> str:
@@ -104,4 +107,6 @@ class SecretText:
 
 def _shared(one: str, other: str) -> int:
     """How many first characters of two texts are the same."""
-    return bisect_left(range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1]))
+    return bisect_left(
+        range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1])
+    )

@@ -62,7 +62,12 @@ class Taint:
     """
 
     def __init__(
-        self, task: str, tools: Toolbox, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]
+        self,
+        task: str,
+        tools: Toolbox,
+        *,
+        rules: Iterable[str],
+        calls: Callable[[], Sequence[ToolCall]],
     ) -> None:
         self._task, self._tools, self._calls = task, tools, calls
         self._trusted = Trusted(rules, tools)
@@ -73,26 +78,42 @@ class Taint:
         """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
         if blind and not any(map(_says_something, self._tools.values())):
             constants = [
-                node for node in ast.walk(parsed(source) or ast.Module([], [])) if isinstance(node, ast.Constant)
+                node
+                for node in ast.walk(parsed(source) or ast.Module([], []))
+                if isinstance(node, ast.Constant)
             ]
             self._written |= {node.value for node in constants if isinstance(node.value, str)}
 
     def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
         """The values of a call that ask; `arguments` by original name."""
-        leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_surely_clean(tool, leaf)]
-        found = walk_responses(reversed(self._calls())) if leaves else ()  # the latest response first
-        seen = [(call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)]
+        leaves = [
+            leaf
+            for leaf in sensitive_leaves(tool.protocol, arguments)
+            if not self._is_surely_clean(tool, leaf)
+        ]
+        found = (
+            walk_responses(reversed(self._calls())) if leaves else ()
+        )  # the latest response first
+        seen = [
+            (call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)
+        ]
         places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
-        texts = [(call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)]
+        texts = [
+            (call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)
+        ]
         return tuple(
-            self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ()) for number, leaf in enumerate(leaves)
+            self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ())
+            for number, leaf in enumerate(leaves)
         )
 
     def beside(self, one: Tainted) -> list[Json]:
         """The other values at the place of the response that a whole argument came from, where it is an item's."""
         if one.path or one.within is not None:
             return []
-        seen = [(call, general(path), inner) for call, path, inner in walk_responses(reversed(self._calls()))]
+        seen = [
+            (call, general(path), inner)
+            for call, path, inner in walk_responses(reversed(self._calls()))
+        ]
         came = next((made for made in seen if same(made[2]) == same(one.value)), None)
         if came is None or EACH not in came[1]:
             return []
@@ -118,15 +139,23 @@ class Taint:
         value = leaf.value
         if (
             (tool.alias, leaf.argument, same(value)) in self._agreed
-            or not self._written.isdisjoint(text for text in (value, leaf.within) if isinstance(text, str))
+            or not self._written.isdisjoint(
+                text for text in (value, leaf.within) if isinstance(text, str)
+            )
             or self._trusted.name(value)
             or stands_in(self._task, value, leaf.kind)
             or self._trusted.gave(value, self._calls)
             or (leaf.kind == "opaque" and self._is_known_id(value))
         ):
             return True
-        parts = re.split(r"[,;] *", value) if leaf.kind == "recipient" and isinstance(value, str) else []
-        return len(parts) > 1 and all(is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts)
+        parts = (
+            re.split(r"[,;] *", value)
+            if leaf.kind == "recipient" and isinstance(value, str)
+            else []
+        )
+        return len(parts) > 1 and all(
+            is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts
+        )
 
     def _is_known_id(self, value: Json) -> bool:
         """Return True if the text is as short as an id, and a response has it as it is."""
@@ -135,7 +164,10 @@ class Taint:
         return any(inner == value for _, _, inner in walk_responses(self._calls()))
 
     def _tainted(
-        self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], texts: Iterable[tuple[ToolCall, Path, str]]
+        self,
+        leaf: Leaf,
+        places: Mapping[Same, tuple[ToolCall, Path]],
+        texts: Iterable[tuple[ToolCall, Path, str]],
     ) -> Tainted:
         """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
         value = leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
@@ -153,7 +185,9 @@ class Taint:
             parts = (_field(call, path) for call, path, held in texts if value.casefold() in held)
             origin = next((f"it is a part of {field}" for field in parts), origin)
         known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
-        return Tainted(**known, origin=origin, rules=tuple(rule for rule in rules if rule is not None))
+        return Tainted(
+            **known, origin=origin, rules=tuple(rule for rule in rules if rule is not None)
+        )
 
 
 def _field(call: ToolCall, path: Path) -> str:
@@ -163,5 +197,11 @@ def _field(call: ToolCall, path: Path) -> str:
 
 def _says_something(tool: Tool) -> bool:
     """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
-    held = (inner for part in parts(dump(tool.protocol)) for inner in (part if isinstance(part, dict) else [part]))
-    return bool(tool.source) or any(isinstance(one, str) and not re.fullmatch(r"[\w-]*", one) for one in held)
+    held = (
+        inner
+        for part in parts(dump(tool.protocol))
+        for inner in (part if isinstance(part, dict) else [part])
+    )
+    return bool(tool.source) or any(
+        isinstance(one, str) and not re.fullmatch(r"[\w-]*", one) for one in held
+    )

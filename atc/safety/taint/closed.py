@@ -32,7 +32,11 @@ class Guarantees:
 
         def lists(schema: JsonObject, value: Json) -> bool:
             nonlocal is_one
-            if not isinstance(value, list | Mapping) and types(schema) and {*types(schema)} <= _NO_CHOICE:
+            if (
+                not isinstance(value, list | Mapping)
+                and types(schema)
+                and {*types(schema)} <= _NO_CHOICE
+            ):
                 return not only_one
             choices = [schema["const"]] if "const" in schema else schema.get("enum")
             if not isinstance(choices, list) or (only_one and len(choices) > 1):
@@ -58,7 +62,9 @@ class _Search:
         self._root, self._test = root, test
         self._left = _MOST_VISITED
 
-    def holds(self, schema: Json, value: Json, path: Path, above: frozenset[str] = frozenset()) -> bool:
+    def holds(
+        self, schema: Json, value: Json, path: Path, above: frozenset[str] = frozenset()
+    ) -> bool:
         """Return True if `schema` makes the test hold for `value`, or for what leads to the place beneath it."""
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:
@@ -74,13 +80,17 @@ class _Search:
             return True
         return bool(path) and self._below(schema, value, path)
 
-    def _by_reference(self, schema: JsonObject, value: Json, path: Path, above: frozenset[str]) -> bool:
+    def _by_reference(
+        self, schema: JsonObject, value: Json, path: Path, above: frozenset[str]
+    ) -> bool:
         ref = schema.get("$ref")
         if not isinstance(ref, str) or ref in above:
             return False
         return self.holds(pointer(self._root, ref), value, path, above | {ref})
 
-    def _in_every(self, branches: list[Json], value: Json, path: Path, above: frozenset[str]) -> bool:
+    def _in_every(
+        self, branches: list[Json], value: Json, path: Path, above: frozenset[str]
+    ) -> bool:
         """Return True if each branch that may hold the value makes the test hold."""
         possible = [branch for branch in branches if not self._excludes(branch, value)]
         return bool(possible) and all(self.holds(branch, value, path, above) for branch in possible)

@@ -55,12 +55,25 @@ class Given:
         forms = [letters for text in every for form in decoded(text) if (letters := _letters(form))]
         self._forms = list(dict.fromkeys([*forms, *(form[::-1] for form in forms)]))
         texts = [text for text in texts if len(text) <= _LONGEST_CIPHER]
-        self._ciphers = [_letters(text[start::step]) for text in texts for step in (2, 3) for start in range(step)]
-        self._ciphers += [one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _deciphered(form)]
+        self._ciphers = [
+            _letters(text[start::step])
+            for text in texts
+            for step in (2, 3)
+            for start in range(step)
+        ]
+        self._ciphers += [
+            one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _deciphered(form)
+        ]
         self._counts = {Decimal(len(value)) for value in [*lists, *texts]}
-        words = {_letters(word) for text in [*texts, *keys] for word in [text, *re.split(r"[\W_]+", text)]}
+        words = {
+            _letters(word)
+            for text in [*texts, *keys]
+            for word in [text, *re.split(r"[\W_]+", text)]
+        }
         self._wholes = {word for word in words if len(word) > 1}
-        self._numbers = [number for inner in leaves for number in _numbers_of(inner)][:_MOST_NUMBERS]
+        self._numbers = [number for inner in leaves for number in _numbers_of(inner)][
+            :_MOST_NUMBERS
+        ]
 
     def makes(self, value: Json) -> bool:
         """Return True if the value can be built from what was given."""
@@ -69,7 +82,9 @@ class Given:
         meant = number(value) if isinstance(value, str) else Decimal(same(value)[1])
         if meant is not None and self._counts_to(meant):
             return True
-        return self._covers(_letters(_SCHEME.sub("", value if isinstance(value, str) else plain(value))))
+        return self._covers(
+            _letters(_SCHEME.sub("", value if isinstance(value, str) else plain(value)))
+        )
 
     def _counts_to(self, number: Decimal) -> bool:
         """Return True if the number can be calculated from what was given, or is how much was given."""
@@ -82,7 +97,10 @@ class Given:
             if wanted >= _SMALL_NUMBER:
                 return any(wanted == abs(made) for made in _combined(self._numbers))
             # Most small numbers can be made of small ones, and of many: only two large ones tell something.
-            return any(wanted == abs(made) for made in _pairs([one for one in self._numbers if abs(one) >= wanted]))
+            return any(
+                wanted == abs(made)
+                for made in _pairs([one for one in self._numbers if abs(one) >= wanted])
+            )
 
     def _covers(self, letters: str) -> bool:
         """Return True if all letters and digits but a few stand in what was given, in parts of any order."""
@@ -140,9 +158,15 @@ def _numbers_of(value: Json) -> list[Decimal]:
 
 def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
     """Yield the numbers that simple arithmetic makes of these, also a thousandth or a hundredfold of them."""
-    some = list(_reduced(numbers)) if len(numbers) <= _MOST_COMBINED else [*numbers, *_pairs(numbers)]
+    some = (
+        list(_reduced(numbers)) if len(numbers) <= _MOST_COMBINED else [*numbers, *_pairs(numbers)]
+    )
     if numbers:
-        some += [sum(numbers, Decimal()), sum(numbers, Decimal()) / len(numbers), Decimal(len(numbers))]
+        some += [
+            sum(numbers, Decimal()),
+            sum(numbers, Decimal()) / len(numbers),
+            Decimal(len(numbers)),
+        ]
     for made in some:
         yield from (made, made.quantize(_CENT), made.quantize(_ONE))
         yield from (made * scale for scale in _TENS_OF)

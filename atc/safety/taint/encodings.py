@@ -24,7 +24,10 @@ _SHORT = 200
 _LONGEST_INNER = 1_000_000
 """Characters or bytes of what is decoded; the rest is left out, and such a text is opaque by itself."""
 
-_ESCAPE = re.compile(r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})", re.ASCII)
+_ESCAPE = re.compile(
+    r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})",
+    re.ASCII,
+)
 _UNICODE_PERCENT = re.compile(r"%u([\da-fA-F]{4})", re.ASCII)
 _NAMED = re.compile(r"\\N\{([A-Z][A-Z \d-]{1,80})\}")
 _MAIL_WORD = re.compile(r"=\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?([qQbB])\?([^?\s]{1,400})\?=")
@@ -62,7 +65,12 @@ def decoded(text: str) -> list[str]:
 def _decoded(text: str) -> tuple[str, ...]:
     found = latest = {text: None}
     for _ in range(_DEPTH):
-        latest = {inner: None for one in latest for inner in _inner(one) if inner.strip() and inner not in found}
+        latest = {
+            inner: None
+            for one in latest
+            for inner in _inner(one)
+            if inner.strip() and inner not in found
+        }
         if not latest or len(found) > _MOST_FORMS:
             break
         found = found | latest
@@ -90,13 +98,20 @@ def _inner(text: str) -> Iterator[str]:
         yield from _of_base64(run)
     whole = "".join(text.split())
     lines = [line.strip() for line in text.splitlines()]
-    ends = (whole, "".join(filter(_RUN_ALONE.fullmatch, lines)), text.rpartition("\n\n")[2], text.rpartition(":")[2])
+    ends = (
+        whole,
+        "".join(filter(_RUN_ALONE.fullmatch, lines)),
+        text.rpartition("\n\n")[2],
+        text.rpartition(":")[2],
+    )
     for alphabet in (r"[^A-Za-z\d+/_=-]", r"[^A-Za-z\d+/]"):
         for squeezed in dict.fromkeys(re.sub(alphabet, "", end) for end in ends):
             if len(squeezed) >= 8 and _NO_WORD.search(squeezed):
                 yield from _of_base64(squeezed)
     for pairs in _HEX_PAIRS.findall(text):
-        yield from _texts(bytes.fromhex("".join(re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower())))))
+        yield from _texts(
+            bytes.fromhex("".join(re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower()))))
+        )
     for decode in (_base32, base64.b85decode, _ascii85, _z85):
         with suppress(ValueError):
             yield from _texts(decode(whole.encode("ascii")))
@@ -104,12 +119,19 @@ def _inner(text: str) -> Iterator[str]:
         with suppress(ValueError):
             yield from _texts(_base32(run.encode()))
     listed = "".join(_LISTED.sub("", text).split())
-    if listed != whole and len(listed) >= _SHORTEST_RUN and _RUN_ALONE.fullmatch(listed) and _NO_WORD.search(listed):
+    if (
+        listed != whole
+        and len(listed) >= _SHORTEST_RUN
+        and _RUN_ALONE.fullmatch(listed)
+        and _NO_WORD.search(listed)
+    ):
         yield from _of_base64(listed)
     yield from _of_digits(text)
     if text.startswith("begin "):
         with suppress(ValueError):  # `binascii.Error` too
-            yield from _texts(b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end"))
+            yield from _texts(
+                b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end")
+            )
 
 
 def _unescaped(text: str) -> Iterator[str]:
@@ -124,7 +146,12 @@ def _unescaped(text: str) -> Iterator[str]:
         yield _LISTED_TEXTS.sub("", text)
     yield _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
     joined = _CONTINUED.sub("", text)
-    yield from (joined, _ADJACENT.sub("", joined), _FOLDED.sub(" ", joined), _FOLDED.sub("", joined))
+    yield from (
+        joined,
+        _ADJACENT.sub("", joined),
+        _FOLDED.sub(" ", joined),
+        _FOLDED.sub("", joined),
+    )
     if _MAIL_ESCAPES.search(text):
         yield from _texts(quopri.decodestring(text.encode(errors="surrogatepass")))
     if _UTF7.search(text):
@@ -134,7 +161,11 @@ def _unescaped(text: str) -> Iterator[str]:
         yield text.replace("\0", "")
         return
     tags = text.translate(_TAGS) if text.translate(_TAGS) != text else ""
-    kept = (c for c in unicodedata.normalize("NFKC", tags or text) if unicodedata.category(c) not in ("Cf", "Mn"))
+    kept = (
+        c
+        for c in unicodedata.normalize("NFKC", tags or text)
+        if unicodedata.category(c) not in ("Cf", "Mn")
+    )
     yield "".join(kept).replace("\0", "")
 
 
@@ -171,7 +202,9 @@ def _of_digits(text: str) -> Iterator[str]:
     if _BITS.fullmatch(text.strip()):
         bits = re.sub("[^01]", "", text)
         for width in (7, 8):
-            yield from of_numbers([int(bits[at : at + width], 2) for at in range(0, len(bits), width)])
+            yield from of_numbers(
+                [int(bits[at : at + width], 2) for at in range(0, len(bits), width)]
+            )
 
 
 def _base32(data: bytes) -> bytes:
@@ -220,7 +253,9 @@ def _plain_texts(data: bytes) -> Iterator[str]:
             if likely and all(c.isprintable() or c.isspace() or c in "\ufeff\0" for c in inner):
                 yield inner
                 return
-    told = _PRINTED.sub(b"\n", data.replace(b"\0", b""))  # the texts within a binary format, one on a line
+    told = _PRINTED.sub(
+        b"\n", data.replace(b"\0", b"")
+    )  # the texts within a binary format, one on a line
     if sum(map(len, re.findall(rb"[A-Za-z]{4,}", told))) * 3 >= len(data):
         yield b"\n".join(map(_without_length, told.split(b"\n"))).decode("ascii")
 
@@ -234,7 +269,9 @@ def _inflated(window: int) -> _Decompress:
     def inflate(data: bytes) -> bytes:
         reader = zlib.decompressobj(window)
         unpacked = reader.decompress(data, _LONGEST_INNER)
-        return unpacked if window > 0 or reader.eof else b""  # without a head, anything begins like compressed data
+        return (
+            unpacked if window > 0 or reader.eof else b""
+        )  # without a head, anything begins like compressed data
 
     return inflate
 

@@ -42,7 +42,9 @@ def parts(text: str) -> Iterator[Part]:
     brace = text.find("{")
     for match in _PART.finditer(text):
         if match["quoted"] is not None:
-            yield Part(match["quoted"], match.start(), match.end("names") if match["names"] else None)
+            yield Part(
+                match["quoted"], match.start(), match.end("names") if match["names"] else None
+            )
         elif 0 <= brace < match.start():
             yield Part(match["bare"], match.start(), match.end("colon"))
 
@@ -56,7 +58,9 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
     """
     try:
         begin = _OPENING.match(text, start)
-        value, end = _STRICT.raw_decode(text, begin.end()) if begin is not None else _scalar_at(text, start)
+        value, end = (
+            _STRICT.raw_decode(text, begin.end()) if begin is not None else _scalar_at(text, start)
+        )
     except (ValueError, RecursionError):
         value, end = _scalar_at(text, start)
     if _BEHIND.match(text, end) is None:

@@ -35,13 +35,17 @@ HOW_MUCH = re.compile(r"[^\D0]|[一二三四五六七八九十百千万億兆]")
 _MOST_WORDS = 4
 """Words of a label such as `Total amount (EUR)`; a text of more is a sentence."""
 
-_EMAIL = re.compile(r"(?:mailto:)?[^\s@<>,;:\"()]+@[^\s@<>,;:\"()]+\.[^\s@<>,;:\"()]+", re.IGNORECASE)
+_EMAIL = re.compile(
+    r"(?:mailto:)?[^\s@<>,;:\"()]+@[^\s@<>,;:\"()]+\.[^\s@<>,;:\"()]+", re.IGNORECASE
+)
 _NAMED_EMAIL = re.compile(r"[^<>]*<[^\s@<>]+@[^\s@<>]+>")
 _PHONE = re.compile(r"(?:tel|sms):\S+|\+\d[\d\s().-]{6,20}", re.IGNORECASE)
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
 _WALLET = re.compile(r"0x[0-9a-f]{40}", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?(?://|\\\\)\S|\s*www\.\S", re.IGNORECASE)
-_HOST = re.compile(r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.?(?::\d+)?(?:/.*)?", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.?(?::\d+)?(?:/.*)?", re.IGNORECASE
+)
 _URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"})
 _HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
 _LABEL = re.compile(r"[^\W_]*[^\w\s]?|[\w/-]+(?: [\w/-]+){0,3}")
@@ -64,12 +68,21 @@ class Guesses:
 
     def __init__(self, protocol: ToolProtocol) -> None:
         self._verbs = words = words_of(protocol.name)
-        self._tells = words[:1] != () and words[0] in TELLS and (len(words) == 1 or words[1] in NAMES["persons"])
+        self._tells = (
+            words[:1] != ()
+            and words[0] in TELLS
+            and (len(words) == 1 or words[1] in NAMES["persons"])
+        )
         """Whether it is named as telling somebody something: `call`, `message_user`; not `message_login`."""
         self._is_body = len(protocol.parameters) == 1 and not self._tells and not {*words} & SENDS
         one_way = "from" not in map(str.lower, protocol.parameters)
         names = [{*words_of(name)} for name in protocol.parameters]
-        self.acts = protocol.writes or bool({*words[:1]} & (SENDS | PAYS)) or self._tells or _may_pay(names, one_way)
+        self.acts = (
+            protocol.writes
+            or bool({*words[:1]} & (SENDS | PAYS))
+            or self._tells
+            or _may_pay(names, one_way)
+        )
         self._to_somebody = one_way or bool({*words} & (SENDS | PAYS)) or self._tells
         """Whether `to` is no end of a way, a range or a conversion that has a beginning as well."""
 
@@ -88,8 +101,14 @@ class Guesses:
         if not _NAME.fullmatch(text):
             return None
         forms = [text] if _PLAIN.fullmatch(text) else decoded(text)
-        steps = [step for form in forms for step in _STEPS.split(form.replace("~1", "/").replace("~0", "~"))]
-        return next((kind for step in steps if (kind := self._by_name(words_of(step))) is not None), None)
+        steps = [
+            step
+            for form in forms
+            for step in _STEPS.split(form.replace("~1", "/").replace("~0", "~"))
+        ]
+        return next(
+            (kind for step in steps if (kind := self._by_name(words_of(step))) is not None), None
+        )
 
     def names_exactly(self, text: str) -> Sensitivity | None:
         """Return what the text is the name of, if it is nothing but the plain name of a recipient or of an amount.
@@ -100,12 +119,18 @@ class Guesses:
             return None
         steps = [step for step in _STEPS.split(text) if step and not step.isdigit()]
         words = {*words_of(steps[-1])} if steps else set[str]()
-        return self._by_name(words_of(steps[-1])) if words & (NAMES["recipients"] | NAMES["amounts"]) else None
+        return (
+            self._by_name(words_of(steps[-1]))
+            if words & (NAMES["recipients"] | NAMES["amounts"])
+            else None
+        )
 
     def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
         """On a tool that only reads, a recipient is guessed by the plainest names alone and an amount never."""
         every, verbs = set(words), set(self._verbs)
-        if not words or (words[-1] in NAMES["aside"] and not (words[-1] == "limit" and every & NAMES["amounts"])):
+        if not words or (
+            words[-1] in NAMES["aside"] and not (words[-1] == "limit" and every & NAMES["amounts"])
+        ):
             return None
         kept = words
         while len(kept) > 1 and kept[-1] in NAMES["of_an_address"]:
@@ -113,7 +138,14 @@ class Guesses:
         executed = (words[-1] in NAMES["sources"] and verbs & {*NAMES["executes"], "run"}) or (
             words[-1] in NAMES["inputs"] and verbs & NAMES["executes"]
         )
-        if words[-1] in ("id", "ids") and not every - {"email", "emails", "mail", "message", "id", "ids"}:
+        if words[-1] in ("id", "ids") and not every - {
+            "email",
+            "emails",
+            "mail",
+            "message",
+            "id",
+            "ids",
+        }:
             return None  # a record's
         if every & NAMES["urls"]:
             return "url"
@@ -155,7 +187,9 @@ class Guesses:
         if self.is_prose(name):
             return None
         last = words_of(name)[-1:]
-        hinted = bool({*last} & NAMES["maybe_urls"]) or any(b.get("format") in _URL_FORMATS for b in here)
+        hinted = bool({*last} & NAMES["maybe_urls"]) or any(
+            b.get("format") in _URL_FORMATS for b in here
+        )
         if (self.acts or hinted) and _ADDRESS.match(value):
             return "url"
         if hinted and {*last} & NAMES["hosts"] and _HOST.fullmatch(value.strip()):
@@ -167,7 +201,11 @@ def _may_pay(names: list[set[str]], one_way: bool) -> bool:
     """Return True if arguments of these words are an amount and somebody who gets it, and none pages or filters."""
     if any(words & NAMES["filters"] for words in names):
         return False
-    to = NAMES["recipients"] | NAMES["recipients_of_writes"] | {"account", *(["to"] if one_way else [])}
+    to = (
+        NAMES["recipients"]
+        | NAMES["recipients_of_writes"]
+        | {"account", *(["to"] if one_way else [])}
+    )
     return any(words & NAMES["amounts"] for words in names) and any(words & to for words in names)
 
 
@@ -175,7 +213,9 @@ def _may_pay(names: list[set[str]], one_way: bool) -> bool:
 def words_of(name: str) -> tuple[str, ...]:
     """`toAddress`, `to-address` and `to_address` are the same words."""
     if not name.isascii():
-        name = "".join(c for c in unicodedata.normalize("NFKD", name) if unicodedata.category(c) != "Mn")
+        name = "".join(
+            c for c in unicodedata.normalize("NFKD", name) if unicodedata.category(c) != "Mn"
+        )
     return tuple(filter(None, snake(name).split("_")))
 
 
@@ -210,10 +250,14 @@ def is_unit(text: str) -> bool:
     if len(text) > _LONGEST_UNIT or not _LABEL.fullmatch(text):
         return False
     halves = (text[: len(text) // 2], text[len(text) // 2 :])  # `EURUSD`
-    if currency(text) is not None or (text.isupper() and all(half in CURRENCIES for half in halves)):
+    if currency(text) is not None or (
+        text.isupper() and all(half in CURRENCIES for half in halves)
+    ):
         return True
     words = words_of(text)
-    return bool({*words} & NAMES["units"]) or any(len(word) > 2 and currency(word) is not None for word in words)
+    return bool({*words} & NAMES["units"]) or any(
+        len(word) > 2 and currency(word) is not None for word in words
+    )
 
 
 def names_a_unit(name: str) -> bool:
@@ -233,7 +277,9 @@ def _reaches_somebody(text: str) -> bool:
     parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
     if parts and all(is_email(part) or _NAMED_EMAIL.fullmatch(part) for part in parts):
         return True
-    return any(pattern.fullmatch(text) for pattern in (_PHONE, _WALLET)) or _is_iban(text.replace(" ", "").upper())
+    return any(pattern.fullmatch(text) for pattern in (_PHONE, _WALLET)) or _is_iban(
+        text.replace(" ", "").upper()
+    )
 
 
 def _is_iban(text: str) -> bool:

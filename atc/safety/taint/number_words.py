@@ -26,9 +26,23 @@ _TENS = {
 _SMALL = {word: at for words in _COUNTED.values() for at, word in enumerate(words.split(), 1)}
 _SMALL |= {word: 10 * at for words in _TENS.values() for at, word in enumerate(words.split(), 1)}
 _SMALL |= {"ein": 1, "eine": 1, "a": 1, "dozen": 12, "score": 20}
-_HUNDREDS = {"hundred": 100, "hundert": 100, "cent": 100, "cents": 100, "cien": 100, "ciento": 100, "cientos": 100}
+_HUNDREDS = {
+    "hundred": 100,
+    "hundert": 100,
+    "cent": 100,
+    "cents": 100,
+    "cien": 100,
+    "ciento": 100,
+    "cientos": 100,
+}
 _LARGE = {"thousand": 10**3, "tausend": 10**3, "mille": 10**3, "mil": 10**3, "grand": 10**3}
-_LARGE |= {"million": 10**6, "millionen": 10**6, "millions": 10**6, "millón": 10**6, "millones": 10**6}
+_LARGE |= {
+    "million": 10**6,
+    "millionen": 10**6,
+    "millions": 10**6,
+    "millón": 10**6,
+    "millones": 10**6,
+}
 _LARGE |= {"billion": 10**9, "milliarde": 10**9, "milliarden": 10**9}
 _JOINED = {"and", "und", "et", "y"}
 _EVERY = sorted({*_SMALL, *_HUNDREDS, *_LARGE, *_JOINED} - {"a"}, key=len, reverse=True)
@@ -76,7 +90,9 @@ def _spelled(words: list[str]) -> Iterator[int]:
 def _roman(word: str) -> Decimal:
     values = [_SIGNS[sign] for sign in word]
     behind = [*values[1:], 0]
-    return Decimal(sum(-value if value < after else value for value, after in zip(values, behind, strict=True)))
+    return Decimal(
+        sum(-value if value < after else value for value, after in zip(values, behind, strict=True))
+    )
 
 
 def _chinese(text: str) -> Iterator[Decimal]:

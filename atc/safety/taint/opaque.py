@@ -11,7 +11,9 @@ _LONGEST_PIECE = 12
 """Letters and digits that are no word and tell nothing: a code, a part of a UUID."""
 _SHORTEST_TOKEN = 16
 
-_ESCAPES = re.compile(r"(?:(?:\\u\{?|\\x|\\|%|=)[\da-fA-F]{2,6}\}?|&#x?[\da-fA-F]+;?|\\[0-3][0-7]{2}){4,}")
+_ESCAPES = re.compile(
+    r"(?:(?:\\u\{?|\\x|\\|%|=)[\da-fA-F]{2,6}\}?|&#x?[\da-fA-F]+;?|\\[0-3][0-7]{2}){4,}"
+)
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]{1,400}", re.IGNORECASE)
 _PIECE = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"[A-Za-z\d+/=_-]{65,}", re.ASCII)
@@ -59,8 +61,12 @@ def _is_readable(piece: str) -> bool:
 
 def _is_encoded(run: str) -> bool:
     """Return True if most of a long run of letters, digits and the signs of base64 are in no word."""
-    pieces = [piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)]
-    strange = [piece for piece in pieces if len(_TURN.findall(piece)) * _LETTERS_A_TURN > len(piece)]
+    pieces = [
+        piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)
+    ]
+    strange = [
+        piece for piece in pieces if len(_TURN.findall(piece)) * _LETTERS_A_TURN > len(piece)
+    ]
     return sum(map(len, strange)) * 2 > len(run)
 
 

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from atc.core.json_paths import KEY, Path, Step, walk
-from atc.safety.taint.guesses import NAMES, Guesses, Sensitivity, holds_a_value, names_a_field, says_how_much, words_of
+from atc.safety.taint.guesses import (
+    NAMES,
+    Guesses,
+    Sensitivity,
+    holds_a_value,
+    names_a_field,
+    says_how_much,
+    words_of,
+)
 from protocols.schema import Json, JsonObject, resolve, types
 
 _SCALARS = frozenset({"string", "boolean", "number", "integer"})
@@ -57,7 +65,12 @@ class Named:
 
     def within(self, inner: Named) -> Named:
         """Return what holds for JSON within a text: its own names, and those around it."""
-        return replace(inner, kinds=inner.kinds | self.kinds, labels=inner.labels | self.labels, beside=self.beside)
+        return replace(
+            inner,
+            kinds=inner.kinds | self.kinds,
+            labels=inner.labels | self.labels,
+            beside=self.beside,
+        )
 
 
 def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
@@ -85,7 +98,9 @@ def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
     for path in flat:
         around.pop(path, None)
     apart = flat | (own - around.keys())
-    return Named(frozenset(kinds), frozenset(labels), around, labelled, frozenset(places), frozenset(apart))
+    return Named(
+        frozenset(kinds), frozenset(labels), around, labelled, frozenset(places), frozenset(apart)
+    )
 
 
 def naming(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
@@ -96,12 +111,17 @@ def naming(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
     return {
         name: value
         for name, value in given
-        if isinstance(value, list | Mapping) or (isinstance(value, str) and guess.names(value) is not None)
+        if isinstance(value, list | Mapping)
+        or (isinstance(value, str) and guess.names(value) is not None)
     }
 
 
 def named_beside(
-    guess: Guesses, name: str, arguments: JsonObject, others: JsonObject, parameters: Mapping[str, Json]
+    guess: Guesses,
+    name: str,
+    arguments: JsonObject,
+    others: JsonObject,
+    parameters: Mapping[str, Json],
 ) -> set[Sensitivity]:
     """Return the sensitive fields that `others` name, if the argument `name` may hold the value of one of them."""
     kinds = set[Sensitivity | None]()
@@ -121,7 +141,9 @@ def named_beside(
 def _listed(guess: Guesses, name: str, value: Json) -> Iterator[Sensitivity | None]:
     """Yield the fields that a list of names, or a table of stand-ins for names, names."""
     if isinstance(value, Mapping):
-        yield from (_named_by(guess, name, inner) for inner in value.values() if isinstance(inner, str))
+        yield from (
+            _named_by(guess, name, inner) for inner in value.values() if isinstance(inner, str)
+        )
     elif isinstance(value, list) and names_a_field(name):
         yield from (guess.names(inner) for inner in value if isinstance(inner, str))
 
@@ -137,7 +159,9 @@ def _named_by(guess: Guesses, step: Step, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: Step, text: str) -> bool:
-    return isinstance(step, str) and names_a_field(step) and re.fullmatch(r"[\w.-]+", text) is not None
+    return (
+        isinstance(step, str) and names_a_field(step) and re.fullmatch(r"[\w.-]+", text) is not None
+    )
 
 
 def _is_flat(guess: Guesses, path: Path, value: list[Json]) -> bool:
@@ -164,7 +188,9 @@ def _says_what_is_done(name: str, value: Json) -> bool:
         return True
     if not isinstance(value, str):
         return False
-    is_sentence = " " in value.strip() and bool({*words[-1:]} & NAMES["prose"]) and not holds_a_value(name)
+    is_sentence = (
+        " " in value.strip() and bool({*words[-1:]} & NAMES["prose"]) and not holds_a_value(name)
+    )
     return is_sentence or not value.strip() or value.casefold() in NAMES["operations"]
 
 

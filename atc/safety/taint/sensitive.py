@@ -21,7 +21,15 @@ from atc.core.json_paths import KEY, Path, Step, text
 from atc.safety.taint.closed import Guarantees
 from atc.safety.taint.encodings import decoded, of_numbers
 from atc.safety.taint.framed import parts, same_for_all, value_at
-from atc.safety.taint.guesses import Guesses, Sensitivity, holds_a_value, is_unit, measures, names_a_unit, says_how_much
+from atc.safety.taint.guesses import (
+    Guesses,
+    Sensitivity,
+    holds_a_value,
+    is_unit,
+    measures,
+    names_a_unit,
+    says_how_much,
+)
 from atc.safety.taint.notations import Field, fields, is_natural
 from atc.safety.taint.opaque import is_opaque
 from atc.safety.taint.pairs import Named, named_beside, named_in, naming
@@ -44,7 +52,8 @@ _MOMENT = re.compile(
     re.ASCII,
 )
 _WORDS = re.compile(
-    r"(?:[A-Z]?[a-z]{0,30}\d{0,6}|\d{1,9})(?:[ _.-][A-Z]?[a-z]{1,30}){0,40}(?:[ _.-]\d{1,9}){0,2}|[\w-]{0,5}", re.ASCII
+    r"(?:[A-Z]?[a-z]{0,30}\d{0,6}|\d{1,9})(?:[ _.-][A-Z]?[a-z]{1,30}){0,40}(?:[ _.-]\d{1,9}){0,2}|[\w-]{0,5}",
+    re.ASCII,
 )
 """What no notation has a field in, and what no encoding looks like."""
 _SPACED = re.compile(r"[a-z_-]+ \d+")
@@ -90,7 +99,10 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
     others = naming(search.guess, arguments)
     for name, value in arguments.items():
         try:
-            held = [((name, leaf.kind, same(leaf.value)), leaf) for leaf in search.of_argument(name, arguments, others)]
+            held = [
+                ((name, leaf.kind, same(leaf.value)), leaf)
+                for leaf in search.of_argument(name, arguments, others)
+            ]
         except Exception:  # noqa: BLE001 - also `_TooMuchWork`: what cannot be judged is judged to need a person
             leaf = Leaf(argument=name, path=(), value=value, kind="opaque")
             held = [((name, "opaque", ("json", name)), leaf)]
@@ -117,7 +129,9 @@ class _Place:
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
     def leaf(self, value: Json, kind: Kind) -> Leaf:
-        return Leaf(argument=self.argument, path=self.path, value=value, kind=kind, within=self.within)
+        return Leaf(
+            argument=self.argument, path=self.path, value=value, kind=kind, within=self.within
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +191,19 @@ class _Search:
         if self._left < 0:
             raise _TooMuchWork
 
-    def walk(self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark) -> Iterator[Leaf]:
+    def walk(
+        self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark
+    ) -> Iterator[Leaf]:
         """Yield the leaves in a value that may have one of these schemas."""
         self._spend(1)
         if value is None:
             return
-        if len(place.path) > _MAX_DEPTH:  # no argument that anybody declared: it is looked at as a whole
-            yield from self._leaf(place, json.dumps(value), replace(above, kind=above.kind or "command"), [])
+        if (
+            len(place.path) > _MAX_DEPTH
+        ):  # no argument that anybody declared: it is looked at as a whole
+            yield from self._leaf(
+                place, json.dumps(value), replace(above, kind=above.kind or "command"), []
+            )
             return
         here = combined(schemas, self._root, most=_MAX_BRANCHES)
         mark = self._mark(place, here, above)
@@ -196,13 +216,17 @@ class _Search:
         else:
             yield from self._leaf(place, value, mark, here)
 
-    def _object(self, place: _Place, value: JsonObject, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
+    def _object(
+        self, place: _Place, value: JsonObject, here: list[JsonObject], mark: _Mark
+    ) -> Iterator[Leaf]:
         has_pair = place.path in place.named.around or place.path in place.named.labelled
         for key, inner in value.items():
             is_known = any(key in branch.get("properties", {}) for branch in here)
             if not is_known:
                 # A key is no amount, but for a declared mark.
-                on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
+                on_key = (
+                    _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
+                )
                 yield from self._text(place.below(KEY, is_loose=False), key, [], on_key)
                 if mark.kind == "amount" and self.guess.acts and is_unit(key):
                     yield place.below(KEY).leaf(key, "unit")
@@ -210,20 +234,32 @@ class _Search:
             below = place.below(key, key, is_loose=not is_known or is_open or holds_a_value(key))
             yield from self.walk(below, inner, inside(here, key), mark)
 
-    def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
+    def _list(
+        self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark
+    ) -> Iterator[Leaf]:
         for index, inner in enumerate(value):
-            yield from self.walk(place.below(index, is_loose=True), inner, inside(here, index), mark)
+            yield from self.walk(
+                place.below(index, is_loose=True), inner, inside(here, index), mark
+            )
         if mark.kind is not None or mark.declared:
             return
         texts = [inner for inner in value if isinstance(inner, str)]
-        numbers = [inner for inner in value if isinstance(inner, int) and not isinstance(inner, bool)]
+        numbers = [
+            inner for inner in value if isinstance(inner, int) and not isinstance(inner, bool)
+        ]
         if len(texts) > 1:  # whoever gets them may join them
             yield from self._framed(place, "".join(texts), mark, is_joined=True)
         if len(numbers) == len(value):
-            spelled = (leaf for text in of_numbers(numbers) for leaf in self._framed(place, text, mark, is_joined=True))
+            spelled = (
+                leaf
+                for text in of_numbers(numbers)
+                for leaf in self._framed(place, text, mark, is_joined=True)
+            )
             yield from (place.leaf(value, leaf.kind) for leaf in spelled)
 
-    def _text(self, place: _Place, text: str, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
+    def _text(
+        self, place: _Place, text: str, here: list[JsonObject], mark: _Mark
+    ) -> Iterator[Leaf]:
         """Yield the text as a leaf, or what it holds: JSON that all readers read alike is walked, others searched."""
         if whole := list(self._leaf(place, text, mark, here)):
             yield from whole
@@ -238,11 +274,15 @@ class _Search:
         if not isinstance(held, str):
             named = place.named.within(named_in(self.guess, held, place.path))
             place = replace(place, named=named, is_loose=True)
-        yield from self.walk(place, held, [branch.get("contentSchema", {}) for branch in here], mark)
+        yield from self.walk(
+            place, held, [branch.get("contentSchema", {}) for branch in here], mark
+        )
 
     # --- texts that are no JSON to every reader
 
-    def _framed(self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False) -> Iterator[Leaf]:
+    def _framed(
+        self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False
+    ) -> Iterator[Leaf]:
         """Yield each value behind a sensitive name in the style of JSON, or the whole text if it may hold others."""
         if mark.declared or (_WORDS.fullmatch(text) and not _SPACED.fullmatch(text)):
             return
@@ -292,7 +332,11 @@ class _Search:
             for leaf in self._in_form(place, changed if is_prose else form, mark):
                 if (leaf.kind, same(leaf.value)) not in known:
                     return leaf.kind
-            found = [one for one in self._fields(changed, prose=False) if _told(one, is_prose) not in plain]
+            found = [
+                one
+                for one in self._fields(changed, prose=False)
+                if _told(one, is_prose) not in plain
+            ]
             for one in found if self.guess.acts else ():
                 if (kind := self.guess.names(one.name)) is not None:
                     return kind
@@ -300,12 +344,16 @@ class _Search:
 
     def _backwards(self, text: str, known: set[str]) -> Kind | None:
         """Return what a field is that a short text has only if it is read from its end."""
-        found = self._fields(text[::-1], prose=False) if len(text) <= _LONGEST_BACKWARDS else iter(())
+        found = (
+            self._fields(text[::-1], prose=False) if len(text) <= _LONGEST_BACKWARDS else iter(())
+        )
         new = (one for one in found if one.name not in known)
         return next((kind for one in new if (kind := self._named_by(one)) is not None), None)
 
     def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
-        place = replace(place, named=Named())  # fields that are named by texts are looked for as a notation
+        place = replace(
+            place, named=Named()
+        )  # fields that are named by texts are looked for as a notation
         around, done = place, 0
         for part in parts(text):
             self._spend(1)
@@ -320,7 +368,9 @@ class _Search:
                 continue
             try:
                 value, end = value_at(text, part.after)
-            except ValueError:  # nobody can say where it ends: all that follows is judged as one value
+            except (
+                ValueError
+            ):  # nobody can say where it ends: all that follows is judged as one value
                 rest = text[part.after :].strip()
                 if named.kind != "amount" or says_how_much(rest[:_LONGEST_READ]):
                     yield around.leaf(rest, named.kind)
@@ -334,20 +384,26 @@ class _Search:
 
     # --- one value
 
-    def _leaf(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Iterator[Leaf]:
+    def _leaf(
+        self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]
+    ) -> Iterator[Leaf]:
         kind: Kind | None = mark.kind
         if not mark.declared:
             kind = self._guessed(place, value, mark, here)
         if kind is not None and (kind != "amount" or self.guess.acts):
             yield place.leaf(value, kind)
 
-    def _guessed(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Kind | None:
+    def _guessed(
+        self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]
+    ) -> Kind | None:
         """Return what an undeclared value is. A truth value, a listed value and a moment are guessed by look alone."""
         if self._chooses_unit(place, value, by_name=True):
             return "unit"
         if isinstance(value, bool):
             return None
-        is_moment = isinstance(value, str) and any(branch.get("format") in _MOMENTS for branch in here)
+        is_moment = isinstance(value, str) and any(
+            branch.get("format") in _MOMENTS for branch in here
+        )
         if (place.within is None and self._guaranteed.is_listed(place.path)) or (
             is_moment and mark.kind != "amount" and _MOMENT.fullmatch(value)
         ):
@@ -358,7 +414,11 @@ class _Search:
             )
         if kind is None and self._chooses_unit(place, value, by_name=False):
             return "unit"
-        return self.guess.look(place.name, here, value) if kind is None and isinstance(value, str) else kind
+        return (
+            self.guess.look(place.name, here, value)
+            if kind is None and isinstance(value, str)
+            else kind
+        )
 
     def _by_name(self, value: Json, mark: _Mark) -> Sensitivity | None:
         """Return what the name says, if the value may be one.
@@ -380,8 +440,12 @@ class _Search:
         if by_name:
             is_one = names_a_unit(place.name) if isinstance(value, bool) else measures(place.name)
         else:
-            is_one = isinstance(value, str) and not self.guess.is_prose(place.name) and is_unit(value)
-        return is_one and not (place.within is None and self._guaranteed.is_listed(place.path, only_one=True))
+            is_one = (
+                isinstance(value, str) and not self.guess.is_prose(place.name) and is_unit(value)
+            )
+        return is_one and not (
+            place.within is None and self._guaranteed.is_listed(place.path, only_one=True)
+        )
 
     def _mark(self, place: _Place, here: list[JsonObject], above: _Mark) -> _Mark:
         """Return what holds at a place. A kind wins over `false`, which counts where no alternative is without it.

@@ -21,9 +21,7 @@ _BEFORE = (  # an apostrophe within a word opens nothing; `@ann` and `#general` 
     rf"""(?:\A|[{_BLANK}(\[{{<"“„«‹`—–|]|(?<!\w)(?:['‘’]|[@#](?=[^\W\d_]))|(?<!\d)[,;]|[,;](?!\d)"""
     rf"""|(?:\A|[\s(\[{{"'])[^\W\d]+[:=](?!/))"""
 )
-_AFTER = (
-    rf"""(?=\Z|[{_BLANK})\]}}>"”“»›`—–|]|['’](?!\w)|['’]s\b|(?<!\d)[,;]|[,;](?!\d)|[.!?:…]+(?:\Z|[\s)\]}}>"'”’»]))"""
-)
+_AFTER = rf"""(?=\Z|[{_BLANK})\]}}>"”“»›`—–|]|['’](?!\w)|['’]s\b|(?<!\d)[,;]|[,;](?!\d)|[.!?:…]+(?:\Z|[\s)\]}}>"'”’»]))"""
 _NO_DIGITS_BEFORE, _NO_DIGITS_AFTER = r"(?<!\d[ \u00a0\u202f])", r"(?![ \u00a0\u202f]\d)"
 """Groups of digits with blanks between them are one number."""
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
@@ -92,7 +90,9 @@ class Trusted:
 
     def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
         self._values: set[str] = set()
-        self._places: dict[str, list[Path]] = {}  # where in what a tool, by alias, gives; empty for all of it
+        self._places: dict[
+            str, list[Path]
+        ] = {}  # where in what a tool, by alias, gives; empty for all of it
         for rule in rules:
             name, colon, place = rule.strip().partition(":")
             path = _path(place)
@@ -120,7 +120,10 @@ class Trusted:
         """
         made, wanted = calls() if self._places else (), same(value)
         places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
-        return any(wanted in _held(call, path) and not Given(call.arguments).makes(value) for call, path in places)
+        return any(
+            wanted in _held(call, path) and not Given(call.arguments).makes(value)
+            for call, path in places
+        )
 
     def covers(self, call: ToolCall, value: Json) -> bool:
         """Return True if a rule is for the place of the value in this response; it was not enough."""
@@ -130,9 +133,13 @@ class Trusted:
 def _held(call: ToolCall, path: Path) -> Iterator[Same]:
     """Yield the values at a place of a response, or all of them."""
     if path:
-        yield from (same(place.value) for place in places(call.result, path) if place.missing is None)
+        yield from (
+            same(place.value) for place in places(call.result, path) if place.missing is None
+        )
     else:
-        yield from (same(value) for _, value in walk(call.result) if not isinstance(value, list | dict))
+        yield from (
+            same(value) for _, value in walk(call.result) if not isinstance(value, list | dict)
+        )
 
 
 def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:

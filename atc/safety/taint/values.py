@@ -39,8 +39,15 @@ _WORDS = frozenset(
     tether top try won""".split()  # noqa: SIM905 - one word a line would hide the code
 )
 """Codes and names that are words of another meaning: in capitals, or beside a number, they are of a currency."""
-_SIGNS = [name for names in CURRENCIES.values() for name in names if not name.isalpha() and " " not in name]
-_SHORT_NAMES = "(?:" + "|".join(re.escape(sign) for sign in sorted({*_SIGNS}, key=len, reverse=True))
+_SIGNS = [
+    name
+    for names in CURRENCIES.values()
+    for name in names
+    if not name.isalpha() and " " not in name
+]
+_SHORT_NAMES = "(?:" + "|".join(
+    re.escape(sign) for sign in sorted({*_SIGNS}, key=len, reverse=True)
+)
 _SHORT_NAMES += rf"|kr\.?|zł|kč|ft|rs\.?|rm|usd|eur|gbp|jpy|chf|cad|aud|inr|cny|(?-i:{'|'.join(sorted(CURRENCIES))}))"
 
 
@@ -78,7 +85,15 @@ _GROUPS = re.compile(
 )
 """A telephone, a card or an account."""
 _ENDS = "()[]{}<>\"“”„«»`'‘’*,;:!?…"
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "k": 10**3, "mn": 10**6, "bn": 10**9}
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "k": 10**3,
+    "mn": 10**6,
+    "bn": 10**9,
+}
 _LONGEST = 60
 """Characters of one number; a longer run of digits is no number that anybody means."""
 
@@ -90,7 +105,9 @@ def number(text: str) -> Decimal | None:
     if match is None or (scale == "m" and not match["currency"]):  # five metres, or minutes
         return None
     try:
-        value = Decimal(_digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"])) + (match["power"] or ""))
+        value = Decimal(
+            _digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"])) + (match["power"] or "")
+        )
     except InvalidOperation:
         return None
     value *= 10**6 if scale == "m" else _SCALES.get(scale, 1)
@@ -106,7 +123,9 @@ def numbers(text: str) -> frozenset[Decimal]:
     tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _GROUPS.sub(" ", text))]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
     pairs = zip(map(number, tokens), [*tokens[1:], ""], strict=True)
-    return frozenset(value * _SCALES.get(behind.casefold(), 1) for value, behind in pairs if value is not None)
+    return frozenset(
+        value * _SCALES.get(behind.casefold(), 1) for value, behind in pairs if value is not None
+    )
 
 
 @lru_cache(maxsize=64)

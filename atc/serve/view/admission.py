@@ -72,7 +72,10 @@ class Guard:
         if headers.get(b"host") not in self._hosts:
             return PlainTextResponse("This address is not known here.\n", 421)
         origin, reads = headers.get(b"origin"), scope["method"] in ("GET", "HEAD")
-        embedded = headers.get(b"sec-fetch-mode") != b"navigate" and headers.get(b"sec-fetch-site") in _ELSEWHERE
+        embedded = (
+            headers.get(b"sec-fetch-mode") != b"navigate"
+            and headers.get(b"sec-fetch-site") in _ELSEWHERE
+        )
         if embedded or ((origin is not None or not reads) and origin not in self._origins):
             return PlainTextResponse("Another site's page may not ask for this.\n", 403)
         return None
@@ -93,7 +96,9 @@ class Guard:
             told = "This address was used already: each works once, in one browser. Start 'atc runs view' again.\n"
             return PlainTextResponse(told, 403)
         answer = self._way(scope, self._place + page)
-        answer.headers["set-cookie"] = f"{self._cookie}; Path={self._place}; HttpOnly; SameSite=Strict"
+        answer.headers["set-cookie"] = (
+            f"{self._cookie}; Path={self._place}; HttpOnly; SameSite=Strict"
+        )
         return answer
 
     def _way(self, scope: Scope, target: str) -> Response:

@@ -41,7 +41,11 @@ class Shown:
             return "running" if self.open == "running" else "unknown"
         if self.call.reused:
             return "journal"
-        return "failed" if self.call.outcome == "done" and self.call.error is not None else self.call.outcome
+        return (
+            "failed"
+            if self.call.outcome == "done" and self.call.error is not None
+            else self.call.outcome
+        )
 
     @property
     def signature(self) -> str:
@@ -57,7 +61,11 @@ class Shown:
 
     def came_from(self, argument: str) -> list[Origin]:
         """The origins of an argument and of the values within it."""
-        return [one for one in self.origins if re.split(r"[.\[]", one.argument, maxsplit=1)[0] == argument]
+        return [
+            one
+            for one in self.origins
+            if re.split(r"[.\[]", one.argument, maxsplit=1)[0] == argument
+        ]
 
 
 class Line(NamedTuple):
@@ -80,7 +88,9 @@ class Lanes:
         row_of = {one.call.index: row for row, one in enumerate(shown)}
         uses: dict[int, list[int]] = {}
         for row, one in enumerate(shown):
-            for start in sorted({row_of[origin.call] for origin in one.origins if origin.call in row_of}):
+            for start in sorted(
+                {row_of[origin.call] for origin in one.origins if origin.call in row_of}
+            ):
                 if start < row:
                     uses.setdefault(start, []).append(row)
         self.values = sum(origin.call is not None for one in shown for origin in one.origins)
@@ -92,9 +102,13 @@ class Lanes:
                 continue
             last = busy[lane] = used[-1]
             for row in range(start, last + 1):
-                line = Line(lane, number % 6 + 1, begins=row == start, ends=row == last, used=row in used)
+                line = Line(
+                    lane, number % 6 + 1, begins=row == start, ends=row == last, used=row in used
+                )
                 self._rows.setdefault(row, []).append(line)
-        self.count = 1 + max((line.lane for lines in self._rows.values() for line in lines), default=-1)
+        self.count = 1 + max(
+            (line.lane for lines in self._rows.values() for line in lines), default=-1
+        )
 
     def at(self, row: int) -> Sequence[Line]:
         """The lines beside a row."""

@@ -49,4 +49,8 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Origi
 
 
 def _is_word(value: str, words: str) -> bool:
-    return bool(value) and value in words and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", words) is not None
+    return (
+        bool(value)
+        and value in words
+        and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", words) is not None
+    )

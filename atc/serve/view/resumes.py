@@ -50,7 +50,9 @@ class Resumes:
                 return False
             going = self._runs[run] = _Going()
             how = {"accept_orphans": accept_orphans, "resend": resend}
-            going.thread = threading.Thread(target=self._work, args=(run, going), kwargs=how, daemon=True)
+            going.thread = threading.Thread(
+                target=self._work, args=(run, going), kwargs=how, daemon=True
+            )
             self._tell()
         going.thread.start()
         return True
@@ -59,7 +61,12 @@ class Resumes:
         """Allow or refuse the call of question `number`; False where it is not the one that waits."""
         with self._changed:
             going = self._runs.get(run)
-            if going is None or going.question is None or going.number != number or going.answer is not None:
+            if (
+                going is None
+                or going.question is None
+                or going.number != number
+                or going.answer is not None
+            ):
                 return False
             going.answer = allow
             self._tell()
@@ -78,7 +85,12 @@ class Resumes:
         """What can be done with a run now, its question answered, or the run gone on with."""
         with self._changed:
             going = self._runs.get(stored.summary.id) or _Going()
-            question, number, failed, thread = going.question, going.number, going.failed, going.thread
+            question, number, failed, thread = (
+                going.question,
+                going.number,
+                going.failed,
+                going.thread,
+            )
         if question is not None:
             return Html(_ACT.question(stored.summary.id, number, question, question_text(question)))
         ways = _ways_on(stored, person=self._person) if thread is None else ""
@@ -116,10 +128,19 @@ def _ways_on(stored: StoredRun, *, person: bool) -> Html:
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):
         return NOTHING
-    why = {"interrupted": "Its process ended before it was done.", "error": "Something on our side failed."}
+    why = {
+        "interrupted": "Its process ended before it was done.",
+        "error": "Something on our side failed.",
+    }
     said = why.get(run.status, "Writes are left that the final program does not make.")
     last = stored.attempts[-1] if stored.attempts else None
-    if run.status == "paused" and last is not None and last.paused and last.trace is not None and last.trace.failure:
+    if (
+        run.status == "paused"
+        and last is not None
+        and last.paused
+        and last.trace is not None
+        and last.trace.failure
+    ):
         said = last.trace.failure.message
     doubtful = any(one.call.outcome == "unknown" for one in stored.calls)
     left = run.status == "paused" and last is not None and not last.paused

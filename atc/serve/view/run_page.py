@@ -41,7 +41,9 @@ class Execution:
     @property
     def span(self) -> float:
         """Seconds from its begin to the end of the last call, for the bars."""
-        return max([self.seconds, *(one.call.started + one.call.seconds for one in self.calls)]) or 1.0
+        return (
+            max([self.seconds, *(one.call.started + one.call.seconds for one in self.calls)]) or 1.0
+        )
 
 
 @dataclass(slots=True)
@@ -61,14 +63,19 @@ def when(moment: float) -> str:
 
 def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
     """The page of `runs`, the newest of `total`, whose secrets are placeholders. `live` is where changes are told."""
-    values = {name: sorted({getattr(run.summary, name) for run in runs}) for name in ("status", "strategy", "model")}
+    values = {
+        name: sorted({getattr(run.summary, name) for run in runs})
+        for name in ("status", "strategy", "model")
+    }
     selects = {
         name: {"": f"any {name}"} | {value: clipped(value, 60) for value in found if value}
         for name, found in values.items()
         if len(found) > 1
     }
     body = _LIST.page(_LIST.rows(runs, when), len(runs), total, live, selects)
-    return document(body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True)
+    return document(
+        body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True
+    )
 
 
 def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
@@ -91,15 +98,24 @@ def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
     called = {call.tool for call in calls}
     room = max(_LEAST, min(_MOST, _TEXTS // (len(calls) or 1)))
     found = {
-        "head": _RUN.head(stored, stored.summary.task or "A program that its caller wrote", _facts(stored, calls)),
+        "head": _RUN.head(
+            stored, stored.summary.task or "A program that its caller wrote", _facts(stored, calls)
+        ),
         "act": _RUN.act(act),
-        "tools": _RUN.tools(sorted(stored.summary.tools, key=lambda alias: alias not in called), called),
+        "tools": _RUN.tools(
+            sorted(stored.summary.tools, key=lambda alias: alias not in called), called
+        ),
         "attempts": _RUN.heading("Attempts" if executions else "No program is written yet."),
     }
     for number, one in enumerate(executions, start=1):
-        before, after = executions[max(number - 2, 0)].attempt.program.source, one.attempt.program.source
+        before, after = (
+            executions[max(number - 2, 0)].attempt.program.source,
+            one.attempt.program.source,
+        )
         changed = change(before, after) if before and after and before != after else None
-        found[f"attempt-{number}"] = _RUN.attempt(number, one, Lanes(one.calls), changed, *_lines(one), room)
+        found[f"attempt-{number}"] = _RUN.attempt(
+            number, one, Lanes(one.calls), changed, *_lines(one), room
+        )
     return found | {"model": _RUN.model(stored.exchanges)}
 
 
@@ -110,7 +126,11 @@ def _executions(stored: StoredRun) -> list[Execution]:
     last = max((one.execution for one in left), default=-1)
     found = []
     for attempt in stored.attempts:
-        waits = attempt is stored.attempts[-1] and attempt.trace is None and not (attempt.fault or attempt.findings)
+        waits = (
+            attempt is stored.attempts[-1]
+            and attempt.trace is None
+            and not (attempt.fault or attempt.findings)
+        )
         made = [(call, True) for call in attempt.calls]
         if waits:
             made = [(one.call, one.complete) for one in left if one.execution == last]
@@ -119,7 +139,8 @@ def _executions(stored: StoredRun) -> list[Execution]:
             Shown(
                 call,
                 origins[call.index],
-                writes=(protocol := stored.protocols.get(call.tool)) is not None and protocol.writes,
+                writes=(protocol := stored.protocols.get(call.tool)) is not None
+                and protocol.writes,
                 open="" if complete else "running" if running else "no outcome recorded",
             )
             for call, complete in made
@@ -143,17 +164,21 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
         "Cost": dollars(price.of(usage.input_tokens, usage.output_tokens) if price else None),
-        "Calls": f"{made:,}" + (f", {len(calls) - made:,} from the journal or not sent" if made < len(calls) else ""),
+        "Calls": f"{made:,}"
+        + (f", {len(calls) - made:,} from the journal or not sent" if made < len(calls) else ""),
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",
-        "Sandbox": next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox) or "–",
+        "Sandbox": next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox)
+        or "–",
     }
 
 
 def _lines(one: Execution) -> tuple[list[Line], list[Finding | Fault]]:
     """The lines of the program, and what was said that is of none of them."""
     attempt = one.attempt
-    lines = [Line(code) for code in coloured(attempt.program.source)] if attempt.program.source else []
+    lines = (
+        [Line(code) for code in coloured(attempt.program.source)] if attempt.program.source else []
+    )
     loose: list[Finding | Fault] = []
 
     def say(number: int | None, remark: Finding | Fault, mark: str) -> None:

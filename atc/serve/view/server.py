@@ -11,7 +11,13 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 
 from atc.archive.recording import line_without_secrets, without_secrets
@@ -62,7 +68,11 @@ class Viewer:
     def _list(self, request: Request) -> Response:
         every = "all" in request.query_params
         live = f"events?seen={self._state()}"
-        return HTMLResponse(run_page.listing(self._newest(every=every), total=len(self._store.list(None)), live=live))
+        return HTMLResponse(
+            run_page.listing(
+                self._newest(every=every), total=len(self._store.list(None)), live=live
+            )
+        )
 
     def _run(self, request: Request) -> Response:
         live = f"../events?seen={self._state()}"

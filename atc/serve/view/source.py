@@ -35,7 +35,9 @@ class Change(NamedTuple):
 
 def coloured(source: str) -> list[Html]:
     """The lines of a program as markup."""
-    shown = highlight(source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)).translate(SPELLED)
+    shown = highlight(
+        source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
+    ).translate(SPELLED)
     return [Html(line) for line in shown.split("\n")[: len(_lines(source))]]
 
 
@@ -51,7 +53,9 @@ def change(before: str, after: str) -> Change:
             if kind == "equal":
                 rows += [Changed("", " ", number + 1, new_shown[number]) for number in range(c, d)]
                 continue
-            rows += [Changed("removed", "−", number + 1, old_shown[number]) for number in range(a, b)]
+            rows += [
+                Changed("removed", "−", number + 1, old_shown[number]) for number in range(a, b)
+            ]
             rows += [Changed("added", "+", number + 1, new_shown[number]) for number in range(c, d)]
     kinds = [row.kind for row in rows if row is not None]
     return Change(rows, added=kinds.count("added"), removed=kinds.count("removed"))

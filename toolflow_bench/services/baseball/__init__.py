@@ -11,4 +11,9 @@ from toolflow_bench.services.baseball import handlers
 from toolflow_bench.services.baseball.data import DATABASE, words
 from toolflow_bench.services.service import Service
 
-SERVICE = Service.of("baseball", handlers, database=DATABASE, functions={"words": lambda text: json.dumps(words(text))})
+SERVICE = Service.of(
+    "baseball",
+    handlers,
+    database=DATABASE,
+    functions={"words": lambda text: json.dumps(words(text))},
+)

@@ -19,7 +19,9 @@ from toolflow_bench.services.database import Database, insert, opaque_id
 
 Cell = str | None
 
-_GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
+_GIVEN: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8")
+)
 
 
 def fill(connection: sqlite3.Connection) -> None:
@@ -36,7 +38,9 @@ def fill(connection: sqlite3.Connection) -> None:
     for table, given in _GIVEN["tables"].items():
         rows = data.rows(given["from"], given["columns"])
         # Ten of the data's 17,350 rows name a school that it does not have.
-        insert(connection, table, (row for row in rows if row[1]) if table == "attendances" else rows)
+        insert(
+            connection, table, (row for row in rows if row[1]) if table == "attendances" else rows
+        )
     won = [
         row
         for table in ("AwardsPlayers", "AwardsManagers")
@@ -44,7 +48,9 @@ def fill(connection: sqlite3.Connection) -> None:
     ]
     awards = {name: data.new("aw", name) for name in sorted({str(row[1]) for row in won})}
     insert(connection, "awards", ((award, name) for name, award in awards.items()))
-    insert(connection, "honours", ((player, awards[str(name)], *rest) for player, name, *rest in won))
+    insert(
+        connection, "honours", ((player, awards[str(name)], *rest) for player, name, *rest in won)
+    )
     schools = connection.execute("SELECT school_id, name FROM schools ORDER BY rowid").fetchall()
     for kind, things in (("player", players), ("franchise", named), ("school", schools)):
         _index(connection, kind, ((str(one[0]), str(one[1])) for one in things))
@@ -83,7 +89,10 @@ class _Lahman:
                 kind, _, names = column.rpartition(":")
                 wanted.append((kind, [header.index(name) for name in names.split(",")]))
             for line in lines:
-                yield tuple(self._cell(kind, [line[place] or None for place in places]) for kind, places in wanted)
+                yield tuple(
+                    self._cell(kind, [line[place] or None for place in places])
+                    for kind, places in wanted
+                )
 
     def _cell(self, kind: str, key: list[Cell]) -> Cell:
         if not kind:
@@ -92,7 +101,11 @@ class _Lahman:
 
 
 def _index(connection: sqlite3.Connection, kind: str, named: Iterable[tuple[str, str]]) -> None:
-    insert(connection, "words", ((kind, word, key) for key, name in named for word in sorted(set(words(name)))))
+    insert(
+        connection,
+        "words",
+        ((kind, word, key) for key, name in named for word in sorted(set(words(name)))),
+    )
 
 
 def words(text: str) -> list[str]:

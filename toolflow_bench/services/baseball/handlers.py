@@ -30,4 +30,6 @@ def unwatch_player(context: Context, arguments: Arguments) -> Row:
 def _watched(context: Context, arguments: Arguments) -> str:
     """The entry of the player on the watchlist; empty where there is none."""
     entries = context.state.all("watchlist")
-    return next((str(one["entry_id"]) for one in entries if one["player_id"] == arguments["player_id"]), "")
+    return next(
+        (str(one["entry_id"]) for one in entries if one["player_id"] == arguments["player_id"]), ""
+    )

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 SERVICE = Service.of("flights", handlers, database=DATABASE)
 
 BUILT_IN = tuple(
-    one for one in SERVICE.operations if one.entry["tags"] != ["bookings"] and one.id != "list_flight_dates"
+    one
+    for one in SERVICE.operations
+    if one.entry["tags"] != ["bookings"] and one.id != "list_flight_dates"
 )
 """All but those of the booking desk: what `atc run` has where no tools are given."""
 

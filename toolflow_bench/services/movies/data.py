@@ -9,14 +9,38 @@ from pathlib import Path
 from typing import Any
 
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque_id
-from toolflow_bench.services.movies.titles import CORRECTED, GIVEN, Catalogue, key, keys, main_title, natural
+from toolflow_bench.services.movies.titles import (
+    CORRECTED,
+    GIVEN,
+    Catalogue,
+    key,
+    keys,
+    main_title,
+    natural,
+)
 
 GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
 # Films that other sources add to the catalogue's 58,788 get numbers above those.
 _BOARD_FILMS, _BOX_OFFICE_FILMS, _AWARD_FILMS = 100_000, 300_000, 310_000
 
-_SALTS = {"fm": 0x1D7A9, "ct": 0x31B7, "gn": 0x5D21, "tg": 0x77E9, "be": 0x2E5C3, "us": 0x63A1, "rv": 0x4F0B7}
-_SALTS |= {"bo": 0x19C5D, "pl": 0x3B9F, "pp": 0x6C2D, "aw": 0x58E3, "wl": 0x2A6F, "rt": 0x2A6F, "sc": 0x2A6F}
+_SALTS = {
+    "fm": 0x1D7A9,
+    "ct": 0x31B7,
+    "gn": 0x5D21,
+    "tg": 0x77E9,
+    "be": 0x2E5C3,
+    "us": 0x63A1,
+    "rv": 0x4F0B7,
+}
+_SALTS |= {
+    "bo": 0x19C5D,
+    "pl": 0x3B9F,
+    "pp": 0x6C2D,
+    "aw": 0x58E3,
+    "wl": 0x2A6F,
+    "rt": 0x2A6F,
+    "sc": 0x2A6F,
+}
 _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
 
 
@@ -37,7 +61,11 @@ def fill(connection: sqlite3.Connection) -> None:
     connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", each)
     for table, desk in GIVEN["desk"].items():
         rows = enumerate(desk["rows"])
-        insert(connection, table, ((_id(desk["prefix"], n), _id("fm", film), *rest) for n, (film, *rest) in rows))
+        insert(
+            connection,
+            table,
+            ((_id(desk["prefix"], n), _id("fm", film), *rest) for n, (film, *rest) in rows),
+        )
 
 
 DATABASE = Database(name="movies", home=Path(__file__).parent, megabytes=120, fill=fill)
@@ -63,15 +91,23 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
         length, code, budget, *figures = rest
         film, title = _id("fm", number), natural(title)
         budget = None if budget is None else int(budget)
-        rows.append((film, title, year, length, certificates.get(code), budget, *figures[:12], key(title)))
-        of_genre += [(genres[name], year, film) for name, flag in zip(GENRES, figures[12:], strict=True) if flag]
+        rows.append(
+            (film, title, year, length, certificates.get(code), budget, *figures[:12], key(title))
+        )
+        of_genre += [
+            (genres[name], year, film)
+            for name, flag in zip(GENRES, figures[12:], strict=True)
+            if flag
+        ]
         known.append((film, title, year))
     insert(connection, "films", rows)
     insert(connection, "film_genres", of_genre)
     return Catalogue(known)
 
 
-def _add_film(connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int) -> str:
+def _add_film(
+    connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int
+) -> str:
     """A film that the catalogue lacks: title and year are all that is known of it."""
     film = _id("fm", number)
     catalogue.add(film, title, year)
@@ -82,36 +118,52 @@ def _add_film(connection: sqlite3.Connection, catalogue: Catalogue, number: int,
 
 def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> None:
     data = data[data["title"].notna()]  # five entries have neither title nor year
-    entries = list(frame_rows(data.drop_duplicates("movieId").sort_values("movieId"), "movieId title year genres"))
+    entries = list(
+        frame_rows(
+            data.drop_duplicates("movieId").sort_values("movieId"), "movieId title year genres"
+        )
+    )
     films: dict[str, int] = {}
     for spread in (0, 1):  # films of the same year first; sources often differ by one
         for number, title, year, _ in entries:
             if number in films.values():
                 continue
-            film = catalogue.find(title, range(int(year) - spread, int(year) + spread + 1), taken=films)
+            film = catalogue.find(
+                title, range(int(year) - spread, int(year) + spread + 1), taken=films
+            )
             if film is not None:
                 films[film] = number
     chosen = {number: film for film, number in films.items()}
-    names = sorted({name for *_, text in entries for name in text.split("|")} - {"(no genres listed)"})
+    names = sorted(
+        {name for *_, text in entries for name in text.split("|")} - {"(no genres listed)"}
+    )
     tags = {name: _id("tg", number) for number, name in enumerate(names)}
     insert(connection, "tags", ((tag, name) for name, tag in tags.items()))
     for number, title, year, text in entries:
         if film := chosen.get(number):
             catalogue.add(film, title, int(year))
         else:
-            film = _add_film(connection, catalogue, _BOARD_FILMS + number, main_title(title), int(year))
+            film = _add_film(
+                connection, catalogue, _BOARD_FILMS + number, main_title(title), int(year)
+            )
         words = {(word, film) for name in keys(title) for word in name.split()}
         connection.executemany("INSERT OR IGNORE INTO title_words VALUES (?, ?)", words)
         sql = "INSERT INTO board VALUES (?, ?, ?, ?)"
         connection.execute(sql, (_id("be", number), film, main_title(title), int(year)))
-        rows = [(tags[name], int(year), _id("be", number)) for name in text.split("|") if name in tags]
+        rows = [
+            (tags[name], int(year), _id("be", number)) for name in text.split("|") if name in tags
+        ]
         connection.executemany("INSERT INTO board_tags VALUES (?, ?, ?)", rows)
-    insert(connection, "reviewers", ((_id("us", n), n) for n in sorted(set(data["userId"].tolist()))))
+    insert(
+        connection, "reviewers", ((_id("us", n), n) for n in sorted(set(data["userId"].tolist())))
+    )
     insert(connection, "reviews", _reviews(data))
 
 
 def _reviews(data: Any) -> Iterator[tuple[Any, ...]]:
-    for number, entry, user, stars, second in frame_rows(data, "rownames movieId userId rating timestamp"):
+    for number, entry, user, stars, second in frame_rows(
+        data, "rownames movieId userId rating timestamp"
+    ):
         written = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         review = _id("rv", number)
         yield (review, _id("be", entry), _id("us", user), stars, written, written[:10])
@@ -143,10 +195,16 @@ def _awards(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> 
         person = (_id("pp", number), name, str(born)[:10], places[place], key(name))
         people.setdefault(name, person)
         # The first ceremonies came two years after some of their films.
-        likely = [(year - 2,), (year - 1,)] if year <= 1933 else [(year - 1,), (year - 2, year - 1, year)]
+        likely = (
+            [(year - 2,), (year - 1,)]
+            if year <= 1933
+            else [(year - 1,), (year - 2, year - 1, year)]
+        )
         film = catalogue.find(title, likely[0]) or catalogue.find(title, likely[1])
         if film is None:
-            film = _add_film(connection, catalogue, _AWARD_FILMS + number, CORRECTED.get(title, title), year - 1)
+            film = _add_film(
+                connection, catalogue, _AWARD_FILMS + number, CORRECTED.get(title, title), year - 1
+            )
         award_id = _id("aw", number)
         awards.append((award_id, year, _CATEGORIES[award], people[name][0], film, age))
     insert(connection, "people", people.values())

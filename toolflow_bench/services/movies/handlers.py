@@ -24,7 +24,9 @@ def search_films(context: Context, arguments: Arguments) -> Row:
             SELECT film_id, title, year FROM films WHERE {same} = :title AND year BETWEEN :from_year AND :to_year
             ORDER BY year, film_id LIMIT :limit"""  # noqa: S608 - no values
         return {"films": context.rows(sql, values)}
-    values |= {f"w{number}": word for number, word in enumerate(sorted(words, key=len, reverse=True))}
+    values |= {
+        f"w{number}": word for number, word in enumerate(sorted(words, key=len, reverse=True))
+    }
     each = "".join(
         f" AND EXISTS (SELECT 1 FROM title_words w WHERE w.word = :w{number} AND w.film_id = films.film_id)"  # noqa: S608 - no values
         for number in range(1, len(words))
@@ -39,36 +41,53 @@ def search_films(context: Context, arguments: Arguments) -> Row:
 def get_score_histogram(context: Context, arguments: Arguments) -> Row:
     row = context.record("film", arguments)
     if row["votes"] is None:
-        raise Refusal(404, f"nobody voted on the film {row['film_id']!r}; get_film_score says how many did.")
-    return {"bars": [{"score": score, "share_percent": row[f"share_{score}"]} for score in range(1, 11)]}
+        raise Refusal(
+            404, f"nobody voted on the film {row['film_id']!r}; get_film_score says how many did."
+        )
+    return {
+        "bars": [{"score": score, "share_percent": row[f"share_{score}"]} for score in range(1, 11)]
+    }
 
 
 def get_board_entry(context: Context, arguments: Arguments) -> Row:
-    tags = context.column("SELECT tag_id FROM board_tags WHERE board_id = :board_id ORDER BY tag_id", arguments)
+    tags = context.column(
+        "SELECT tag_id FROM board_tags WHERE board_id = :board_id ORDER BY tag_id", arguments
+    )
     return {**context.record("entry", arguments), "tag_ids": tags}
 
 
 def list_film_watchlist(context: Context, _arguments: Arguments) -> Row:
-    return {"items": context.rows("SELECT * FROM watchlist ORDER BY rowid") + context.state.all("watchlist")}
+    return {
+        "items": context.rows("SELECT * FROM watchlist ORDER BY rowid")
+        + context.state.all("watchlist")
+    }
 
 
 def add_to_watchlist(context: Context, arguments: Arguments) -> Row:
     film = arguments["film_id"]
     if any(item["film_id"] == film for item in list_film_watchlist(context, {})["items"]):
-        raise Refusal(409, f"the film {film!r} is on the watchlist already; list_film_watchlist has what is on it.")
+        raise Refusal(
+            409,
+            f"the film {film!r} is on the watchlist already; list_film_watchlist has what is on it.",
+        )
     return dict(context.state.add("watchlist", dict(arguments), id_field="item_id", prefix="wl"))
 
 
 def list_own_ratings(context: Context, _arguments: Arguments) -> Row:
     changed = {rating["film_id"]: rating for rating in context.state.all("ratings")}
     before = context.rows("SELECT * FROM own_ratings ORDER BY rowid")
-    return {"ratings": [changed.pop(rating["film_id"], rating) for rating in before] + list(changed.values())}
+    return {
+        "ratings": [changed.pop(rating["film_id"], rating) for rating in before]
+        + list(changed.values())
+    }
 
 
 def rate_film(context: Context, arguments: Arguments) -> Row:
     for rating in context.state.all("ratings"):
         if rating["film_id"] == arguments["film_id"]:
-            return context.state.change("ratings", str(rating["rating_id"]), otherwise="", stars=arguments["stars"])
+            return context.state.change(
+                "ratings", str(rating["rating_id"]), otherwise="", stars=arguments["stars"]
+            )
     return dict(context.state.add("ratings", dict(arguments), id_field="rating_id", prefix="rt"))
 
 
@@ -83,8 +102,13 @@ def schedule_screening(context: Context, arguments: Arguments) -> Row:
     if not FIRST_DAY <= date <= LAST_DAY:
         raise Refusal(422, f"argument 'date' must be from {FIRST_DAY} to {LAST_DAY}, got {date!r}.")
     if any(_slot(other) == (date, start, hall) for other in _screenings(context)):
-        raise Refusal(409, f"the {hall} hall is taken on {date} at {start}; list_screenings has what is planned.")
-    return dict(context.state.add("screenings", dict(arguments), id_field="screening_id", prefix="sc"))
+        raise Refusal(
+            409,
+            f"the {hall} hall is taken on {date} at {start}; list_screenings has what is planned.",
+        )
+    return dict(
+        context.state.add("screenings", dict(arguments), id_field="screening_id", prefix="sc")
+    )
 
 
 def _screenings(context: Context) -> list[Row]:

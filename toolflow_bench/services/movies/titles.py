@@ -14,7 +14,9 @@ from toolflow_bench.numbers import without_accents
 
 _ARTICLES = r"The|A|An|La|Le|Les|L'|Il|El|Der|Die|Das|Los|Las|Un|Una|Gli|Lo|Den|Det|Het|De|Ein|Eine|Een|O|Os|Uno|Un'"
 
-GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("given.yaml").read_text(encoding="utf-8"))
+GIVEN: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("given.yaml").read_text(encoding="utf-8")
+)
 """Corrections of the data, and what stands on the desk before a task writes."""
 CORRECTED: Mapping[str, str] = GIVEN["corrected"]
 
@@ -63,11 +65,17 @@ class Catalogue:
         for name in keys(title):
             self._found[name].append((year, film))
 
-    def find(self, title: str, years: Iterable[int], *, taken: Mapping[str, object] | None = None) -> str | None:
+    def find(
+        self, title: str, years: Iterable[int], *, taken: Mapping[str, object] | None = None
+    ) -> str | None:
         """The only film of this title within `years` that is not `taken`; `None` where none or several are."""
         wanted = set(years)
         for name in keys(title):
-            found = {film for year, film in self._found[name] if year in wanted and film not in (taken or {})}
+            found = {
+                film
+                for year, film in self._found[name]
+                if year in wanted and film not in (taken or {})
+            }
             if len(found) == 1:
                 return found.pop()
         return None

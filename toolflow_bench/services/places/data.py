@@ -31,7 +31,9 @@ def fill(connection: sqlite3.Connection) -> None:
     """Put in the rows of storms, cities, countries and airfields."""
     for table, rows in (_storms() | _geography()).items():
         insert(connection, table, rows)
-    airfields = connection.execute("SELECT airfield_id, name, icao, iata, municipality FROM airfields").fetchall()
+    airfields = connection.execute(
+        "SELECT airfield_id, name, icao, iata, municipality FROM airfields"
+    ).fetchall()
     words = {
         (word, identity)
         for identity, *names in airfields
@@ -47,7 +49,9 @@ DATABASE = Database(name="places", home=Path(__file__).parent, megabytes=100, fi
 def _storms() -> dict[str, Rows]:
     """Each observation after those before it in time."""
     tracks: dict[str, list[list[tuple[datetime, int, tuple[Any, ...]]]]] = defaultdict(list)
-    for number, name, year, month, day, hour, *rest in frame_rows(frame("dplyr", "storms"), _OBSERVED):
+    for number, name, year, month, day, hour, *rest in frame_rows(
+        frame("dplyr", "storms"), _OBSERVED
+    ):
         # Through int: the frame may hand out whole numbers as floats.
         time = datetime(int(year), int(month), int(day), int(hour))
         of_name = tracks[name]
@@ -56,7 +60,11 @@ def _storms() -> dict[str, Rows]:
         of_name[-1].append((time, int(number), tuple(rest)))
     storms: Rows = []
     observations: Rows = []
-    found = [(sorted(track, key=lambda seen: seen[:2]), name) for name, of_name in tracks.items() for track in of_name]
+    found = [
+        (sorted(track, key=lambda seen: seen[:2]), name)
+        for name, of_name in tracks.items()
+        for track in of_name
+    ]
     for track, name in sorted(found, key=lambda storm: storm[0][0][1]):
         storm = place_id("st", track[0][1])
         ids = [place_id("ob", number) for _, number, _ in track]
@@ -80,19 +88,25 @@ def _geography() -> dict[str, Rows]:
     names = sorted({*(city["timezone"] for city in cities), *(field["tz"] for field in fields)})
     zones = {name: place_id("tz", number) for number, name in enumerate(names)}
     state_ids = {code: place_id("us", int(state["fips"])) for code, state in states.items()}
-    country_ids = {code: place_id("co", country["geonameid"]) for code, country in countries.items()}
+    country_ids = {
+        code: place_id("co", country["geonameid"]) for code, country in countries.items()
+    }
     continents = {
         code: (place_id("cn", one["geonameId"]), one["name"], code)
         for code, one in sorted(cache.get_continents().items())
     }
-    standing = yaml.safe_load(Path(__file__).with_name("standing_alerts.yaml").read_text(encoding="utf-8"))
+    standing = yaml.safe_load(
+        Path(__file__).with_name("standing_alerts.yaml").read_text(encoding="utf-8")
+    )
     currencies = _currencies(countries)
     capitals = _capitals(countries, cities)
     return {
         "continents": list(continents.values()),
         "currencies": sorted({(identity, *names) for names, identity in currencies.items()}),
         "time_zones": [(zone, name) for name, zone in zones.items()],
-        "us_states": [(state_ids[code], state["name"], code, state["fips"]) for code, state in states.items()],
+        "us_states": [
+            (state_ids[code], state["name"], code, state["fips"]) for code, state in states.items()
+        ],
         "counties": [
             (state_ids[county["state"]], county["name"], county["fips"])
             for county in cache.get_us_counties()
@@ -131,10 +145,15 @@ def _geography() -> dict[str, Rows]:
             for city in cities
         ],
         "city_names": sorted(
-            {(name, place_id("ci", city["geonameid"])) for city in cities for name in _known_as(city)}
+            {
+                (name, place_id("ci", city["geonameid"]))
+                for city in cities
+                for name in _known_as(city)
+            }
         ),
         "standing_alerts": [
-            (place_id("al", number), place_id("ci", city), *limits) for number, (city, *limits) in enumerate(standing)
+            (place_id("al", number), place_id("ci", city), *limits)
+            for number, (city, *limits) in enumerate(standing)
         ],
         "airfields": [
             (
@@ -168,9 +187,13 @@ def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[s
     for code, country in countries.items():
         wanted = fold(country["capital"])
         own = [city for city in by_country[code] if fold(city["name"]) == wanted]
-        named = own or [city for city in by_country[code] if wanted in map(fold, city["alternatenames"])]
+        named = own or [
+            city for city in by_country[code] if wanted in map(fold, city["alternatenames"])
+        ]
         if wanted and named:
-            capitals[code] = place_id("ci", max(named, key=lambda city: city["population"])["geonameid"])
+            capitals[code] = place_id(
+                "ci", max(named, key=lambda city: city["population"])["geonameid"]
+            )
     return capitals
 
 

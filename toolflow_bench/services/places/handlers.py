@@ -22,8 +22,12 @@ def list_cities_near(context: Context, arguments: Arguments) -> Row:
 
 
 def list_airfields_near(context: Context, arguments: Arguments) -> Row:
-    near = rows_near(context, "airfield_id", "airfields", arguments, also="(:codes = 'any' OR iata IS NOT NULL)")
-    return page_of("airfields", [_only(row, "airfield_id", "distance_km") for row in near], arguments)
+    near = rows_near(
+        context, "airfield_id", "airfields", arguments, also="(:codes = 'any' OR iata IS NOT NULL)"
+    )
+    return page_of(
+        "airfields", [_only(row, "airfield_id", "distance_km") for row in near], arguments
+    )
 
 
 def list_storms_near(context: Context, arguments: Arguments) -> Row:
@@ -32,7 +36,9 @@ def list_storms_near(context: Context, arguments: Arguments) -> Row:
     nearest: dict[str, Row] = {}
     for row in rows_near(context, "observation_id, storm_id", "observations", arguments):
         if row["storm_id"] in wanted:
-            nearest.setdefault(row["storm_id"], _only(row, "storm_id", "observation_id", "distance_km"))
+            nearest.setdefault(
+                row["storm_id"], _only(row, "storm_id", "observation_id", "distance_km")
+            )
     return page_of("storms", list(nearest.values()), arguments)
 
 
@@ -53,7 +59,9 @@ def get_distance(context: Context, arguments: Arguments) -> Row:
 
 
 def create_trip_plan(context: Context, arguments: Arguments) -> Row:
-    return dict(context.state.add("trip_plans", {**arguments, "stops": []}, id_field="plan_id", prefix="tp"))
+    return dict(
+        context.state.add("trip_plans", {**arguments, "stops": []}, id_field="plan_id", prefix="tp")
+    )
 
 
 def add_trip_stop(context: Context, arguments: Arguments) -> Row:
@@ -66,7 +74,10 @@ def add_trip_stop(context: Context, arguments: Arguments) -> Row:
     if city == (stops[-1]["city_id"] if stops else plan["start_city_id"]):
         raise Refusal(409, f"the trip is in {city!r} already before this stop; give another city.")
     if len(stops) >= MOST_STOPS:
-        raise Refusal(409, f"the trip has {MOST_STOPS} stops already, and no more are possible; create another plan.")
+        raise Refusal(
+            409,
+            f"the trip has {MOST_STOPS} stops already, and no more are possible; create another plan.",
+        )
     stops = [*stops, {"city_id": city, "nights": arguments["nights"]}]
     return context.state.change("trip_plans", name, otherwise=missing, stops=stops)
 
@@ -78,18 +89,28 @@ def list_storm_alerts(context: Context, _arguments: Arguments) -> Row:
 def create_storm_alert(context: Context, arguments: Arguments) -> Row:
     city = arguments["city_id"]
     if city in _alerts(context):
-        raise Refusal(409, f"there is an alert for {city!r} already; update_storm_alert changes it.")
-    return dict(context.state.add("storm_alerts", dict(arguments), id_field="alert_id", prefix="al"))
+        raise Refusal(
+            409, f"there is an alert for {city!r} already; update_storm_alert changes it."
+        )
+    return dict(
+        context.state.add("storm_alerts", dict(arguments), id_field="alert_id", prefix="al")
+    )
 
 
 def update_storm_alert(context: Context, arguments: Arguments) -> Row:
-    new = {name: arguments[name] for name in ("radius_km", "min_wind_kt") if arguments[name] is not None}
+    new = {
+        name: arguments[name]
+        for name in ("radius_km", "min_wind_kt")
+        if arguments[name] is not None
+    }
     if not new:
         raise Refusal(422, "nothing to change: give 'radius_km', 'min_wind_kt' or both.")
     name = arguments["alert_id"]
     alert = next((alert for alert in _alerts(context).values() if alert["alert_id"] == name), None)
     if alert is None:
-        raise Refusal(404, f"there is no storm alert {name!r}; list_storm_alerts has those there are.")
+        raise Refusal(
+            404, f"there is no storm alert {name!r}; list_storm_alerts has those there are."
+        )
     changed = alert | new
     written = _written(context).get(alert["city_id"])
     if written is None:
@@ -106,11 +127,16 @@ def _written(context: Context) -> dict[str, Row]:
 
 def _alerts(context: Context) -> dict[str, Row]:
     """All alerts by city, of which each has one at most: those that stood before, as far as changed, and new ones."""
-    standing = context.rows("SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid")
+    standing = context.rows(
+        "SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid"
+    )
     alerts = {alert["city_id"]: alert for alert in standing}
     for city, alert in _written(context).items():
         # A standing alert keeps its id when it is changed; the state holds the change only.
-        alerts[city] = {**alert, "alert_id": alerts[city]["alert_id"] if city in alerts else alert["alert_id"]}
+        alerts[city] = {
+            **alert,
+            "alert_id": alerts[city]["alert_id"] if city in alerts else alert["alert_id"],
+        }
     return alerts
 
 
@@ -119,5 +145,9 @@ def create_error_report(context: Context, arguments: Arguments) -> Row:
     find_place(context, place)
     kind = place.partition("_")[0]
     if _ONLY_OF.get(field, kind) != kind or _NEVER_OF.get(field) == kind:
-        raise Refusal(422, f"the record of {place!r} has no field {field!r}; report one that it has.")
-    return dict(context.state.add("error_reports", dict(arguments), id_field="report_id", prefix="er"))
+        raise Refusal(
+            422, f"the record of {place!r} has no field {field!r}; report one that it has."
+        )
+    return dict(
+        context.state.add("error_reports", dict(arguments), id_field="report_id", prefix="er")
+    )

@@ -8,9 +8,19 @@ from toolflow_bench.numbers import without_accents
 from toolflow_bench.services.database import opaque_id
 
 # A salt for each kind, so that equal numbers of two kinds do not make equal ids.
-_SALTS = {"st": 0x3A91, "ob": 0x77C05, "ci": 0x1F00D, "co": 0x5E21, "cn": 0x9B3, "cu": 0xC0DE, "tz": 0x2F5A7}
+_SALTS = {
+    "st": 0x3A91,
+    "ob": 0x77C05,
+    "ci": 0x1F00D,
+    "co": 0x5E21,
+    "cn": 0x9B3,
+    "cu": 0xC0DE,
+    "tz": 0x2F5A7,
+}
 _SALTS |= {"us": 0x6D11, "af": 0x4AF1E, "al": 0x16BD3}
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "ß": "ss", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th"})
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "ß": "ss", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th"}
+)
 # Nearly every airfield has one of these; they tell nothing apart.
 _COMMON = frozenset({"airport", "airfield", "aerodrome"})
 
