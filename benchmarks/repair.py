@@ -103,8 +103,8 @@ class Bench:
         /,
         *,
         seed: int,
-        repeat: int = 0,
-        max_seconds: float | None,  # noqa: ARG002
+        repeat: int = 0,  # noqa: ARG002
+        max_seconds: float | None,
     ) -> Answered:
         """What becomes of an item in an arm. Raises AtcError: an outage, no verdict on the arm."""
         self._world.reset()

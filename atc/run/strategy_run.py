@@ -169,9 +169,9 @@ class Run:
     def not_run(
         self,
         said: str,
-        program: Program = Program(""),
+        program: Program = Program(""),  # noqa: B008
         *,
-        kind: FaultKind = "syntax",  # noqa: B008
+        kind: FaultKind = "syntax",
     ) -> Attempt:
         """An attempt of which nothing ran, and why: whoever reads of the run is told."""
         attempt = Attempt(program, (), None, Fault(kind=kind, message=said), round=self.round)

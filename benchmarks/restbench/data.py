@@ -125,8 +125,8 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
                 item: Item,
                 /,
                 *,
-                seed: int,
-                repeat: int,
+                seed: int,  # noqa: ARG001
+                repeat: int,  # noqa: ARG001
                 max_seconds: float | None,  # noqa: ARG001
             ) -> Answered:
                 world.reset()

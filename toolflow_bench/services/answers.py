@@ -148,10 +148,10 @@ def _page(
 def _from_add(
     *,
     to: str,
-    id: str,
+    id: str,  # noqa: A002
     prefix: str,
     once: tuple[str, ...] = (),
-    taken: str = "",  # noqa: A002
+    taken: str = "",
 ) -> Handler:
     def add(context: Context, arguments: Arguments) -> Row:
         if once and any(

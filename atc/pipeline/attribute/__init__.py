@@ -83,13 +83,13 @@ def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     message = head + (f"{failure.type}: " if failure.type else "") + failure.message
     tool = call.tool if call else None
     return Fault(
-        kind=kind,
+        kind=kind,  # type: ignore[arg-type]
         message=message,
         call=failure.call,
         tool=tool,
         line=line,
         evidence=tuple(evidence),
-    )  # type: ignore[arg-type]
+    )
 
 
 def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
