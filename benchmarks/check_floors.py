@@ -67,7 +67,8 @@ def batches(missed: list[str]) -> dict[str, int]:
 
 def speed() -> dict[str, float]:
     case = next(case for case in cases("correct") if case.name == "shop_fifty_lines")
-    program, tools = Program(case.source), toolbox(case.tools)
+    program = Program(case.source)
+    tools = toolbox(case.tools)
     for _ in range(5):
         check(program, tools)
     spent = []

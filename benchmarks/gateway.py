@@ -61,7 +61,10 @@ async def document(request: Request) -> JSONResponse:
 
 async def drive(url: str, clients: int, programs: int) -> tuple[list[float], list[str]]:
     """Seconds of every right reply, and what was wrong with the others; all clients begin when the last is there."""
-    taken, wrong, connected, started = list[float](), list[str](), list[int](), anyio.Event()
+    taken = list[float]()
+    wrong = list[str]()
+    connected = list[int]()
+    started = anyio.Event()
 
     async def client(mine: int) -> None:
         headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -77,10 +80,8 @@ async def drive(url: str, clients: int, programs: int) -> tuple[list[float], lis
                 began = time.perf_counter()
                 program = PROGRAM.format(client=mine, number=number)
                 reply = await session.call_tool("run_program", {"source": program})
-                seconds, said = (
-                    time.perf_counter() - began,
-                    "".join(getattr(one, "text", "") for one in reply.content),
-                )
+                seconds = time.perf_counter() - began
+                said = "".join(getattr(one, "text", "") for one in reply.content)
                 expected = f"{mine}-{number} {sum(range(number))}"
                 if json.loads(said).get("answer") == expected:
                     taken.append(seconds)
@@ -97,7 +98,8 @@ async def drive(url: str, clients: int, programs: int) -> tuple[list[float], lis
 @click.option("--clients", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--programs", type=click.IntRange(1), default=2000, show_default=True)
 def main(clients: int, programs: int) -> dict[str, Any]:
-    port, routes = free_port(), [Route("/stamp", stamp), Route("/openapi.json", document)]
+    port = free_port()
+    routes = [Route("/stamp", stamp), Route("/openapi.json", document)]
     with serve(Starlette(routes=routes)) as service, tempfile.TemporaryDirectory() as folder:
         env = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder, "ATC_SERVE_TOKEN": TOKEN}
         command = [
@@ -110,14 +112,13 @@ def main(clients: int, programs: int) -> dict[str, Any]:
             f"127.0.0.1:{port}",
         ]
         with running(command, port=port, folder=Path(folder), env=env) as process:
-            own, whole = cpu_seconds([process]), cpu_seconds(family(process), ended=True)
+            own = cpu_seconds([process])
+            whole = cpu_seconds(family(process), ended=True)
             began = time.perf_counter()
             taken, wrong = anyio.run(drive, f"http://127.0.0.1:{port}/mcp", clients, programs)
             seconds = time.perf_counter() - began
-            own, whole = (
-                cpu_seconds([process]) - own,
-                cpu_seconds(family(process), ended=True) - whole,
-            )
+            own = cpu_seconds([process]) - own
+            whole = cpu_seconds(family(process), ended=True) - whole
     about = {"suite": "gateway", "passed": not wrong and len(taken) == programs, "clients": clients}
     return about | {
         "programs": programs,

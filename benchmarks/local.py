@@ -89,7 +89,8 @@ def measured(
         _, status, used = os.wait4(process.pid, 0)
         timer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
-    seconds, cpu = round(time.perf_counter() - begun, 1), round(used.ru_utime + used.ru_stime, 1)
+    seconds = round(time.perf_counter() - begun, 1)
+    cpu = round(used.ru_utime + used.ru_stime, 1)
     return {
         "seconds": seconds,
         "cpu": cpu,

@@ -70,7 +70,8 @@ def of_runs(runs: int) -> Iterator[tuple[float, float]]:
 
 
 def _spent(who: int, work: Callable[[], Any]) -> tuple[float, float]:
-    began, before = time.perf_counter(), resource.getrusage(who)
+    began = time.perf_counter()
+    before = resource.getrusage(who)
     work()
     after = resource.getrusage(who)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

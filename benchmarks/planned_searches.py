@@ -77,7 +77,8 @@ def solve(
 
     The model of this name plans, asks and writes (ATC_MAX_SECONDS bounds a task); without one a script does.
     """
-    tasks, config = {task.id: task for task in load_tasks()}, load_config({"model": name})
+    tasks = {task.id: task for task in load_tasks()}
+    config = load_config({"model": name})
     model = choose_model(config) if name else None
     figures: dict[str, Any] = {
         "tasks": len(rows),
@@ -94,7 +95,8 @@ def solve(
         config = replace(config, allow_writes=("all",), index=Path(folder), **scripted)
         for row in rows:
             world.reset()
-            task, chosen = tasks[row["task"]], list[str]()
+            task = tasks[row["task"]]
+            chosen = list[str]()
             needed = {toolbox.find(name).alias for name in task.operations}
             asked = model or _script(task, row["queries"], needed, chosen, toolbox)
 

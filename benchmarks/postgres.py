@@ -28,7 +28,9 @@ def programs() -> Path | None:
 
 class Server:
     def __init__(self, folder: Path, *, flushes: bool = True) -> None:
-        self.folder, self.port, self.flushes = folder, free_port(), flushes
+        self.folder = folder
+        self.port = free_port()
+        self.flushes = flushes
         self._numbers = count(1)
 
     def database(self) -> str:

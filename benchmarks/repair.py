@@ -68,7 +68,9 @@ class FirstGiven:
     """A model whose first reply is `program`; all else the model itself answers. `messages` is the first question."""
 
     def __init__(self, ask: Ask, program: str) -> None:
-        self._ask, self._program, self.messages = ask, program, tuple[Message, ...]()
+        self._ask = ask
+        self._program = program
+        self.messages = tuple[Message, ...]()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ask, name)
@@ -93,7 +95,10 @@ class Bench:
         config: Config,
         programs: dict[str, str],
     ) -> None:
-        self._world, self._ask, self._sandbox, self._programs = world, ask, sandbox, programs
+        self._world = world
+        self._ask = ask
+        self._sandbox = sandbox
+        self._programs = programs
         self.config = replace(config, samples=1, strategy="chain", allow_writes=("all",))
 
     def answer(
@@ -108,7 +113,8 @@ class Bench:
     ) -> Answered:
         """What becomes of an item in an arm. Raises AtcError: an outage, no verdict on the arm."""
         self._world.reset()
-        toolbox, question = offered(self._world, item), item.question
+        toolbox = offered(self._world, item)
+        question = item.question
         first: Any = FirstGiven(self._ask, self._programs[question.id])
         config = replace(self.config, max_seconds=max_seconds, repair=arm)
         with Agent(
@@ -125,9 +131,12 @@ class Bench:
         self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int
     ) -> Solution:
         """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
-        messages, first.messages = list(first.messages), ()  # the prompt that all arms begin with
+        messages = list(first.messages)
+        first.messages = ()  # the prompt that all arms begin with
         meter = Meter(first, lambda _: None, config)
-        attempts, limit, pins = list[Attempt](), None, Pins(seed=seed, clock=time.time())
+        attempts = list[Attempt]()
+        limit = None
+        pins = Pins(seed=seed, clock=time.time())
         try:
             while len(attempts) <= config.max_repairs and not (
                 attempts and attempts[-1].fault is None
@@ -145,7 +154,8 @@ class Bench:
                         Attempt(Program(""), (), None, _NO_PROGRAM, round=len(attempts))
                     )
                     continue
-                limits, left = Limits(tool_calls=config.max_calls), meter.seconds_left
+                limits = Limits(tool_calls=config.max_calls)
+                left = meter.seconds_left
                 if left is not None:
                     limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
                 trace = self._sandbox.run(
@@ -283,7 +293,8 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
 def main(
     count: int, seed: int, model: str | None, timeout: float, out: Path | None
 ) -> dict[str, Any]:
-    tasks, config = choose_tasks(), load_config({"model": model})
+    tasks = choose_tasks()
+    config = load_config({"model": model})
     folder = out or config.state_dir / "bench" / f"repair-mutants-{seed}"
     with ExitStack() as stack:
         world = stack.enter_context(World(services_of(tasks), folder=config.cache_dir))

@@ -36,7 +36,8 @@ from benchmarks.runner import suite, timed
 
 NOISE = 0.36  # length of what is added to a copy's vector, of length one before
 MOST = 4  # arguments and fields of a crossed tool: the others' documents are short, too
-QUERIES, EXACT = 300, 100  # queries that are timed, and those of them that are searched exactly too
+QUERIES = 300
+EXACT = 100  # queries that are timed, and those of them that are searched exactly too
 PART = 1000  # originals that are embedded and kept at a time
 MARK = "~"
 
@@ -81,7 +82,8 @@ class Copies:
 
     def __init__(self, base: Sequence[ToolDocument], kept: Path, name: str) -> None:
         self._real = choose(name)
-        self.name, self.dimensions = f"{self._real.name} and copies", self._real.dimensions
+        self.name = f"{self._real.name} and copies"
+        self.dimensions = self._real.dimensions
         kept.mkdir(exist_ok=True)
         parts = []
         for start in range(0, len(base), PART):
@@ -143,7 +145,8 @@ def search(
     before = resident(os.getpid())
     index, opened = timed(lambda: ToolIndex(Store(folder / "index"), embedder=embedder))
     after = resident(os.getpid())
-    dense, lexical = index.dense, index.lexical
+    dense = index.dense
+    lexical = index.lexical
     assert dense is not None
     hybrid = Hybrid([(dense, 0.8), (lexical, 0.2)])
     vectors = embedder.embed(queries)

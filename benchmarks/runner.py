@@ -171,7 +171,8 @@ def rate(hits: int, n: int) -> dict[str, float] | None:
     """A share with Wilson's 95% interval, which takes the counted to be independent; None of nothing."""
     if not n:
         return None
-    z, share = 1.96, hits / n
+    z = 1.96
+    share = hits / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return {"mean": share, "low": max(0.0, middle - half), "high": min(1.0, middle + half), "n": n}

@@ -98,7 +98,9 @@ def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
 
 def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The rows of a whole run, without what times do, and its seconds: in all, and from the first row on."""
-    out, begun, first = folder / f"{name}.jsonl", time.monotonic(), 0.0
+    out = folder / f"{name}.jsonl"
+    begun = time.monotonic()
+    first = 0.0
     process = command(folder, out, *more)
     for line in process.stderr or ():
         if not first and " calls  " in line:
@@ -120,7 +122,8 @@ def nothing(count: int) -> float:
         yield lambda item: item
 
     pool = RayPool()
-    warm, begun = list(pool(idle, range(20))), time.monotonic()
+    warm = list(pool(idle, range(20)))
+    begun = time.monotonic()
     assert sorted(pool(idle, range(count))) == list(range(count)), warm
     return (time.monotonic() - begun) / count * 1000
 
@@ -186,14 +189,18 @@ def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.R
 @click.option("--tasks", "count", default=40, show_default=True)
 def kills(seed: int, times: int, count: int) -> dict[str, Any]:
     """A worker, the second node or the command, killed in the middle."""
-    killed, wrong = Counter[str](), list[str]()
+    killed = Counter[str]()
+    wrong = list[str]()
     with cluster(2) as made:
         for number in range(times):
             draw = random.Random(f"{seed} {number}")
-            what, after = ("worker", "node", "driver")[number % 3], draw.randrange(1, count - 5)
+            what = ("worker", "node", "driver")[number % 3]
+            after = draw.randrange(1, count - 5)
             with folder_of(count, seed=number) as folder:
-                out_, cluster_ = folder / "rows.jsonl", ("--workers", f"ray:{made.address}")
-                driver, seen = command(folder, out_, *cluster_), 0
+                out_ = folder / "rows.jsonl"
+                cluster_ = ("--workers", f"ray:{made.address}")
+                driver = command(folder, out_, *cluster_)
+                seen = 0
                 for line in driver.stderr or ():
                     seen += " calls  " in line
                     if seen == after:
@@ -219,7 +226,8 @@ def kills(seed: int, times: int, count: int) -> dict[str, Any]:
 
 def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
     """Descriptions of a real catalogue, each with two words of others."""
-    draw, base = random.Random(seed), draw_distractors(CATALOGUE, seed=seed)
+    draw = random.Random(seed)
+    base = draw_distractors(CATALOGUE, seed=seed)
     words = sorted({word for protocol in base for word in protocol.description.split()})
     for number, protocol in zip(range(count), cycle(base), strict=False):
         text = protocol.description.split()
@@ -233,12 +241,10 @@ def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
 def index(count: int, embedder: str) -> dict[str, Any]:
     """The same index made here, and on two nodes."""
-    models, embed, made, seconds = (
-        choose(embedder),
-        partial(embedding, embedder, None),
-        list[Any](),
-        [],
-    )
+    models = choose(embedder)
+    embed = partial(embedding, embedder, None)
+    made = list[Any]()
+    seconds = []
     queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
     with cluster(2) as nodes, connected(f"ray:{nodes.address}"):
         pool = RayPool()

@@ -83,7 +83,8 @@ def calculated(scene: Scene) -> Figures:
             for name, seconds in fast.items()
         }
         rate = tasks / (delay + sum(stay.values()))
-        before, waiting = waiting, {name: rate * stay[name] for name in fast}
+        before = waiting
+        waiting = {name: rate * stay[name] for name in fast}
         if max(abs(waiting[name] - before[name]) for name in fast) < 1e-9:
             break
     return Figures(rate, tasks / rate, {name: rate * fast[name] for name in fast})
@@ -91,14 +92,17 @@ def calculated(scene: Scene) -> Figures:
 
 def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
     """So many tasks, after a tenth of them to warm up, drawn by `seed`."""
-    world, draw = simpy.Environment(), random.Random(seed)
+    world = simpy.Environment()
+    draw = random.Random(seed)
     pools = {
         name: simpy.Resource(world, servers)
         for name, (servers, _) in scene.stations.items()
         if name != "index"
     }
     shards = [simpy.Resource(world, scene.replicas) for _ in range(scene.shards)]
-    used, took, ends = dict.fromkeys(scene.stations, 0.0), list[float](), list[float]()
+    used = dict.fromkeys(scene.stations, 0.0)
+    took = list[float]()
+    ends = list[float]()
 
     def use(
         pool: simpy.Resource, name: str, mean: float, share: float = 1
@@ -163,11 +167,13 @@ def drawn(draw: random.Random, mean: float) -> float:
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) -> dict[str, Any]:
-    rows, given = {}, [change.partition("=") for change in changes]
+    rows = {}
+    given = [change.partition("=") for change in changes]
     for number in workers:
         changed = {name: type(getattr(Scene, name))(float(value)) for name, _, value in given}
         scene = Scene(**{"workers": number, **changed})
-        told, seen = calculated(scene), simulated(scene, tasks=tasks, seed=seed)
+        told = calculated(scene)
+        seen = simulated(scene, tasks=tasks, seed=seed)
         worst = max(seen.busy, key=lambda name: seen.busy[name])
         row: dict[str, Any] = {"tasks a second, calculated": told.rate, "simulated": seen.rate}
         row |= {"seconds of a task, calculated": told.seconds, "simulated ": seen.seconds}

@@ -48,7 +48,8 @@ def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float
     program = Program("".join(f"list_items(page={page})\n" for page in range(calls)))
     observe(events.ToolsNamed({"list_items": PROTOCOL}))
     observe(events.ProgramWritten(0, program, ()))
-    made, seconds = [], []
+    made = []
+    seconds = []
     for page in range(calls):
         intent = ToolCall(
             index=page,
@@ -89,10 +90,8 @@ def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) 
         began = time.perf_counter()
         written = pool.starmap(write_runs, shares)
         seconds = time.perf_counter() - began
-    ids, writes = (
-        [one for run, _ in written for one in run],
-        [one for _, took in written for one in took],
-    )
+    ids = [one for run, _ in written for one in run]
+    writes = [one for _, took in written for one in took]
     with open_store(place) as store:
         found = [store.load(run) for run in ids]
     kept = sum(

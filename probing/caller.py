@@ -23,13 +23,15 @@ from protocols.schema import Json, JsonObject, resolve, types
 from protocols.secrets import may_name_secrets
 from protocols.toolbox import Tool, Toolbox
 
-TOOL_LOSSES, HOST_LOSSES = 2, 6
+TOOL_LOSSES = 2
+HOST_LOSSES = 6
 """Calls in a row without an answer after which a tool, or its host, is given up."""
 DENIED = 3
 """Tools in a row that answer 401 or 403, or calls of the only one, after which a host that gave nothing is given up."""
 GATEWAY = (502, 503, 504)
 """Statuses by which those before a service say that it is not there."""
-MOST_WAITS, LONGEST_WAIT = 7, 120.0
+MOST_WAITS = 7
+LONGEST_WAIT = 120.0
 """Refusals in a row, and seconds that a host may ask to wait, after which it is given up until another day."""
 _SLOWER = 0.5
 """Seconds between two calls, at least, once a host asked to wait; fewer again by and by as it takes calls."""
@@ -88,7 +90,8 @@ def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> P
         mine = max(settings.per_tool - (log.sent_to(protocol.name) if log else 0), 0)
         most = mine if left is None else min(mine, left)
         reason = why_not(protocol, settings) or ("" if most else "its calls are used up")
-        how, host = spelled(protocol.binding) or "no binding", host_of(protocol)
+        how = spelled(protocol.binding) or "no binding"
+        host = host_of(protocol)
         tools.append(PlannedTool(name=protocol.name, reads=reads(protocol), how=how, host=host,
                                  at_most=0 if reason else most, why_not=reason))  # fmt: skip
     total = sum(tool.at_most for tool in tools)
@@ -146,12 +149,14 @@ class Host:
         self, name: str, settings: ProbeSettings, stopped: dict[str, str], *,
         sleep: Callable[[float], object], now: Callable[[], float],
     ) -> None:  # fmt: skip
-        self.name, self._stopped = name, stopped
+        self.name = name
+        self._stopped = stopped
         self.tools: dict[str, ToolProtocol] = {}
         self.answered: set[str] = set()
         rate = None if name.startswith("Python ") else settings.requests_per_second
         self._least = self._interval = 1 / rate if rate else 0.0
-        self._sleep, self._now = sleep, now
+        self._sleep = sleep
+        self._now = now
         self._next = now()
         self._lost: list[str] = []
         self._denied: list[Sample] = []
@@ -263,7 +268,10 @@ class Caller:
         now: Callable[[], float] = time.monotonic,
         held: Held = nothing_held,
     ) -> None:
-        self._log, self._settings, self._watch, self._held = log, settings, watch, held
+        self._log = log
+        self._settings = settings
+        self._watch = watch
+        self._held = held
         self._tools = {tool.protocol.name: tool for tool in toolbox.values()}
         self.stopped = {
             name: reason
@@ -327,7 +335,8 @@ class Caller:
             raise NotCalled(f"{why}, so it is not called so again.", scope="call")
         if why := self.ledger.refuses(tool, plain):
             raise NotCalled(f"{why}.", scope="call")
-        budget, adds = self._settings.budget, self.ledger.adds(tool)
+        budget = self._settings.budget
+        adds = self.ledger.adds(tool)
         if budget is not None and self._log.sent >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
         if budget is not None and self.ledger.kinds[tool] != "remove":
@@ -348,7 +357,8 @@ class Caller:
 
     def _send(self, sample: Sample, plain: JsonObject) -> str:
         """Send a call once, and log what came of it. Gives a sentence for the person where there is news."""
-        tool, host = self._tools[sample.tool], self._hosts[sample.tool]
+        tool = self._tools[sample.tool]
+        host = self._hosts[sample.tool]
         response, error = self._sent(tool, plain)
         repeats = reads(tool.protocol)
         if (

@@ -24,7 +24,8 @@ class Fits:
     """What is known to be excluded for one argument, ready to be asked about many values."""
 
     def __init__(self, tool: ToolFacts, argument: ArgumentFacts) -> None:
-        self._argument, self._as_text = argument, argument.place in TEXT_PLACES
+        self._argument = argument
+        self._as_text = argument.place in TEXT_PLACES
         root = tool.protocol.input_schema
         self._wanted = set(types(resolve(argument.declared, root)) or argument.types)
         told = limits_of(replace(argument, declared={}))
@@ -183,7 +184,8 @@ def _together(
     allowed = {name: {repr(value.value) for value in values} for name, values in offered.items()}
     scored: dict[float, dict[int, list[dict[str, Value]]]] = {}
     for record in records:
-        cost, chosen = 0.0, dict[tuple[str, str], str]()  # a field stands for one argument
+        cost = 0.0
+        chosen = dict[tuple[str, str], str]()  # a field stands for one argument
         for name in offered:
             fits = [
                 (rank, place)

@@ -31,7 +31,8 @@ from protocols.secrets.names import is_secret
 
 MOST_SENTENCES = 3
 _LONGEST_WORDS = 160
-_SHORTEST, _SHORT = 4, 2
+_SHORTEST = 4
+_SHORT = 2
 """Characters from which a secret is looked for in other texts, and an argument's value unquoted: less is a word."""
 _LONGEST = 2_000
 """Characters of a result, as JSON, that an example shows."""
@@ -61,7 +62,8 @@ def document(
     """
     protocol = facts.protocol
     disclosure = Disclosure(facts, keep_values=keep_values)
-    output, evidence = protocol.output_schema, protocol.evidence
+    output = protocol.output_schema
+    evidence = protocol.evidence
     if facts.done:
         replies = [sample.response for sample in facts.done]
         output = infer(replies, protocol.output_schema, words=words_of(protocol))
@@ -254,8 +256,10 @@ class Disclosure:
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
-        self._keep, self._arguments = keep_values, facts.arguments
-        self._input, self._output = facts.protocol.input_schema, facts.protocol.output_schema
+        self._keep = keep_values
+        self._arguments = facts.arguments
+        self._input = facts.protocol.input_schema
+        self._output = facts.protocol.output_schema
         found: set[str] = set()
         for sample in facts.samples:
             found.update(map(str, secrets_of(sample.plain, self._input)))

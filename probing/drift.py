@@ -31,7 +31,8 @@ CALLS = 3
 """Of one tool."""
 _ENOUGH = 3
 """Records without a field that all had, from which it counts as gone."""
-_NO_TOOL, _DENIED = {404, 405, 410, 501}, {401, 403, 407}
+_NO_TOOL = {404, 405, 410, 501}
+_DENIED = {401, 403, 407}
 _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's log"
 
 
@@ -80,7 +81,8 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=words_of(old))))
-    judge, checks = Judge(old.output_schema or {}), validator(old.output_schema or {})
+    judge = Judge(old.output_schema or {})
+    checks = validator(old.output_schema or {})
     found: dict[tuple[str, str], list[ValidationError]] = {}
     for reply in replies:
         try:
@@ -95,12 +97,14 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             )
             continue
         for error in checks.iter_errors(reply) if departs else ():
-            keyword, path = error.kind.name, _path_of(error.instance_path, known)
+            keyword = error.kind.name
+            path = _path_of(error.instance_path, known)
             if keyword == "required":
                 path = f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
             found.setdefault((path, keyword), []).append(error)
     for (path, keyword), errors in found.items():
-        shown, times = repr(path) if path else "the response", len(errors)
+        shown = repr(path) if path else "the response"
+        times = len(errors)
         if keyword == "required":
             seen = old.evidence.observations
             before = f"it was in all of {seen} answers" if seen else "it was always there"
@@ -109,10 +113,8 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             severity: Severity = "breaking" if gone and times >= _ENOUGH else "risky"
             yield Change(old.name, path, "removed" if gone else "optional", severity, text)
         elif keyword == "type":
-            kinds, wanted = (
-                {type_name(error.instance) for error in errors},
-                errors[0].kind.as_dict()["types"],
-            )
+            kinds = {type_name(error.instance) for error in errors}
+            wanted = errors[0].kind.as_dict()["types"]
             slight = kinds == {"null"} or (kinds <= {"null", "number"} and "integer" in wanted)
             text = f"{shown} is {' or '.join(sorted(kinds))} in {times} places, and was {' or '.join(wanted)}"
             yield Change(old.name, path, keyword, "risky" if slight else "breaking", text)
@@ -153,10 +155,8 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     if not refused:
         return
     whole = f"{len(refused)} of {len(facts.samples)} calls that were answered before"
-    statuses, said = (
-        {sample.status for sample in refused},
-        f"“{one_line(refused[0].error, limit=120)}”",
-    )
+    statuses = {sample.status for sample in refused}
+    said = f"“{one_line(refused[0].error, limit=120)}”"
     if statuses <= _DENIED:
         yield Change(
             old.name,

@@ -50,7 +50,8 @@ class Hint:
     """The clause of the reply that says so, at most 200 characters."""
 
 
-_LONGEST, _MOST = 20_000, 60
+_LONGEST = 20_000
+_MOST = 60
 _SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
@@ -253,7 +254,8 @@ class _Reader:
             isinstance(value, list | Mapping) for value in node.values()
         )  # then all in it are messages
         for key, value in list(node.items())[:_MOST]:
-            known, folded = self.known(key), key.lower()
+            known = self.known(key)
+            folded = key.lower()
             if not known and (folded in _NOT_FIELDS or (folded in _SELDOM_FIELDS and not plain)):
                 continue
             if isinstance(value, Mapping) and folded not in _PLACES and not self._placed(value):
@@ -278,8 +280,10 @@ class _Reader:
         spelled = _argument_in(path)
         extra = inside.get("missingProperty") or inside.get("additionalProperty")
         if isinstance(extra, str):  # JSON Schema's path is that of the object around
-            spelled, path = extra, (extra,)
-        name, facts = self.known(spelled), wanted(words)
+            spelled = extra
+            path = (extra,)
+        name = self.known(spelled)
+        facts = wanted(words)
         listed = next(
             (
                 found
@@ -324,7 +328,8 @@ class _Reader:
             said = re.sub(
                 r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
             )  # all there are
-            facts, names = wanted(said), self._named(said)
+            facts = wanted(said)
+            names = self._named(said)
             stated = SAID["stated"].search(said.strip())
             new = next(filter(None, stated.groups()), "") if stated else ""
             if not self.known(new) and re.fullmatch(r"[A-Za-z_]\w{0,60}", new):
@@ -345,7 +350,8 @@ class _Reader:
         for match in re.finditer(
             rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence
         ):
-            name, word = self.known(match[1] or match[2]), match[2] or ""
+            name = self.known(match[1] or match[2])
+            word = match[2] or ""
             if sentence[match.end() :][:1] == "/" and word.lower() in _PLACES:
                 continue  # `body/limit must be …`
             if name is not None and (
@@ -412,8 +418,10 @@ _BETWEEN = re.compile(
     rf"(?:from|between|range|in) \W?{_NUMBER}(?: to | and |-|\.\.|, ?|–){_NUMBER}"
     rf"|{_NUMBER} to {_NUMBER} (?:character|letter|item|element)"
 )
-_ABOVE, _BELOW = "(?:greater|more|larger|longer) than", "(?:less|fewer|smaller|lower|shorter) than"
-_NOT, _SIMPLY = "(?:not be|not have|no) ", "(?<!not be )(?<!not have )(?<!no )"
+_ABOVE = "(?:greater|more|larger|longer) than"
+_BELOW = "(?:less|fewer|smaller|lower|shorter) than"
+_NOT = "(?:not be|not have|no) "
+_SIMPLY = "(?<!not be )(?<!not have )(?<!no )"
 _LEAST = re.compile(
     rf"(?:at least|minimum(?: is| of|:)?|{_NOT}{_BELOW}|{_SIMPLY}{_ABOVE}(?: or equal to)?|>=?) ?{_NUMBER}"
 )
@@ -426,7 +434,8 @@ _MOST_OF = re.compile(
 def _measured(low: str) -> list[Hint]:
     """Ranges and lengths. A bound that is itself excluded counts as allowed: what nobody is sure of is not excluded."""
     sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
-    least, most = _LEAST.search(low), _MOST_OF.search(low)
+    least = _LEAST.search(low)
+    most = _MOST_OF.search(low)
     ends = least and least[1], most and most[1]
     if both := _BETWEEN.search(low):
         ends = both[1] or both[3], both[2] or both[4]

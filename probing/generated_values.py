@@ -17,7 +17,8 @@ from protocols.schema import Json, JsonObject, resolve, types
 IMPROBABLE = "qzx~!7w"
 """A word that no service knows, with characters that most patterns refuse."""
 _TEXTS = ("test", "a", "example", "hello")
-_MOST, _DEEPEST = 100, 3
+_MOST = 100
+_DEEPEST = 3
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -193,7 +194,8 @@ def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
 def _strings(name: str, schema: JsonObject) -> Iterator[str]:
     form = str(schema.get("format", ""))
     guesses = [text_of(guess) for guess in named(name)]
-    shortest, longest = int(schema.get("minLength") or 0), finite(schema.get("maxLength"))
+    shortest = int(schema.get("minLength") or 0)
+    longest = finite(schema.get("maxLength"))
     if "pattern" in schema:  # one of them may happen to conform
         yield from (
             *guesses,

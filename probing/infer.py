@@ -20,7 +20,8 @@ from probing.keys import own_data_keys, property_names, shared_data_keys
 from protocols.schema import Json, JsonObject, pointer, resolve, type_name, types
 from protocols.validate import first_error, validator
 
-_DEEPEST, _FOLLOWED = 64, 12
+_DEEPEST = 64
+_FOLLOWED = 12
 """Levels of nesting that are described, and levels of a known document that are merged."""
 _FORMATS = {
     "date": r"\d{4}-\d\d-\d\d",
@@ -205,7 +206,8 @@ def _merged(
     if not types(here) and not here.keys() & {"properties", "enum", "const"}:
         return {**found, **here} if here != {"examples": [None]} else dict(found)
     objects = [value for value in values if isinstance(value, dict)]
-    named, extra = dict(here.get("properties", {})), here.get("additionalProperties")
+    named = dict(here.get("properties", {}))
+    extra = here.get("additionalProperties")
     rest = found.get(
         "additionalProperties", {}
     )  # what was found may be a map, where a record was known

@@ -36,7 +36,8 @@ _CODE = re.compile(
     r"|(?=.*[a-z])(?=.*[A-Z])(\w*?\d+[A-Za-z_-]+){2,}\d+\w*"
 )
 """Keys that are codes: capitals and digits in groups or mixed, and letters of both cases with digits all over."""
-_LONGEST_WRITTEN, _MOST_HEADING = 60, 6
+_LONGEST_WRITTEN = 60
+_MOST_HEADING = 6
 """Characters of a key that a programmer may have written, and words of the heading of a column."""
 _MOST_OWN_FIELDS = 20
 """Keys of values of one shape. Of more, most of them unknown words, the unknown ones are data."""

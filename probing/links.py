@@ -166,7 +166,8 @@ class Flows:
 
     def _confirmed(self, taker: Taker, source: Source) -> bool:
         """Whether names agree, and values do not speak against it."""
-        apart, accepted = taker.apart(source), taker.took.keys() & source.texts
+        apart = taker.apart(source)
+        accepted = taker.took.keys() & source.texts
         if apart is None or not accepted:
             return False
         of_ids = taker.name.identifies or source.name.identifies
@@ -199,10 +200,8 @@ class Flows:
     def _trials(self, taker: Taker, base: Arguments) -> Iterator[Value]:
         """Values to try on one argument: of sources that may feed it by their names, nearest first, then of lists."""
         sure = any(distinctive(held.value) for held in taker.took.values())
-        fits, known = (
-            Fits(taker.tool, taker.argument),
-            [source for source, _ in self._feeding(taker)],
-        )
+        fits = Fits(taker.tool, taker.argument)
+        known = [source for source, _ in self._feeding(taker)]
         beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
         open_: list[tuple[float, str, Source]] = []
         for source in self._sources:
@@ -270,7 +269,8 @@ def _sources(pools: Pools) -> Iterator[Source]:
 
 def _base(taker: Taker) -> Arguments | None:
     """The arguments of the call that is done with fewest; None where none is, and one argument is not enough."""
-    name, tool = taker.argument.name, taker.tool
+    name = taker.argument.name
+    tool = taker.tool
     done = sorted(
         tool.fruitful or tool.done,
         key=lambda s: (name not in s.arguments, len(s.arguments), s.number),

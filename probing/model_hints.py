@@ -71,7 +71,8 @@ class Teacher:
     """Asks a model about tools. Once it failed, after retries of its own, answers are empty; `failed` says why."""
 
     def __init__(self, ask: Ask, log: Log) -> None:
-        self._ask, self._log = ask, log
+        self._ask = ask
+        self._log = log
         self.failed = ""
 
     def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:

@@ -42,10 +42,13 @@ TYPE_WORDS: dict[str, str] = {
 TOLD_FORMATS: dict[str, str] = _READ["told_formats"]
 _SAME: dict[str, str] = _READ["same"]
 
-EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
+EQUAL = 0.0
+NEAR = 0.75
+TOLD = 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
 description or a reply names the place's noun."""
-PAGING, _COMMON = NAMES["paging"], NAMES["common"]
+PAGING = NAMES["paging"]
+_COMMON = NAMES["common"]
 _LONGEST = 300
 _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 
@@ -93,7 +96,8 @@ def words_of(name: str) -> str:
 
 def argument_name(protocol: ToolProtocol, argument: str) -> Name:
     """The name of an argument; a vague one with the noun that its tool is about."""
-    own, declared = words_of(argument), protocol.parameters.get(argument)
+    own = words_of(argument)
+    declared = protocol.parameters.get(argument)
     listed = isinstance(declared, dict) and "array" in types(declared)
     if listed or own.rpartition("_")[2] in ("ids", "codes", "keys", "numbers"):
         own = singular(own)

@@ -153,7 +153,8 @@ class Ledger:
     """All that a probing made, by its log, and the law of what it may send to a tool that writes."""
 
     def __init__(self, protocols: Mapping[str, ToolProtocol], log: Log) -> None:
-        self._protocols, self._log = protocols, log
+        self._protocols = protocols
+        self._log = log
         told = {name: kind_of(protocol) for name, protocol in protocols.items()}
         # What nothing is told of may make something, and is given nothing by which it would change what is there.
         self.kinds: dict[str, Kind] = {
@@ -219,10 +220,8 @@ class Ledger:
 
         `born`: also those that no read has shown yet.
         """
-        noun, wanted = (
-            self.noun_of(tool, argument),
-            [one for one in reversed(self.made()) if of in (None, one)],
-        )
+        noun = self.noun_of(tool, argument)
+        wanted = [one for one in reversed(self.made()) if of in (None, one)]
         pairs = [pair for one in wanted for pair in sorted(one.ids | one.given)
                  if born or pair in one.ids or self.mark.on(pair[1])]  # fmt: skip
         by_id = snake(argument).rpartition("_")[2] in ID_WORDS
@@ -259,7 +258,8 @@ class Ledger:
 
     def refers(self, tool: str, argument: str) -> bool:
         """Whether an argument's values are ids: it ends as ids do, or is called as what other tools are about."""
-        word, mine = snake(argument), self._nouns[tool]
+        word = snake(argument)
+        mine = self._nouns[tool]
         return word.rpartition("_")[2] in ID_WORDS or any(
             word == noun != mine for noun in self._nouns.values()
         )
@@ -352,7 +352,8 @@ class Ledger:
         return plain or self.mark.on(value) or self._is_made(tool, argument, value, born=born)
 
     def _is_made(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
-        noun, text = self.noun_of(tool, argument), text_of(value)
+        noun = self.noun_of(tool, argument)
+        text = text_of(value)
         known = (pair for one in self._made for pair in (one.ids | one.given if born else one.ids))
         return any(text == other and alike(n, noun) for n, other in known)
 
@@ -369,7 +370,8 @@ class Ledger:
 
     def noun_of(self, tool: str, argument: str) -> str:
         """What an argument's value is an id of."""
-        protocol, word = self._protocols[tool], snake(argument)
+        protocol = self._protocols[tool]
+        word = snake(argument)
         before, _, last = word.rpartition("_")
         if before and (last in ID_WORDS or singular(last) in ID_WORDS):
             return singular(before)
@@ -382,7 +384,8 @@ class Ledger:
         return self._nouns[tool]
 
     def _same_address(self, one: str, other: str) -> bool:
-        mine, its = self._protocols[one].binding, self._protocols[other].binding
+        mine = self._protocols[one].binding
+        its = self._protocols[other].binding
         return (
             isinstance(mine, HttpBinding)
             and isinstance(its, HttpBinding)
@@ -413,11 +416,9 @@ class Ledger:
                 self._take_answer(sample)
 
     def _take_write(self, sample: Sample) -> None:
-        tool, noun, updates = (
-            sample.tool,
-            self._nouns[sample.tool],
-            self.kinds[sample.tool] == "update",
-        )
+        tool = sample.tool
+        noun = self._nouns[sample.tool]
+        updates = self.kinds[sample.tool] == "update"
         named = [(key, part) for key, part in _parts(sample.plain) if self.names_it(tool, key)]
         own = self._answered(sample)
         known = {text for one in self._made if one.there for n, text in one.ids if alike(n, noun)}
@@ -506,7 +507,8 @@ class Ledger:
                 and self.takes(sample.tool, one)
             )
             if one.there and (hit or named):
-                one.gone, one.gone_by = sample.number, sample.tool
+                one.gone = sample.number
+                one.gone_by = sample.tool
 
     def _around(self, tool: str, argument: str) -> bool:
         """Whether an argument says in what a thing stands: its place in the path is not the last."""
@@ -522,7 +524,8 @@ class Ledger:
         )
 
     def _take_answer(self, sample: Sample) -> None:
-        tool, shows = sample.tool, sample.tool not in self.writes
+        tool = sample.tool
+        shows = sample.tool not in self.writes
         if shows:
             single = isinstance(sample.response, Mapping) and not has_list(sample.response)
             (self._single.add if single and sample.response else self._single.discard)(tool)

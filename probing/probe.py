@@ -160,7 +160,8 @@ def probe_in_turn(
 
 class _Probing:
     def __init__(self, session: Session, teacher: Teacher | None) -> None:
-        self._session, self._teacher = session, teacher
+        self._session = session
+        self._teacher = teacher
         self._writes = Writes(session)
         self._reads = list(session.reads)
         self._stopped = dict(session.caller.stopped)
@@ -169,7 +170,8 @@ class _Probing:
     def run(self) -> None:
         session = self._session
         for number in range(session.settings.rounds + 1):
-            before, session.round = session.log.sent, number
+            before = session.log.sent
+            session.round = number
             self._each(self._waiting(self._reads), partial(discover, session))
             self._each(self._answering(self._reads), self._sharpen)
             if number:

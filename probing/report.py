@@ -20,9 +20,11 @@ from protocols.protocol import ToolProtocol, dump
 from protocols.response import one_line
 from protocols.schema import dumps
 
-COVERAGE, READABLE = "coverage.json", "COVERAGE.md"
+COVERAGE = "coverage.json"
+READABLE = "COVERAGE.md"
 _HASHES = f"{FOLDER}/written.json"
-_LONGEST_NAME, _LONGEST = 100, 160
+_LONGEST_NAME = 100
+_LONGEST = 160
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,8 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
     files |= {COVERAGE: _text({"tools": [], **report}), READABLE: readable(report)}
     hashes = _known(folder)
-    written, kept = [], []
+    written = []
+    kept = []
     for name, text in files.items():
         new = _hash(text.encode("utf-8", "backslashreplace"))
         there = _hash((folder / name).read_bytes()) if (folder / name).is_file() else None
@@ -152,7 +155,8 @@ def _missing(facts: ToolFacts, stopped: str) -> Iterator[str]:
 
 def readable(report: Mapping[str, Any]) -> str:
     """The report as Markdown."""
-    totals, tools = report["totals"], report["coverage"]
+    totals = report["totals"]
+    tools = report["coverage"]
     known = f"{totals['fields']} response fields, {totals['arguments']} arguments, {totals['links']} links"
     lines = [
         "# Coverage",

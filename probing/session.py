@@ -48,7 +48,10 @@ class Session:
         watch: Watch = lambda _: None,
         teacher: Teacher | None = None,
     ) -> None:
-        self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
+        self.log = log
+        self.caller = caller
+        self.settings = settings
+        self.watch = watch
         self.protocols: Mapping[str, ToolProtocol] = {
             t.protocol.name: t.protocol for t in toolbox.values()
         }
@@ -87,7 +90,8 @@ class Session:
         self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False
     ) -> Sample:
         """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
-        known, arguments = len(self.log.samples), self.marked(tool, arguments)
+        known = len(self.log.samples)
+        arguments = self.marked(tool, arguments)
         try:
             return self.caller.call(tool, arguments, purpose=purpose, again=again)
         finally:
@@ -128,29 +132,31 @@ class Session:
             return {}
         if any(place_of(protocol, name) != "path" for name in protocol.parameters):
             return {}
-        best, origin = dict[str, Json](), MADE_UP
+        best = dict[str, Json]()
+        origin = MADE_UP
         for name in self.reads:
             for sample in self.facts(name).fruitful[:3] if self.ledger.is_about(name, tool) else ():
                 record = max(
                     (one for one, _ in islice(records(sample.response), 20)), key=len, default={}
                 )
                 if len(record) > len(best):
-                    best, origin = (
-                        dict(record),
-                        Origin(kind="response", tool=name, sample=sample.number),
-                    )
-        given, facts = dict[str, Value](), self.facts(tool)
+                    best = dict(record)
+                    origin = Origin(kind="response", tool=name, sample=sample.number)
+        given = dict[str, Value]()
+        facts = self.facts(tool)
         unknown = {
             hint.argument for said in facts.said.values() for hint in said if hint.kind == "unknown"
         }
         for name, value in best.items():
-            word, argument = snake(name), facts.arguments.get(name, ArgumentFacts(name=name))
+            word = snake(name)
+            argument = facts.arguments.get(name, ArgumentFacts(name=name))
             whole = argument.required and isinstance(
                 value, list | Mapping
             )  # of parts that nobody has named
             known = name not in unknown and word not in _OF_THE_SERVICE and name[:1] not in "_$@"
             if known and (whole or isinstance(value, str | int | float)):
-                by_id, fits = word.rpartition("_")[2] in ID_WORDS, Fits(facts, argument)
+                by_id = word.rpartition("_")[2] in ID_WORDS
+                fits = Fits(facts, argument)
                 forms = (
                     [value] if by_id else [self.ledger.mark.put(value, {}, {}), value]
                 )  # what is no free text stays
@@ -168,7 +174,8 @@ class Session:
         )  # else it may as well be another
         if (found and not key) or self.ledger.is_own(facts.name, name, value.value, born=True):
             return value
-        declared, root = facts.protocol.parameters.get(name, {}), facts.protocol.input_schema
+        declared = facts.protocol.parameters.get(name, {})
+        root = facts.protocol.input_schema
         made = self.ledger.mark.put(value.value, declared, root, key=key)
         fits = Fits(facts, facts.arguments[name]) if name in facts.arguments else None
         free = fits is None or fits.allows(made) or not fits.allows(value.value)
@@ -184,7 +191,8 @@ class Session:
 
     def _of_ours(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
         """Values for a write: marked ones before those of what is there; of what it is to name, nothing else."""
-        tool, ledger = facts.name, self.ledger
+        tool = facts.name
+        ledger = self.ledger
         pairs = [(value, self._marked(facts, name, value)) for value in values]
         by_id = ledger.refers(tool, name)
         if ledger.names_it(
@@ -249,7 +257,8 @@ def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
 
     Then the set that was tried least goes first: no reply tells which argument is to blame.
     """
-    first, usables = facts.needed, facts.usable
+    first = facts.needed
+    usables = facts.usable
     if session.ledger.adds(
         facts.name
     ):  # what a new record is called is said, lest it is called as another

@@ -183,9 +183,12 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
 def _argument(
     protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]
 ) -> ArgumentFacts:
-    declared, place = protocol.parameters.get(name, {}), place_of(protocol, name)
+    declared = protocol.parameters.get(name, {})
+    place = place_of(protocol, name)
     mine: dict[Hint, None] = {}
-    accepted, refused, lost = dict[str, Value](), dict[str, Value](), dict[str, Value]()
+    accepted = dict[str, Value]()
+    refused = dict[str, Value]()
+    lost = dict[str, Value]()
     required: bool | None = True if name in protocol.required or place == "path" else None
     for sample, said in told:
         here = [hint for hint in said if hint.argument == name]

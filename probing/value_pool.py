@@ -32,9 +32,16 @@ from protocols.secrets import covered
 
 MOST_CANDIDATES = 60
 """Values of one argument that are looked at."""
-_DEEPEST, _LONGEST_LIST, _MOST, _LONGEST_TEXT, _MOST_VALUES = 8, 100, 4_000, 2_000, 500
+_DEEPEST = 8
+_LONGEST_LIST = 100
+_MOST = 4_000
+_LONGEST_TEXT = 2_000
+_MOST_VALUES = 500
 """What is looked at of a response: levels, elements of a list, scalars, characters of one; values kept of a place."""
-_KNOWN, _LISTED, _ANY, _LAST = 0.5, 2.0, 3.6, 4.2
+_KNOWN = 0.5
+_LISTED = 2.0
+_ANY = 3.6
+_LAST = 4.2
 """Distances of places without a name in common: they hold a value known to be good; a list's scalars,
 for a path; ids of any kind, for an argument that is one, or for any other."""
 _STRANGERS_TRIED = 2
@@ -126,11 +133,9 @@ class Pools:
             if not (
                 isinstance(value, str) and value in invented
             ):  # what was made up is nobody's where it comes back
-                place, text, held = (
-                    self._place(protocol, path),
-                    text_of(value),
-                    Value(value, _origin(sample, path)),
-                )
+                place = self._place(protocol, path)
+                text = text_of(value)
+                held = Value(value, _origin(sample, path))
                 place.keep(held, text, secret=secret, sent=sent)
                 self._where.setdefault(text, {})[place] = None
                 if (
@@ -139,10 +144,8 @@ class Pools:
                     and not secret
                 ):
                     below.setdefault(text, held)
-        around, found = (
-            {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()},
-            list[Record](),
-        )
+        around = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}
+        found = list[Record]()
         if (
             read
             and isinstance(sample.response, Mapping)
@@ -172,7 +175,8 @@ class Pools:
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
-        name, found = argument_name(protocol, argument.name), list[tuple[float, Value]]()
+        name = argument_name(protocol, argument.name)
+        found = list[tuple[float, Value]]()
         for apart, group in self._groups(protocol, argument, name):
             ordered = [heapq.nlargest(MOST_CANDIDATES, place.values.values(), key=self.popularity)
                        for place in sorted(group, key=lambda place: not place.argument)]  # fmt: skip
@@ -207,7 +211,9 @@ class Pools:
         A place whose name says nothing counts where it holds a value known to be good; while none is known, also lists
         of names to look up, for a path, and ids.
         """
-        said, paging, in_path = said_of(argument), wanted.own in PAGING, argument.place == "path"
+        said = said_of(argument)
+        paging = wanted.own in PAGING
+        in_path = argument.place == "path"
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = {text_of(part) for part in good if distinctive(part)}
         tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))

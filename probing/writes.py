@@ -20,7 +20,8 @@ from protocols.naming import ID_WORDS, snake
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
 
-_TRIES, _SHOWING = 3, 2
+_TRIES = 3
+_SHOWING = 2
 """Calls with one thing that this probing made, until it is left; calls of a read that one write may need."""
 _NOTHING_MADE = "it takes things away, and this probing made nothing that it could take"
 _UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
@@ -76,7 +77,8 @@ class Writes:
 
     def make(self, tool: str) -> None:
         """Find arguments with which a write is done. Raises `NotCalled` where it may not be called, or not any more."""
-        session, ledger = self._session, self._session.ledger
+        session = self._session
+        ledger = self._session.ledger
         updates = session.kinds[tool] == "update"
         if updates:
             self._show()  # it is given only what was shown to be this probing's own
@@ -109,7 +111,8 @@ class Writes:
         Raises:
             NotCalled: there is nothing that may be taken away, or it may not be called any more.
         """
-        session, ledger = self._session, self._session.ledger
+        session = self._session
+        ledger = self._session.ledger
         told = {
             n: s
             for n, s in session.protocols[tool].parameters.items()
@@ -129,7 +132,8 @@ class Writes:
 
     def look_again(self) -> None:
         """Ask lists of what was taken away once more: what they show still is not gone."""
-        ledger, session = self._session.ledger, self._session
+        ledger = self._session.ledger
+        session = self._session
         for tool in session.looks:
             facts = session.facts(tool)
             since = max(
@@ -141,7 +145,8 @@ class Writes:
 
     def _show(self) -> None:
         """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
-        ledger, session = self._session.ledger, self._session
+        ledger = self._session.ledger
+        session = self._session
         for one in [made for made in ledger.made() if made.there and not made.shown]:
             for tool in session.looks:
                 wanted = session.facts(tool).needed
@@ -164,7 +169,9 @@ class Writes:
 
     def _own(self, facts: ToolFacts) -> dict[str, Value] | None:
         """Arguments that name a thing that this probing made, with which the tool was not called yet."""
-        ledger, tool, session = self._session.ledger, facts.name, self._session
+        ledger = self._session.ledger
+        tool = facts.name
+        session = self._session
         for one in reversed(
             [made for made in ledger.made() if made.there and ledger.takes(tool, made)]
         ):
@@ -209,7 +216,8 @@ class Writes:
 
     def _in_order(self) -> list[str]:
         """All tools that are not known to be reads; what stands in a thing after what may make the thing."""
-        kinds, protocols = self._session.kinds, self._session.protocols
+        kinds = self._session.kinds
+        protocols = self._session.protocols
         steps = {
             name: getattr(one.binding, "url", "").count("/") for name, one in protocols.items()
         }

@@ -110,12 +110,10 @@ class HttpCall:
     def __init__(
         self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool
     ) -> None:
-        self._protocol, self._binding, self._keyring, self._reads = (
-            protocol,
-            binding,
-            keyring,
-            reads,
-        )
+        self._protocol = protocol
+        self._binding = binding
+        self._keyring = keyring
+        self._reads = reads
         self._plan = Plan(protocol, binding)
         if not keyring.settings.near_hosts and claims_near(self._plan.origin.host):
             raise InvalidProtocol(
@@ -125,10 +123,8 @@ class HttpCall:
                 hint="Give its source yourself with --tools. near_hosts is off, as it is for tools that an untrusted"
                 " atc.toml names ('atc config trust').",
             )
-        fixed, known = (
-            keyring.settings.headers.get(self._plan.origin.netloc, {}),
-            keyring.settings.credentials,
-        )
+        fixed = keyring.settings.headers.get(self._plan.origin.netloc, {})
+        known = keyring.settings.credentials
         self._fixed = [
             Carried(place="header", name=name, value=value) for name, value in fixed.items()
         ]
@@ -141,7 +137,9 @@ class HttpCall:
 
     def __call__(self, arguments: JsonObject) -> Json:
         """See `Invoker.bind`."""
-        request, schemes, mask = self._build(arguments), self._binding.schemes, self._keyring.mask
+        request = self._build(arguments)
+        schemes = self._binding.schemes
+        mask = self._keyring.mask
         secrets = self._keyring.secrets(
             self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name
         )
@@ -176,7 +174,8 @@ class HttpCall:
 
     def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer, bool]:
         """The last answer of a call, and whether one before it said that a write was done."""
-        settings, attempt = self._keyring.settings, 0
+        settings = self._keyring.settings
+        attempt = 0
         deadline = time.monotonic() + settings.timeout_seconds
 
         def send(one: HttpRequest) -> Answer:

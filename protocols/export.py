@@ -31,7 +31,9 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
         "info": {"title": title, "version": "1"},
         "paths": {},
     }
-    components, schemes, paths = dict[str, Any](), dict[str, Any](), document["paths"]
+    components = dict[str, Any]()
+    schemes = dict[str, Any]()
+    paths = document["paths"]
     for protocol in protocols:
         binding = protocol.binding
         if not isinstance(binding, HttpBinding):
@@ -128,7 +130,8 @@ def _parameters(
         if location == "path" or argument in protocol.required:
             parameter["required"] = True
         plain = dict(schema) if isinstance(schema, Mapping) else {}
-        described, joint = {"schema": plain}, plain.pop("x-atc-join", "")
+        described = {"schema": plain}
+        joint = plain.pop("x-atc-join", "")
         if style := _STYLES.get(joint):
             parameter |= {"style": style, "explode": style == "deepObject"}
         found.append(
@@ -164,7 +167,8 @@ def _request_body(
 def _responses(
     protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]
 ) -> dict[str, Any]:
-    output, status = protocol.output_schema, "200"
+    output = protocol.output_schema
+    status = "200"
     success: dict[str, Any] = {"description": "Success"}
     if output == {"type": "null"} and binding.method != "HEAD":
         status = "204"

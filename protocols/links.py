@@ -28,7 +28,8 @@ from protocols.schema import JsonObject, all_types, beneath, resolve, subschemas
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
-_MAX_DEPTH, _MAX_STEPS = 24, 500
+_MAX_DEPTH = 24
+_MAX_STEPS = 500
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _ALIKE = 2
 """Fields that a written record and a read one have in common at least: an `{"id": …}` is like too many others."""
@@ -100,7 +101,8 @@ def field_key(
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
     """What an argument's value is called elsewhere; `None` for those that no other tool's response holds."""
-    name, schema = snake(argument), protocol.parameters.get(argument, {})
+    name = snake(argument)
+    schema = protocol.parameters.get(argument, {})
     if not _is_open(schema) or name in NOT_LINKED:
         return None
     if name.split("_")[-1] in ("ids", "codes", "keys") or "array" in types(schema):
@@ -136,11 +138,9 @@ def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
     `new_start_city_id` is a `start_city_id` and a `city_id`; `{airport}` in a path, and `team` where it is a number,
     are what identifies an airport and a team.
     """
-    key, name, schema = (
-        argument_key(protocol, argument),
-        snake(argument),
-        protocol.parameters[argument],
-    )
+    key = argument_key(protocol, argument)
+    name = snake(argument)
+    schema = protocol.parameters[argument]
     keys = [key] if key else []
     if key and (words := key.split("_"))[-1] in ID_WORDS:
         keys += ["_".join(words[n:]) for n in range(1, len(words) - 1)]
@@ -248,7 +248,8 @@ def _links(
     protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]
 ) -> Iterator[Link]:
     """The guesses for one argument: of each tool one place, reads before writes."""
-    keys, wanted = _keys_of(protocol, argument), _wanted(protocol, argument)
+    keys = _keys_of(protocol, argument)
+    wanted = _wanted(protocol, argument)
     found: dict[str, _Place] = {}
     reads = 0
     for place in (place for key in keys for place in places.get(key, ())):

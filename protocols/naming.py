@@ -78,8 +78,10 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
     if len(name) > LONGEST_COMPARED:
         return []
     known = [other for other in islice(known, _MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
-    ours, spelled = _words(name), snake(name)
-    nouns, begins = ours - VERBS, f"{spelled}_"
+    ours = _words(name)
+    spelled = snake(name)
+    nouns = ours - VERBS
+    begins = f"{spelled}_"
     close = closest(name, known, most=most, cutoff=cutoff)
     longer = (
         [other for other in _having(ours, known) if ours <= _words(other)] if len(ours) > 1 else []

@@ -213,7 +213,9 @@ def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[in
 
 def _repair(repair: str, path: Path, status: os.stat_result) -> str:
     """Return what this user can do about `path`: the command `repair` if they may give it, else what else there is."""
-    whole, owner, user = f"{repair} {shlex.quote(str(path))}", status.st_uid, os.geteuid()
+    whole = f"{repair} {shlex.quote(str(path))}"
+    owner = status.st_uid
+    user = os.geteuid()
     foreign = repair.startswith("chown")
     if user == owner or (user == 0 and not foreign):
         return f"repair it with: {whole}"

@@ -81,7 +81,8 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
     if docs == "names":
         names = _fitting(tools, budget)
         return "\n".join(names), tools.only(names)
-    shown, text = tools, ""
+    shown = tools
+    text = ""
     if docs == "requests":
         shown = tools.map(
             lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None))
@@ -96,7 +97,8 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
         return text, tools
     lines = _fitting(map(one_line, shown.values()), budget)
     names = list(tools)[: len(lines)]
-    shown, text = shown.only(names), "\n".join(lines)
+    shown = shown.only(names)
+    text = "\n".join(lines)
     beginnings = (stubs(shown.only(names[:1]), detail=one, among=shown) for one in DETAILS)
     fits = (token_estimate("\n".join([one, *lines[1:]])) <= budget for one in beginnings)
     detail = next((one for one, fit in zip(DETAILS, fits, strict=True) if fit), DETAILS[-1])
@@ -132,8 +134,10 @@ def token_estimate(text: str) -> int:
 
 
 def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
-    protocol, detail = tool.protocol, shapes.detail
-    arguments, notes = [], []
+    protocol = tool.protocol
+    detail = shapes.detail
+    arguments = []
+    notes = []
     ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
     for alias, name in ordered:
         schema = resolve(protocol.parameters[name], protocol.input_schema)

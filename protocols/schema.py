@@ -158,7 +158,8 @@ def narrowed(one: Any, other: Any) -> Any:
         if known == value or key in ANNOTATIONS:
             merged[key] = value
         elif key == "type":
-            first, second = types(one), types(other)
+            first = types(one)
+            second = types(other)
             kept = [
                 kind
                 for kind in first
@@ -229,7 +230,8 @@ _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 def combined(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
     """Schemas of one place, references followed, and after each those that it combines, the first `most` of them."""
-    found, left = list[JsonObject](), [(schema, frozenset[str]()) for schema in schemas][::-1]
+    found = list[JsonObject]()
+    left = [(schema, frozenset[str]()) for schema in schemas][::-1]
     while left and len(found) < most:
         schema, above = left.pop()
         ref = schema.get("$ref") if isinstance(schema, Mapping) else None
@@ -355,7 +357,8 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
 
 def unwrapped(schema: JsonObject | None) -> JsonObject:
     """What a response schema says of what programs see: resolved, a lone wrapping field taken off; `{}` of none."""
-    key, root = wrapper_key(schema), schema or {}
+    key = wrapper_key(schema)
+    root = schema or {}
     top = resolve(root, root)
     return top if key is None else resolve(top["properties"][key], root)
 

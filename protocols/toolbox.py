@@ -55,7 +55,8 @@ class Tool:
 
         So an alias that has a number, because of a clash with other tools, is not among them.
         """
-        name, prefix = self.protocol.name, f"{self.source}_" if self.source else ""
+        name = self.protocol.name
+        prefix = f"{self.source}_" if self.source else ""
         return frozenset({name, self.qualified, identifier(name), identifier(prefix + name)})
 
     @cached_property
@@ -129,7 +130,8 @@ class Toolbox(Mapping[str, Tool]):
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         named: dict[tuple[str, str], Tool] = {}
         for tool in tools:
-            name, source = tool.protocol.name, tool.source
+            name = tool.protocol.name
+            source = tool.source
             if (name, source) in named:
                 hint = "Rename one of them; a name may repeat only across sources."
                 raise InvalidProtocol(
@@ -145,7 +147,8 @@ class Toolbox(Mapping[str, Tool]):
     def _with(self, tools: Iterable[Tool]) -> Toolbox:
         """A toolbox of these, aliases unchanged, as a selection of the whole that this one is of."""
         box = Toolbox()
-        box._tools, box._whole = {tool.alias: tool for tool in tools}, self._whole
+        box._tools = {tool.alias: tool for tool in tools}
+        box._whole = self._whole
         return box
 
     def __getitem__(self, alias: str) -> Tool:

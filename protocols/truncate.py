@@ -52,7 +52,8 @@ def printed(text: str, *, most: int) -> str:
     *lines, last = (clipped(line, most // 2) for line in text.splitlines())
     if not lines:
         return clipped(text, most)
-    room, head = most - len(last), 1
+    room = most - len(last)
+    head = 1
     while head < len(lines) and (room := room - len(lines[head - 1]) - 1) >= len(lines[head]):
         head += 1
     left = len(lines) - head

@@ -97,7 +97,8 @@ class Judge:
         self._size = sum(
             1 + (len(part) if isinstance(part, Mapping) else 0) for part in parts(schema)
         )
-        self._schema, self._formats = schema, formats
+        self._schema = schema
+        self._formats = formats
         self._validator = validator(schema if self._size <= MOST_PARTS else {}, formats=formats)
         inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
@@ -115,7 +116,8 @@ class Judge:
         self._root = self._root or self._place(
             [self._schema]
         )  # once: each place that is made counts
-        spent, left = 0, [(value, self._root)]
+        spent = 0
+        left = [(value, self._root)]
         while left:
             whole, place = left.pop()
             spent += len(place.schemas) + place.comparisons
@@ -219,7 +221,8 @@ class _Place:
 
 def _states(pattern: str) -> int:
     """At most how many states a pattern has with its counted repetitions written out."""
-    total, repeated = len(pattern), 1
+    total = len(pattern)
+    repeated = 1
     for group, least, most in re.findall(r"(\)?)\{(\d{1,9})(?:,(\d{0,9}))?\}", pattern):
         count = max(int(least), int(most or 0), 1)
         total, repeated = (total, repeated * count) if group else (total + count, repeated)
@@ -255,7 +258,8 @@ def _branch(keyword: str, options: list[Any]) -> JsonObject:
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
     """What an error says, in the words of the schema as it was before `_without_branches`."""
-    clause, message = [*map(str, error.schema_path)], error.message
+    clause = [*map(str, error.schema_path)]
+    message = error.message
     inner = error.kind.as_dict()["schema"].get("not") if error.kind.name == "not" else None
     keyword = (
         next((one for one in _BRANCHES if one in inner), None)

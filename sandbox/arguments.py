@@ -36,7 +36,8 @@ class Contract:
     """One protocol with its validators built. A schema that no validator can read refuses nothing."""
 
     def __init__(self, protocol: ToolProtocol) -> None:
-        self.protocol, root = protocol, protocol.input_schema
+        self.protocol = protocol
+        root = protocol.input_schema
         self.arguments = argument_aliases(list(protocol.parameters))
         self.required = [
             alias for alias, name in self.arguments.items() if name in protocol.required

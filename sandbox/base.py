@@ -99,7 +99,8 @@ class OnDemand(Sandbox, Generic[Runner]):
     def close(self) -> None:
         """Stop the runner. Runs that are under way end with `SandboxUnavailable`."""
         with self._lock:
-            self._closed, self._runner = True, None
+            self._closed = True
+            self._runner = None
         if self._stop is not None:
             self._stop()
 

@@ -68,7 +68,10 @@ class Calls:
 
     def __init__(self, tools: Toolbox, *, limits: Limits, journal: Journal, clock: Clock) -> None:
         self.made: list[ToolCall] = []
-        self._tools, self._limits, self._journal, self._clock = tools, limits, journal, clock
+        self._tools = tools
+        self._limits = limits
+        self._journal = journal
+        self._clock = clock
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
         self._open: dict[int, Open] = {}
@@ -84,7 +87,8 @@ class Calls:
         """
         tool = self._admit(call)
         terms = contract(tool.protocol)
-        started, error = self._clock.elapsed(), None
+        started = self._clock.elapsed()
+        error = None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:
@@ -206,7 +210,9 @@ class Calls:
 
     def _deliver(self, opened: Open) -> Sent:
         """Send the call, where the tool's gate lets it through and a write was not done before."""
-        asked, tool, journal = opened.asked, opened.tool, self._journal
+        asked = opened.asked
+        tool = opened.tool
+        journal = self._journal
         arguments = tool.original(asked.arguments)
         earlier = journal.earlier(asked.index)
         if tool.admit is not None and earlier is None:
@@ -283,7 +289,8 @@ class Calls:
         return Reply(number, encoded)
 
     def _failed(self, opened: Open, error: Exception, outcome: Outcome | None = None) -> Reply:
-        status, curl = getattr(error, "status", None), getattr(error, "curl", None)
+        status = getattr(error, "status", None)
+        curl = getattr(error, "curl", None)
         said = getattr(error, "body", "") or str(error)
         outcome = outcome or getattr(error, "outcome", "refused")
         self._record(self._outcome(opened, error=said, status=status, outcome=outcome, curl=curl))
@@ -317,7 +324,8 @@ class Calls:
 
     def _outcome(self, opened: Open, **how: Any) -> ToolCall:
         # `dataclasses.replace` takes four times as long, and this is done for every call.
-        asked, seconds = opened.asked, self._clock.elapsed() - opened.asked.started
+        asked = opened.asked
+        seconds = self._clock.elapsed() - opened.asked.started
         return ToolCall(
             index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
             seconds=seconds, baseline=asked.baseline, within=asked.within, **how,

@@ -55,7 +55,8 @@ def open_sandbox(
                 break
             reasons.append(f"{name}: {reason}")
         else:
-            told, needs = "; ".join(reasons), docs_page("guides/sandboxes#which-one-runs")
+            told = "; ".join(reasons)
+            needs = docs_page("guides/sandboxes#which-one-runs")
             raise SandboxUnavailable(
                 f"no sandbox can be had here ({told}); {needs} has what each needs"
             )

@@ -15,7 +15,9 @@ from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any
 
-MOST_HINTS, LONGEST_PATH, LONGEST_KEY = 64, 40, 200
+MOST_HINTS = 64
+LONGEST_PATH = 40
+LONGEST_KEY = 200
 ROOT_BYTES = (
     2 << 20
 )  # so much JSON of the latest replies is kept: a program may drop what it has read
@@ -119,7 +121,8 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
             ast.Subscript(value=holder, slice=index)
             | ast.Call(func=ast.Attribute(value=holder, attr="get"), args=[index, *_], keywords=[])
         ):
-            within, key = _value(holder, frame), _value(index, frame)
+            within = _value(holder, frame)
+            key = _value(index, frame)
             if type(within) is dict and type(key) in (str, int):
                 return within.get(key)
             if (

@@ -139,7 +139,10 @@ class _Run:
     ) -> None:
         self.stdout: list[str] = []
         self.value: Json = None
-        self._channel, self._calls, self._limits, self._clock = child.channel, calls, limits, clock
+        self._channel = child.channel
+        self._calls = calls
+        self._limits = limits
+        self._clock = clock
         self._lines = source.count("\n") + 2  # an error may stand just past the end
         self._saved = saved
         self._output_left = limits.output_bytes
@@ -157,10 +160,8 @@ class _Run:
         self._places = max(limits.concurrent_calls, 1)
         self._how: BaseException | None = None
         self._over = False
-        self._ended, self._left = (
-            threading.Event(),
-            threading.Event(),
-        )  # left: the thread has done with the channel
+        self._ended = threading.Event()
+        self._left = threading.Event()  # left: the thread has done with the channel
         self._in_tool = False
 
     def hold(self, start: bytes) -> Failure | wire.ChannelClosed | None:
@@ -287,7 +288,8 @@ class _Run:
         with self._state:
             if self._over:
                 return
-            self._over, self._how = True, how
+            self._over = True
+            self._how = how
         try:
             if how is not None and not isinstance(how, _Told):
                 self._calls.hold_back()

@@ -74,7 +74,10 @@ class Journal:
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
         self.execution += 1
-        self._issued, self._history, self._places, self._lost = {}, (), {}, {}
+        self._issued = {}
+        self._history = ()
+        self._places = {}
+        self._lost = {}
         return self.pins
 
     def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
@@ -221,7 +224,8 @@ class Journal:
 
     def _replay(self, recorded: Recorded, tool: Tool) -> None:
         """One stored call as if it were issued again."""
-        call, execution = recorded.call, recorded.execution
+        call = recorded.call
+        execution = recorded.execution
         place = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
         if call.reused:
             return

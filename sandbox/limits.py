@@ -40,7 +40,8 @@ class Clock:
         self._began = time.monotonic()
         self._lock = threading.Lock()
         self._waits = 0  # under way: concurrent calls may each ask somebody
-        self._waited, self._since = 0.0, 0.0
+        self._waited = 0.0
+        self._since = 0.0
 
     def elapsed(self) -> float:
         """Seconds since the run began, waits on people included."""

@@ -40,7 +40,8 @@ class StillUnknown(Exception):
 
     def __init__(self, error: ToolError, why: str) -> None:
         super().__init__(why)
-        self.error, self.why = error, why
+        self.error = error
+        self.why = why
 
 
 class Sent(NamedTuple):
@@ -244,7 +245,8 @@ def judge(
         place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
         if place and before is not None:
             # Its own record tells; the others may be changed meanwhile by whoever wants.
-            before, now = _matching(place, before), _matching(place, now)
+            before = _matching(place, before)
+            now = _matching(place, now)
         candidates = now
         changed = before is None or bool(added(before, now) or added(now, before))
     elif before is None:

@@ -35,7 +35,8 @@ from sandbox.trace import Trace
 from sandbox.wire import FRAME_BYTES, LEVELS
 from sandbox.zygote.channel import Channel, keywords_only, last_word, plain, sendable, shorten
 
-TURN_SECONDS, START_SECONDS = 3600.0, 30.0
+TURN_SECONDS = 3600.0
+START_SECONDS = 30.0
 MEMORY_BYTES = 2 * 2**30  # a program gets no more, whatever the limits of its run say
 SUSPENSIONS = (
     100_000  # how often one program may ask the host for anything, a name or the time included
@@ -121,9 +122,11 @@ class _Interpreter:
     def __init__(self, pool: _Pool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()
         self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_gone)
-        self._pool, self._limits = pool, limits
+        self._pool = pool
+        self._limits = limits
         self._pid: int | None = None
-        self._over, self._left = threading.Event(), threading.Event()
+        self._over = threading.Event()
+        self._left = threading.Event()
         self._state = threading.Lock()
         self._failed: dict[str, int] = {}  # the latest call that failed with a text
         workers.start(self._main)
@@ -152,12 +155,10 @@ class _Interpreter:
             self._left.set()
 
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
-        self._source, self._tools, self._saved, pins = (
-            start["source"],
-            start["tools"],
-            start["saved"],
-            start["pins"],
-        )
+        self._source = start["source"]
+        self._tools = start["tools"]
+        self._saved = start["saved"]
+        pins = start["pins"]
         self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         limits = {
@@ -211,7 +212,8 @@ class _Interpreter:
 
     def _answer(self, asked: Any) -> dict[str, Any] | None:
         """What a call gives or raises in the program; None where monty itself is to refuse it."""
-        name, args = asked.function_name, asked.args
+        name = asked.function_name
+        args = asked.args
         if asked.is_os_function:
             if not name.endswith("sleep"):
                 return None
@@ -227,14 +229,13 @@ class _Interpreter:
             )
         if name not in self._tools:
             return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
-        line, within = (
-            self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1,
-            "",
-        )
+        line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
+        within = ""
         if (
             asked.position.filename != self._file
         ):  # a saved tool; nothing tells on which line it is called
-            line, within = 0, list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
+            line = 0
+            within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         try:
             _bounded([args, asked.kwargs])
             if args:
@@ -268,7 +269,8 @@ class _Interpreter:
                 return last_word("limit", "cpu_seconds", "", [])
             return last_word("exception", "Crash", "the program crashed the interpreter", [])
         inner = error.exception()
-        type_, text = type(inner).__name__, str(inner)
+        type_ = type(inner).__name__
+        text = str(inner)
         traced = (
             error.traceback()
             if isinstance(error, api.MontyRuntimeError | api.MontySyntaxError)
@@ -304,7 +306,8 @@ def _bounded(value: Any) -> Any:
 
     Raises `ValueError`: they do not, or it is nested too deeply, as what holds itself is.
     """
-    left, inside = FRAME_BYTES, [(value, LEVELS - 4)]
+    left = FRAME_BYTES
+    inside = [(value, LEVELS - 4)]
     while inside:
         item, levels = inside.pop()
         left -= 3 + (

@@ -108,15 +108,14 @@ def review(source: str) -> tuple[Violation, ...]:
 class Policed(Sandbox):
     """Runs in `sandbox` what the policy lets through. Everything else is as there; it is closed with this one."""
 
-    name, boundary = "", False
+    name = ""
+    boundary = False
     layers: tuple[str, ...] = ()
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self.name, self.boundary, self.layers = (
-            sandbox.name,
-            sandbox.boundary,
-            (*sandbox.layers, LAYER),
-        )
+        self.name = sandbox.name
+        self.boundary = sandbox.boundary
+        self.layers = (*sandbox.layers, LAYER)
         self._sandbox = sandbox
 
     def warm(self) -> None:
@@ -194,7 +193,8 @@ def _name_problems(*names: str) -> Iterator[str]:
 
 class _Reviewer:
     def __init__(self, nodes: list[ast.AST]) -> None:
-        bound, imported = set(_bound_names(nodes)), dict(_imports(nodes))
+        bound = set(_bound_names(nodes))
+        imported = dict(_imports(nodes))
         self._own = bound | imported.keys()
         self._modules = {name: path for name, path in imported.items() if name not in bound}
         """Names that stand for a module, or something of one, wherever they are read: for its dotted path."""

@@ -25,7 +25,10 @@ class Diverged(AtcError):
 
     def __init__(self, index: int, expected: str, got: str) -> None:
         super().__init__(index, expected, got)
-        self.index, self.expected, self.got, self.redacted = index, expected, got, False
+        self.index = index
+        self.expected = expected
+        self.got = got
+        self.redacted = False
 
     def __str__(self) -> str:
         why = (
@@ -82,10 +85,12 @@ class ReplayJournal(Journal):
             Diverged: another one stands there.
             RunEnded: this one was under way when the recorded execution ended.
         """
-        failure, calls = self._recorded.failure, self._recorded.calls
+        failure = self._recorded.failure
+        calls = self._recorded.calls
         expected = calls[call.index] if call.index < len(calls) else None
         if expected is not None:
-            asked, recorded = {**defaults, **call.arguments}, {**defaults, **expected.arguments}
+            asked = {**defaults, **call.arguments}
+            recorded = {**defaults, **expected.arguments}
             if canonical(call.tool, asked) != canonical(expected.tool, recorded):
                 raise Diverged(call.index, shown(expected), shown(call))
         if failure is not None and self._stop is not None and call.index >= self._stop:
@@ -108,7 +113,8 @@ def _stop(recorded: Trace) -> int | None:
 
     A limit that the program itself runs into, such as that of memory, is met again.
     """
-    failure, calls = recorded.failure, recorded.calls
+    failure = recorded.failure
+    calls = recorded.calls
     if failure is None or (
         failure.kind != "paused" and (failure.kind, failure.type) != ("limit", "wall_seconds")
     ):

@@ -21,7 +21,9 @@ LEVELS = (
 )
 FRAME_COST = 128  # what each counts beyond its bytes, so that a flood of tiny ones ends as soon
 FRAMES_OF_TRACEBACK = 64
-LONGEST_NAME, LONGEST_REPR, LONGEST_MESSAGE = 200, 400, 10_000  # characters
+LONGEST_NAME = 200
+LONGEST_REPR = 400
+LONGEST_MESSAGE = 10_000  # characters
 LARGEST_NUMBER = 10**7  # of a line, a column, a call: what is larger no program has
 
 
@@ -171,12 +173,13 @@ _CALL_AT_MOST = _CALL | {"unsendable", "waits", "within"}
 
 
 def _call(frame: dict[str, Any]) -> Call:
-    number, tool, arguments, line = frame["call"], frame["tool"], frame["args"], frame["line"]
-    unsendable, waits, within = (
-        frame.get("unsendable", {}),
-        frame.get("waits", True),
-        frame.get("within", ""),
-    )
+    number = frame["call"]
+    tool = frame["tool"]
+    arguments = frame["args"]
+    line = frame["line"]
+    unsendable = frame.get("unsendable", {})
+    waits = frame.get("waits", True)
+    within = frame.get("within", "")
     wanted = (int, str, dict, int, dict, bool, str)  # exactly: `True` is no number
     right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
     if (
@@ -205,8 +208,10 @@ def _failed(fail: dict[str, Json]) -> Failure:
             and len(frames) <= FRAMES_OF_TRACEBACK
             and len(hints) <= MOST_HINTS
         ):
-            levels, found = tuple(map(_frame, frames)), tuple(map(_hint, hints))
-            what, told = _name(name) or "Exception", message[:LONGEST_MESSAGE]
+            levels = tuple(map(_frame, frames))
+            found = tuple(map(_hint, hints))
+            what = _name(name) or "Exception"
+            told = message[:LONGEST_MESSAGE]
             return Failure(
                 kind=kind, type=what, message=told, frames=levels, call=call, hints=found
             )

@@ -85,19 +85,23 @@ def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
     (x1, y1), (x2, y2) = _point(boxes[start]["at"], leave), _point(boxes[end]["at"], enter)
     if leave == enter:  # out and back in on one side
         away = max(y1, y2) + 24 if leave == "b" else min(y1, y2) - 24
-        path, spot = f"M{x1:g} {y1:g}V{away:g}H{x2:g}V{y2:g}", ((x1 + x2) / 2, away - 6)
+        path = f"M{x1:g} {y1:g}V{away:g}H{x2:g}V{y2:g}"
+        spot = ((x1 + x2) / 2, away - 6)
     elif leave in "lr" and enter in "lr":
         turn = (x1 + x2) / 2
-        path, spot = f"M{x1:g} {y1:g}H{turn:g}V{y2:g}H{x2:g}", (turn, min(y1, y2) - 6)
+        path = f"M{x1:g} {y1:g}H{turn:g}V{y2:g}H{x2:g}"
+        spot = (turn, min(y1, y2) - 6)
     elif leave in "tb" and enter in "tb":
         turn = (y1 + y2) / 2
-        path, spot = f"M{x1:g} {y1:g}V{turn:g}H{x2:g}V{y2:g}", ((x1 + x2) / 2, turn - 5)
+        path = f"M{x1:g} {y1:g}V{turn:g}H{x2:g}V{y2:g}"
+        spot = ((x1 + x2) / 2, turn - 5)
     else:
         path = f"M{x1:g} {y1:g}" + (f"V{y2:g}H{x2:g}" if leave in "tb" else f"H{x2:g}V{y2:g}")
         spot = ((x1 + x2) / 2, (y2 if leave in "tb" else y1) - 6)
     side = "middle"
     if leave in "tb" and enter in "tb" and leave != enter and x1 == x2:
-        spot, side = (x1 + 8, (y1 + y2) / 2 + 4), "start"
+        spot = (x1 + 8, (y1 + y2) / 2 + 4)
+        side = "start"
     line = f'<path d="{path}" fill="none" stroke="#3d4656" stroke-width="1.5" marker-end="url(#head)"/>'
     place = f'x="{spot[0]:g}" y="{spot[1]:g}" text-anchor="{side}"'
     return line + (

@@ -96,8 +96,10 @@ def ask_arms(
 
     `say` is given a line for the person, `advance` how many answers there are, over all arms.
     """
-    asked, times = items[: how.limit], f", {how.repeats} times each," if how.repeats > 1 else ""
-    each, data = len(asked) * how.repeats, digest([item.question for item in items])
+    asked = items[: how.limit]
+    times = f", {how.repeats} times each," if how.repeats > 1 else ""
+    each = len(asked) * how.repeats
+    data = digest([item.question for item in items])
     found: list[Asked] = []
 
     def show(row: Row, done: int, _: int) -> None:

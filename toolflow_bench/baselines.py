@@ -103,9 +103,11 @@ def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Pr
         case "gold":
             return Program(item.program)
         case "first":
-            chosen, calls = list(toolbox.values())[:1], 1
+            chosen = list(toolbox.values())[:1]
+            calls = 1
         case "random":
-            chosen, calls = list(toolbox.values()), RANDOM_CALLS
+            chosen = list(toolbox.values())
+            calls = RANDOM_CALLS
     tools = "\n".join(f"    ({tool.alias}, {_described(tool)!r})," for tool in chosen)
     constants = f"QUESTION = {question!r}\nSEED = {f'{item.question.id} {seed}'!r}\nCALLS = {calls}\nTOOLS = [\n{tools}\n]\n"
     return Program(constants + _BLIND)

@@ -48,7 +48,8 @@ class Comparison:
 
 def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Comparison:
     """How `run_b` differs from `run_a` on the tasks that both have graded rows of."""
-    tasks_a, tasks_b = _tasks(run_a), _tasks(run_b)
+    tasks_a = _tasks(run_a)
+    tasks_b = _tasks(run_b)
     shared = sorted(tasks_a.keys() & tasks_b.keys())
     differences: dict[str, Estimate] = {}
     for name, metric in _METRICS.items():
@@ -63,7 +64,8 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
         if found is not None:
             differences[name] = found
     solved = [(_solved(tasks_a[task]), _solved(tasks_b[task])) for task in shared]
-    only_a, only_b = solved.count((True, False)), solved.count((False, True))
+    only_a = solved.count((True, False))
+    only_b = solved.count((False, True))
     return Comparison(
         shared=len(shared),
         differences=differences,

@@ -48,10 +48,8 @@ class Data:
             NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves several answers.
         """
         # Rows that are equal in all they are sorted by come in the opposite order.
-        answer, turned = (
-            self._answer(query, type_),
-            re.sub(r"\s+LIMIT\b", ", visited() DESC LIMIT", query),
-        )
+        answer = self._answer(query, type_)
+        turned = re.sub(r"\s+LIMIT\b", ", visited() DESC LIMIT", query)
         try:
             other = self._answer(turned, type_) if turned != query else answer
         except NoDerivation:  # a UNION is sorted by its columns alone

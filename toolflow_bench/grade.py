@@ -213,7 +213,8 @@ def _items(answer: str, expected: Question) -> Verdict:
 
 
 def _fits(items: Sequence[Json], expected: Question) -> bool:
-    wanted, tolerance = expected.answer, expected.tolerance
+    wanted = expected.answer
+    tolerance = expected.tolerance
     if expected.type == "list":
         pairs = zip(items, wanted, strict=False)
         return len(items) == len(wanted) and all(
@@ -282,7 +283,8 @@ def _spells(text: str, expected: Question) -> bool:
             for token, one in zip(tokens[at:], item, strict=False)
         )
 
-    at, left = 0, list(range(len(items)))
+    at = 0
+    left = list(range(len(items)))
     found: set[int] = set()
     while at < len(tokens):
         choice = (
@@ -293,7 +295,9 @@ def _spells(text: str, expected: Question) -> bool:
         number = next((number for number in choice if follows(items[number], at)), None)
         if number is None:
             return False
-        at, found, left = at + len(items[number]), found | {number}, left[1:]
+        at = at + len(items[number])
+        found = found | {number}
+        left = left[1:]
     return len(found) == len(items)
 
 

@@ -41,7 +41,8 @@ def estimate(
         drawn = draw.choices(sums, k=len(sums))
         means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
     means.sort()
-    low, high = means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
+    low = means[int(0.025 * RESAMPLES)]
+    high = means[int(0.975 * RESAMPLES) - 1]
     return Estimate(mean=fmean(values), low=low, high=high, n=len(values))
 
 

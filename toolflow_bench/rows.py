@@ -173,10 +173,13 @@ def read_rows(path: Path) -> tuple[Header, list[Row]]:
 
 
 def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tuple[str, int], Row]]:
-    lines, number, rows = content.splitlines(), 1, dict[tuple[str, int], Row]()
+    lines = content.splitlines()
+    number = 1
+    rows = dict[tuple[str, int], Row]()
     try:
         first = json.loads(lines[0])
-        header, found = first["header"], first.get("format")
+        header = first["header"]
+        found = first.get("format")
         if found != FORMAT:
             told = f"{str(path)!r} was written by another version of atc, in format {found!r}; this one reads {FORMAT}"
             raise InvalidRunFile(f"{told}; {advice}")

@@ -166,7 +166,9 @@ def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: P
     solved = solution.status == "solved"
     judge: Grade = item.grade or (lambda answer, state: grade(answer, item.question, state=state))
     verdict = judge(solution.answer if solved else None, answered.state)
-    usage, gold, made = solution.usage, item.gold, _calls_of(solution)
+    usage = solution.usage
+    gold = item.gold
+    made = _calls_of(solution)
     names = ("input_tokens", "cached_tokens", "output_tokens", "model_calls", "model_seconds")
     row = replace(
         blank,

@@ -142,12 +142,11 @@ class _Reseeded:
     """A model whose seeds are moved on, so that repeats of one question are not the same samples again."""
 
     def __init__(self, ask: Ask, offset: int) -> None:
-        self._ask, self._offset = ask, offset
-        self.name, self.prompt_tokens, self.samples = (
-            ask.name,
-            ask.prompt_tokens,
-            getattr(ask, "samples", 1),
-        )
+        self._ask = ask
+        self._offset = offset
+        self.name = ask.name
+        self.prompt_tokens = ask.prompt_tokens
+        self.samples = getattr(ask, "samples", 1)
 
     @property
     def powers(self) -> Powers:

@@ -100,7 +100,8 @@ class Agent(AgentResources):
             self._store = open_store(store, owned)
             self._owned = owned.pop_all()
         self.toolbox = self._declared if learned is None else learned.over(self._declared)
-        self._learned, self._learning = learned, threading.Lock()
+        self._learned = learned
+        self._learning = threading.Lock()
         self._model = None if isinstance(model, str) else model
         self._sandbox = None if isinstance(sandbox, str) else sandbox
         self._ask_person = ask_person

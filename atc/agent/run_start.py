@@ -121,7 +121,8 @@ def continue_run(
         RunRefused: its tools are others now, or the store does not give it.
     """
     begun = stored.summary
-    run, known = begun.id, begun.identities
+    run = begun.id
+    known = begun.identities
     if changed := [a for a, tool in known.items() if a in toolbox and toolbox[a].identity != tool]:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise RunRefused(

@@ -37,7 +37,8 @@ _LARGEST_CHARACTERS = 300_000
 _STRUCTURE = frozenset(
     {"title", "description", "type", "required", "items", "additionalProperties", "$ref"}
 )
-_IN_PLACE, _LISTS = ("properties", "$defs"), ("anyOf", "oneOf", "prefixItems")
+_IN_PLACE = ("properties", "$defs")
+_LISTS = ("anyOf", "oneOf", "prefixItems")
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
 
 
@@ -78,7 +79,8 @@ class LearnedSchemas:
             better = observed(known, clean, shared=self._shared)
             for alias, tool in better.items():
                 if tool is not known[alias]:
-                    name, schema = tool.protocol.name, tool.protocol.output_schema
+                    name = tool.protocol.name
+                    schema = tool.protocol.output_schema
                     document = json.dumps(
                         {"tool": name, "source": tool.source, "outputSchema": schema}, indent=1
                     )
@@ -156,7 +158,8 @@ def observed(
     For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
     can come, and an object has no other keys. `shared` as for `infer`.
     """
-    came, sizes = dict[str, list[Json]](), Counter[str]()
+    came = dict[str, list[Json]]()
+    sizes = Counter[str]()
     for call in calls:
         if call.error is None and call.tool in toolbox:
             sizes[call.tool] += len(json.dumps(call.result))
@@ -164,7 +167,8 @@ def observed(
                 came.setdefault(call.tool, []).append(call.result)
     changed: dict[str, Tool] = {}
     for alias, responses in came.items():
-        tool, known = toolbox[alias], toolbox[alias].protocol.output_schema
+        tool = toolbox[alias]
+        known = toolbox[alias].protocol.output_schema
         if any(is_news(tool, response) for response in responses):
             found = structure(_inferred(tool, responses, exactly=exactly, shared=shared))
             schema = _as_programs_see_it(tool, found, exactly=exactly)

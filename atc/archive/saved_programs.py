@@ -71,7 +71,8 @@ class Savable:
             raise CannotSave(
                 f"{self._where} is {run.summary.status}; only a solved run becomes a tool."
             )
-        self._run, self._attempt = run, standing(run)
+        self._run = run
+        self._attempt = standing(run)
         self._redact = redactor(run)
         self._source = self._attempt.program.source
         self._tree = tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -146,7 +147,8 @@ class Savable:
         )
 
     def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
-        python, tools = set(dir(builtins)), {*self._run.protocols, *self._run.summary.identities}
+        python = set(dir(builtins))
+        tools = {*self._run.protocols, *self._run.summary.identities}
         for one in (name, *parameters):
             if identifier(one) != one:
                 raise CannotSave(
@@ -176,10 +178,8 @@ class Savable:
 
     def _needed(self) -> dict[str, str]:
         """The identity of each tool that the program calls."""
-        called, known = (
-            [name for name in self._names if name in self._run.protocols],
-            self._run.summary.identities,
-        )
+        called = [name for name in self._names if name in self._run.protocols]
+        known = self._run.summary.identities
         for alias in called:
             if alias not in known or isinstance(self._run.protocols[alias].binding, ProgramBinding):
                 raise CannotSave(
@@ -209,14 +209,13 @@ class Savable:
 
     def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
         """What the function gives from the run's own calls: the run's answer, or it is not saved."""
-        recorded, answer = self._attempt.trace, self._attempt.answer or ""
+        recorded = self._attempt.trace
+        answer = self._attempt.answer or ""
         assert recorded is not None
         tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
         limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
-        trace, problem = (
-            None,
-            next((one.message for one in check(Program(source), tools) if one.certain), None),
-        )
+        trace = None
+        problem = next((one.message for one in check(Program(source), tools) if one.certain), None)
         try:
             trace = (
                 sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))

@@ -203,7 +203,9 @@ def toolflow(
             def opened() -> AbstractContextManager[Worker]:  # by each process with what it shares
                 if baseline is not None:
                     return baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
-                ask, sandbox, store = shared.ask, shared.sandbox, shared.store
+                ask = shared.ask
+                sandbox = shared.sandbox
+                store = shared.store
                 return agent_worker(
                     open_world, ask=ask, sandbox=sandbox, config=config, store=store
                 )()

@@ -24,7 +24,8 @@ def open_page(address: str) -> None:
     )  # there is none in another thread, where somebody is to sign in
     at_the_end = atexit.register if context is None else context.find_root().call_on_close
     at_the_end(partial(shutil.rmtree, folder, ignore_errors=True))
-    shown, file = html.escape(address), folder / "open.html"
+    shown = html.escape(address)
+    file = folder / "open.html"
     file.write_text(
         '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>atc</title>'
         f'<meta http-equiv="refresh" content="0;url={shown}"><a href="{shown}">Go on to the page</a>\n',

@@ -38,7 +38,8 @@ def check(program: str, **flags: Any) -> None:
     source = Program(read_text(program))
     with open_toolbox(load_config(flags)) as toolbox:
         found = findings_of(source, toolbox)
-    documents, lines = [], []
+    documents = []
+    lines = []
     for finding in found:
         start, end = characters(finding, source)
         # Columns as an editor counts them: characters from 1, the end excluded.

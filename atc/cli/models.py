@@ -32,10 +32,8 @@ def models() -> None:
 def list_() -> None:
     """The models that can be used here; * marks those in use."""
     config = load_config()
-    folder, chosen = (
-        config.cache_dir / "models",
-        config.model or ("(endpoint)" if openai.configured() else "local"),
-    )
+    folder = config.cache_dir / "models"
+    chosen = config.model or ("(endpoint)" if openai.configured() else "local")
     rows = [("language", *row, row[0] == chosen) for row in known(chosen, folder=folder)]
     rows += [
         ("embedding", *row, row[0] == config.embedder)
@@ -88,10 +86,8 @@ def test(**flags: Any) -> None:
     figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
     tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
     print_result({"model": ask.name, "reply": reply.text} | tokens | figures, reply.text)
-    read, written = (
-        count(reply.input_tokens, "token"),
-        f"{reply.output_tokens} written in {reply.seconds:.1f} s",
-    )
+    read = count(reply.input_tokens, "token")
+    written = f"{reply.output_tokens} written in {reply.seconds:.1f} s"
     say(
         f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)"
     )

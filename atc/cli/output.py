@@ -82,12 +82,15 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
 
 def told_in_tenths() -> Callable[[int, int], None]:
     """Says on stderr when another tenth of a model's bytes has come, and about how long the rest takes."""
-    told, began, first = -1, time.monotonic(), 0
+    told = -1
+    began = time.monotonic()
+    first = 0
 
     def progress(done: int, total: int) -> None:
         nonlocal told, began, first
         if told < 0:
-            began, first = time.monotonic(), done
+            began = time.monotonic()
+            first = done
         if (tenth := done * 10 // total) > told:
             seconds = (
                 (time.monotonic() - began) * (total - done) / (done - first)

@@ -436,7 +436,8 @@ def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) 
     """Write the protocols of a probing with `sent` calls, and give its report; `error` is there where it found none."""
     written = write(folder, probed, keep_values=keep_values)
     report = coverage(probed, written.protocols)
-    problem, code = "", 1
+    problem = ""
+    code = 1
     if not probed.interrupted and not report["totals"]["answered"]:
         problem = f"No tool could be documented; {folder / READABLE} says why."
         # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
@@ -455,7 +456,8 @@ def exit_code(reports: Sequence[Mapping[str, Any]]) -> int:
 
 def summary(report: Mapping[str, Any]) -> Iterator[str]:
     """The report of a probing for people, its first line alone being short."""
-    totals, folder = report["totals"], Path(report["folder"])
+    totals = report["totals"]
+    folder = Path(report["folder"])
     known = f"{count(totals['fields'], 'response field')}, {count(totals['links'], 'link')}"
     calls = count(report["sent"], "call")
     yield f"{totals['answered']} of {count(totals['tools'], 'tool')} documented with {calls}: {known}"

@@ -298,7 +298,8 @@ def _solve(
     The answer is the user's, who asked for it; in all else secrets are placeholders.
     """
     with _watched(config) as (agent, view):
-        before, latest = agent.toolbox, [stored.id for stored in agent.store.list(1)]
+        before = agent.toolbox
+        latest = [stored.id for stored in agent.store.list(1)]
         try:
             solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):

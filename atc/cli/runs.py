@@ -224,7 +224,8 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
     if as_page:
         from atc.serve.view.run_page import page  # needs the extra `view`
 
-        text, use = page(without_secrets(stored)), "open it in a browser"
+        text = page(without_secrets(stored))
+        use = "open it in a browser"
     else:
         recording = record(stored)
         hidden = recording.secrets
@@ -342,7 +343,9 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
                 document, told = _replayed(parse(output.read_text(file), where=file), replayer)
                 state = "passed" if document["same"] else "failed"
             except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
-                document, told, state = {}, str(error), "error"
+                document = {}
+                told = str(error)
+                state = "error"
             problem = None if state == "passed" else told
             documents.append({"file": file, "problem": problem, "state": state} | document)
             if not output.as_json():
@@ -387,7 +390,8 @@ def _replayed(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any],
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     """The run for people: its head, each attempt, with `prompts` what was said to the model, and how it ended."""
-    run, usage = stored.summary, stored.summary.usage
+    run = stored.summary
+    usage = stored.summary.usage
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     lines = [
         f"run      {run.id} ({run.status})",

@@ -67,7 +67,8 @@ def run_script(text: str) -> NoReturn:
     try:
         code = command.main(prog_name=sys.argv[0], standalone_mode=False)
     except click.Abort:
-        sentence, code = "interrupted.", 130
+        sentence = "interrupted."
+        code = 130
         click.echo(f"atc: {sentence}", err=True)
     except (AtcError, click.ClickException, OSError) as error:
         sentence, code = explained(error)

@@ -181,7 +181,8 @@ def _teller() -> Callable[[str], None]:
 
 def _command() -> list[str]:
     """How an agent starts this gateway over stdio: by the options given here, with files by their whole paths."""
-    context, words = click.get_current_context(), ["serve"]
+    context = click.get_current_context()
+    words = ["serve"]
     for name, value in context.params.items():
         if context.get_parameter_source(name) != ParameterSource.COMMANDLINE or name == "client":
             continue

@@ -86,9 +86,11 @@ def read_settings(
     given = {
         key: value for key, value in (flags or {}).items() if value is not None and value != ()
     }
-    own, project = _read_own(), read_file(project_file(Path()))
+    own = _read_own()
+    project = read_file(project_file(Path()))
     base = Layer(str(user_config_file()), own.values if own else {})
-    values, refused = project.values if project else {}, ""
+    values = project.values if project else {}
+    refused = ""
     if project is not None and not project.trusted:
         keys, refused = _refused(project, _merge([base])[0])
         values = {key: value for key, value in values.items() if key not in keys}
@@ -217,7 +219,8 @@ def read_file(path: Path) -> SettingsFile | None:
         InvalidConfig: it cannot be read, or is not TOML.
     """
     try:
-        content, status = path.read_bytes(), path.stat()
+        content = path.read_bytes()
+        status = path.stat()
         values = tomllib.loads(content.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None

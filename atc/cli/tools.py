@@ -161,7 +161,8 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
     that. The setting 'index' names the folder that keeps them, else it is one in the cache for these sources.
     """
     config = load_config(flags)
-    began, asked = time.monotonic(), 0
+    began = time.monotonic()
+    asked = 0
     with ExitStack() as stack:
         toolbox = stack.enter_context(wiring.open_toolbox(config))
         pool = stack.enter_context(wiring.open_pool(config, jobs))
@@ -218,7 +219,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=HeldCalls(questions))
         guarded = consent.toolbox[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
-        began, code = time.monotonic(), 0
+        began = time.monotonic()
+        code = 0
         report: dict[str, Any] = {
             "tool": tool.alias,
             "arguments": values,

@@ -299,7 +299,9 @@ class Shared(ExitStack):
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
         super().__init__()
-        self.config, self._away, self._name = config, away, uuid4().hex
+        self.config = config
+        self._away = away
+        self._name = uuid4().hex
 
     @cached_property
     def sandbox(self) -> Sandbox:

@@ -391,7 +391,8 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
             problems[owner] = str(error)
             return value
 
-    credentials, servers = {}, {}
+    credentials = {}
+    servers = {}
     for name, entry in config.credentials.items():
         value, secret = (
             read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret)

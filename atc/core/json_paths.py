@@ -23,7 +23,8 @@ class Many(Enum):
     """Some key of an object: a text, with nothing beneath it."""
 
 
-EACH, KEY = Many.EACH, Many.KEY
+EACH = Many.EACH
+KEY = Many.KEY
 
 
 Step = str | int | Many

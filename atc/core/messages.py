@@ -36,7 +36,8 @@ def finding(
     certain: bool = True,
 ) -> Finding:
     """A finding that points at `node`; one that spans lines ends with its first line."""
-    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    line = getattr(node, "lineno", 1)
+    column = getattr(node, "col_offset", 0)
     ends_here = getattr(node, "end_lineno", line) == line
     end = getattr(node, "end_col_offset", None) if ends_here else None
     return Finding(
@@ -82,13 +83,15 @@ def nearest(
     if not may_guess(len(whole)):
         return None
     known = [one for one in whole if len(one) <= LONGEST_COMPARED]
-    wanted, folded = _fold(name), {_fold(one): one for one in known}
+    wanted = _fold(name)
+    folded = {_fold(one): one for one in known}
     if wanted in folded:
         return folded[wanted]
     close = alike(wanted, folded, cutoff=cutoff)
     if close or not loose:
         return folded[close[0]] if close else None
-    wanted, squashed = wanted.replace("_", ""), {_fold(one).replace("_", ""): one for one in known}
+    wanted = wanted.replace("_", "")
+    squashed = {_fold(one).replace("_", ""): one for one in known}
     held = [
         key
         for key in squashed

@@ -136,7 +136,8 @@ class RayPool:
             cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment
         )
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-        waiting, lost = iter(items), list[_Lost]()
+        waiting = iter(items)
+        lost = list[_Lost]()
         # With no number given, two items for each CPU are with the cluster, so that none waits.
         most = self.most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
         busy = [task.remote(order, item) for item in islice(waiting, most)]

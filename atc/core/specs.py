@@ -36,7 +36,8 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
     name, _, text = spec.partition(":")
     if name not in table:
         raise ValueError(unknown_name(name, table, what=what))
-    kinds, flags = table[name].flags, Flags()
+    kinds = table[name].flags
+    flags = Flags()
     for part in filter(None, map(str.strip, text.split(","))):
         key, given, value = part.partition("=")
         if key not in kinds:

@@ -34,7 +34,8 @@ def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
 
 def clipped(text: str, width: int | None) -> str:
     """`text` on one line, cut to `width` characters with an ellipsis where something is missing."""
-    line, most = " ".join(text.split()), max(width or 0, 10)
+    line = " ".join(text.split())
+    most = max(width or 0, 10)
     return line if width is None or len(line) <= most else line[: most - 1] + "…"
 
 

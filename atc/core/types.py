@@ -53,7 +53,8 @@ class Program:
 
     def lines_of(self, before: Program) -> int:
         """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""
-        kept, lines = before.source.splitlines(), self.source.splitlines()
+        kept = before.source.splitlines()
+        lines = self.source.splitlines()
         head = (
             2 if lines[:1] == [f"{ANSWERING} = print"] and kept[:1] != lines[:1] else 0
         )  # it prints its answer alone

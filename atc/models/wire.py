@@ -163,7 +163,8 @@ def heard(
     Once `enough` holds of the text, nothing more is read, and the reply was cut. Tokens that are found in the cache are
     not among those that `reading` is told of.
     """
-    text, finished = "", "length"
+    text = ""
+    finished = "length"
     usage: dict[str, Json] = {}
     timings: dict[str, Json] = {}
     for event in events:
@@ -175,17 +176,17 @@ def heard(
                 read["total"] - read["cache"],
                 read["time_ms"] / 1000,
             )
-        timings, usage = event.get("timings") or timings, event.get("usage") or usage
+        timings = event.get("timings") or timings
+        usage = event.get("usage") or usage
         for choice in event.get("choices") or ():
             finished = choice.get("finish_reason") or finished
             text += (choice.get("delta") or {}).get("content") or ""
         if enough(text):
-            finished, usage = "length", {}
+            finished = "length"
+            usage = {}
             break
-    read, written = (
-        timings.get("cache_n", 0) + timings.get("prompt_n", 0),
-        timings.get("predicted_n", 0),
-    )
+    read = timings.get("cache_n", 0) + timings.get("prompt_n", 0)
+    written = timings.get("predicted_n", 0)
     return _reply(text, finished, usage or _usage(read, written, timings), timings)
 
 
@@ -230,7 +231,8 @@ def reads_lark(post: Post, model: str) -> bool:
 def refusal(error: Mapping[str, Any]) -> str:
     """One sentence for an error that llama.cpp answers with."""
     if error.get("type") == "exceed_context_size_error":
-        asked, held = error["n_prompt_tokens"], error["n_ctx"]
+        asked = error["n_prompt_tokens"]
+        held = error["n_ctx"]
         return (
             f"the prompt is {asked - held:,} tokens too long for the local model: it has {asked:,}, the context holds "
             f"{held:,}; shorten the task, offer fewer tools, or set OPENAI_API_KEY to use a larger model."

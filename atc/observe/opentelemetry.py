@@ -77,9 +77,12 @@ class RunSpans:
     """An observer that makes one run's spans when it is over. Takes events as they are, from any thread."""
 
     def __init__(self, task: str, run: str | None, tools: Mapping[str, Tool]) -> None:
-        self._task, self._conversation, self._tools = task, run, tools
+        self._task = task
+        self._conversation = run
+        self._tools = tools
         self._content = os.environ.get(CONTENT, "").strip().lower() in _WANTS_CONTENT
-        self._tracer, self._around = provider().get_tracer("atc", __version__), get_current()
+        self._tracer = provider().get_tracer("atc", __version__)
+        self._around = get_current()
         self._now = time.time_ns()
         """When what is being told of happened, in nanoseconds since 1970."""
         self._events: list[tuple[int, Event]] = []
@@ -98,7 +101,8 @@ class RunSpans:
         self, solution: Solution | None, redact: Redactor, error: BaseException | None = None
     ) -> None:
         """The run is over, with its solution or the exception that ended it; `redact` knows all its secrets."""
-        self._redact, over = redact, time.time_ns()
+        self._redact = redact
+        over = time.time_ns()
         about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "atc"}
         self._root = self._begin(
             "invoke_agent atc", _NO_SPAN, about | {"gen_ai.agent.version": __version__}
@@ -158,7 +162,8 @@ class RunSpans:
             case ProgramWritten():
                 self._ended(self._repair)
                 self._ended(self._program)
-                self._repair, self._fault = _NO_SPAN, None
+                self._repair = _NO_SPAN
+                self._fault = None
                 counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
                 self._program = self._begin(
                     "program", self._root, {"atc.attempt": event.attempt + 1, **counts}
@@ -170,12 +175,14 @@ class RunSpans:
                 found = None if attempt.paused else attempt.fault
                 failed, why = (found.kind, found.message) if found else (None, None)
                 self._ended(self._program, failed=failed, why=why)
-                self._program, self._fault = _NO_SPAN, (event.attempt, found) if found else None
+                self._program = _NO_SPAN
+                self._fault = (event.attempt, found) if found else None
 
     def _chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
         """The span of the last request, with its reply where one came."""
         began, asked = self._asked or (self._now, ModelAsked("", ()))
-        self._asked, model = None, reply.model if reply else ""
+        self._asked = None
+        model = reply.model if reply else ""
         about: dict[str, Attribute] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": _provider(model),
@@ -183,10 +190,8 @@ class RunSpans:
             "atc.purpose": asked.purpose,
         }
         if reply is not None:
-            began, reason = (
-                self._now - int(reply.seconds * 1e9),
-                "length" if reply.truncated else "stop",
-            )
+            began = self._now - int(reply.seconds * 1e9)
+            reason = "length" if reply.truncated else "stop"
             about |= {
                 "gen_ai.response.model": model,
                 "gen_ai.response.finish_reasons": [reason],
@@ -252,7 +257,8 @@ class RunSpans:
         above = self._root if parent is _NO_SPAN else parent
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
         known = {"gen_ai.conversation.id": self._conversation, **about}
-        given, start = _sendable(known), self._now if at is None else at
+        given = _sendable(known)
+        start = self._now if at is None else at
         return self._tracer.start_span(
             escape_controls(name), context, kind, given, start_time=start
         )

@@ -66,9 +66,11 @@ class RunView:
         self._status: Status | None = None
         """The moving line; None where there is no terminal."""
         self._doing = ""
-        self._before, self._kept = Program(""), 0
+        self._before = Program("")
+        self._kept = 0
         """The program that was shown last, and how many lines of it the one that runs now begins with."""
-        self._last_tool, self._alike = "", 0
+        self._last_tool = ""
+        self._alike = 0
         """The tool that was called last, and how many calls of it came before, in a row."""
 
     def __enter__(self) -> Self:
@@ -147,7 +149,8 @@ class RunView:
             return
         for finding in event.mended:
             self.line("mended", _finding(finding), "yellow")
-        self._kept, self._before = event.program.lines_of(self._before), event.program
+        self._kept = event.program.lines_of(self._before)
+        self._before = event.program
         lines = source.splitlines()
         more = (
             f"{count(len(lines) - self._kept, 'line')} more"
@@ -171,7 +174,8 @@ class RunView:
             return
         came = str(call.error if call.error is not None else shape(call.result, depth=1))
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
-        style, made = ("red" if call.error is not None else "green"), told_call(call)
+        style = "red" if call.error is not None else "green"
+        made = told_call(call)
         room = _LONGEST_LINE
         if self._console.is_terminal:  # a line each
             room = max(40, self._console.width - _LABEL_WIDTH - len(f"{made} →  · {took} "))
@@ -183,7 +187,8 @@ class RunView:
         """Say how many calls of the last tool were not shown."""
         if (more := self._alike + 1 - _ALIKE) > 0:
             self.line("call", f"… {count(more, 'more call')} of {self._last_tool}", "green")
-        self._last_tool, self._alike = "", 0
+        self._last_tool = ""
+        self._alike = 0
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True, highlight=False)

@@ -40,11 +40,10 @@ def doubts(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> tuple[str, ...]:
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
-    said, found = answer.strip(), list[str]()
-    nodes, given = (
-        list(ast.walk(parse(program.source))),
-        [dict(call.arguments) for call in trace.calls],
-    )
+    said = answer.strip()
+    found = list[str]()
+    nodes = list(ast.walk(parse(program.source)))
+    given = [dict(call.arguments) for call in trace.calls]
     if says_nothing(said) and not _ALLOWED.search(task):
         found.append(
             f"It printed {said!r}: look at what the functions returned and find out why there was nothing."
@@ -123,9 +122,11 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task. A measure
     (`radius_km`) is no id, whatever response has one of its name.
     """
-    given, found = task.casefold(), list[Finding]()
+    given = task.casefold()
+    found = list[Finding]()
     for tool, keyword in _arguments(program, tools):
-        value, name = getattr(keyword.value, "value", None), keyword.arg
+        value = getattr(keyword.value, "value", None)
+        name = keyword.arg
         if (
             name is None
             or name not in tool.required
@@ -133,10 +134,8 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
             or is_common(value)
         ):
             continue
-        sources, measure = (
-            tools.producers(tool, tool.arguments[name]),
-            isinstance(value, int) and is_measure(name),
-        )
+        sources = tools.producers(tool, tool.arguments[name])
+        measure = isinstance(value, int) and is_measure(name)
         if not sources or measure or str(value).casefold() in given:
             continue
         message = (

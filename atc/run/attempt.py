@@ -25,7 +25,8 @@ from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
-FIRST_PAGE, ID_PRINTED = "first-page-only", "id-printed"
+FIRST_PAGE = "first-page-only"
+ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
 Call: TypeAlias = tuple[str, int]
@@ -107,7 +108,8 @@ def _made(
     better: Callable[[Attempt], Attempt] = lambda result: result,
 ) -> Attempt:
     """The run's next attempt, made `better` where it ran; one of the run's past is not made again."""
-    parts, number = run.parts, len(run.attempts)
+    parts = run.parts
+    number = len(run.attempts)
     parts.consent.wrote(program, blind=blind)
     result = parts.past.attempt(number)
     if result is None:
@@ -155,7 +157,8 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """
     mended = result
     for _ in range(_MENDING_ROUNDS):
-        fault, trace = mended.fault, mended.trace
+        fault = mended.fault
+        trace = mended.trace
         if (
             fault is None
             or fault.kind not in {*MISREAD, "error"}
@@ -260,7 +263,8 @@ def checked(
         mended = mend(better, findings, tools) if findings else None
         if mended is None:
             break
-        better, findings = mended, _certain(task, mended, tools, look=look, blind=blind)
+        better = mended
+        findings = _certain(task, mended, tools, look=look, blind=blind)
         if not findings:
             return better, (), found
     return program, found, ()
@@ -307,11 +311,9 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
 def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
     """What running `program` with `tools` and those that it names left, within what is left of the run's budget."""
     tools = with_named(program, tools, run.parts.toolbox)
-    parts, limits, left = (
-        run.parts,
-        Limits(tool_calls=run.parts.config.max_calls),
-        run.meter.seconds_left,
-    )
+    parts = run.parts
+    limits = Limits(tool_calls=run.parts.config.max_calls)
+    left = run.meter.seconds_left
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
     named = dict.fromkeys([*_words(program), *_inner(program, tools)])

@@ -52,7 +52,9 @@ class Growing:
 
     def take(self, program: Program, trace: Trace) -> None:
         """Let `program`, which left `trace`, stand."""
-        self.program, self.issued, self.printed = program, trace.calls, trace.stdout
+        self.program = program
+        self.issued = trace.calls
+        self.printed = trace.stdout
 
 
 def finished(program: Program) -> Program | None:
@@ -91,7 +93,8 @@ def new_lines(
     known = [
         ast.dump(statement) for statement in _statements(before) if not _looks(statement, tools)
     ]
-    body, last = _statements(piece), 0
+    body = _statements(piece)
+    last = 0
     for number, statement in enumerate(body, start=1):
         if not _looks(statement, tools):
             if known[:1] != [ast.dump(statement)]:

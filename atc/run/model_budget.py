@@ -50,8 +50,12 @@ class Meter:
         past: Past | None = None,
         redact: Redactor | None = None,
     ) -> None:
-        self._ask, self._observer, self._config, self._price = ask, observer, config, price
-        self._past, self._redact = past or Past(), redact or Redactor()
+        self._ask = ask
+        self._observer = observer
+        self._config = config
+        self._price = price
+        self._past = past or Past()
+        self._redact = redact or Redactor()
         self._began = time.monotonic()
         self._notes: dict[str, None] = {}
         self.searching: Searching | None = None
@@ -145,7 +149,8 @@ class Meter:
         )
         new = [request for request, found in zip(requests, known, strict=True) if found is None]
         waiting = iter((map if bounded else each)(self._reply, new))
-        replies, mark = list[Reply](), time.monotonic()
+        replies = list[Reply]()
+        mark = time.monotonic()
         for request, found in zip(requests, known, strict=True):
             if found is not None:
                 replies.append(replace(found, text=self._redact.restored(found.text)))
@@ -153,10 +158,8 @@ class Meter:
             self._require_budget()
             self._observer(ModelAsked(purpose, tuple(request.messages)))
             one = next(waiting)
-            took, mark = (
-                time.monotonic() - mark,
-                time.monotonic(),
-            )  # their times sum up to that of all
+            took = time.monotonic() - mark
+            mark = time.monotonic()  # their times sum up to that of all
             if isinstance(
                 one, OutOfTime
             ):  # of the reply that was not waited for, nothing but the time is counted
@@ -198,8 +201,10 @@ class _Metered:
     """An `Ask` for a part that knows nothing of runs."""
 
     def __init__(self, meter: Meter, ask: Ask, purpose: str) -> None:
-        self._meter, self._purpose = meter, purpose
-        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+        self._meter = meter
+        self._purpose = purpose
+        self.name = ask.name
+        self.prompt_tokens = ask.prompt_tokens
 
     @property
     def powers(self) -> Powers:

@@ -139,7 +139,8 @@ class Acting(Run):
             BudgetSpent: no time or tokens are left.
             ModelUnavailable: the model gave no reply.
         """
-        config, ask = self.parts.config, self.meter.asker(purpose)
+        config = self.parts.config
+        ask = self.meter.asker(purpose)
         warmth = config.temperature if self.tried else 0.0
         sampling = Sampling(temperature=warmth, again=config.temperature, seed=10 * self.tried)
         decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
@@ -196,7 +197,8 @@ class Acting(Run):
         seconds = _EXTRACT_SECONDS if left is None else max(1.0, min(_EXTRACT_SECONDS, left))
         limits = Limits(tool_calls=1, wall_seconds=seconds)
         # The response comes by a call, as every value from outside does: no text of it stands in the program's source.
-        reads, nothing = Annotations(read_only=True), {"type": "object"}
+        reads = Annotations(read_only=True)
+        nothing = {"type": "object"}
         protocol = ToolProtocol(
             name="response", description="The response.", input_schema=nothing, annotations=reads
         )
@@ -250,8 +252,10 @@ class Offer:
             if end != "search"
         ]
         if self.searching is not None:
-            shown, everything = str(len(self.searching.shown)), f"{len(self.searching.toolbox):,}"
-            search, most = self.ends["search"], str(MOST_SEARCHES)
+            shown = str(len(self.searching.shown))
+            everything = f"{len(self.searching.toolbox):,}"
+            search = self.ends["search"]
+            most = str(MOST_SEARCHES)
             rules.append(fill("act_search", search=search, shown=shown, all=everything, most=most))
         return "\n".join(rules)
 

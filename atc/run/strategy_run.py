@@ -104,7 +104,8 @@ class Run:
         meter: Meter | None = None,
         attempts: Sequence[Attempt] = (),
     ) -> None:
-        self.task, self.parts = task, parts
+        self.task = task
+        self.parts = parts
         self.meter = meter or parts.meter()
         self.tools = retrieve(task, parts, self.meter) if tools is None else tools
         self.attempts = list(attempts)
@@ -138,7 +139,8 @@ class Run:
         One with an answer is not solved while writes of earlier attempts stand that the answer's program does not make
         (orphans): it is paused until they are undone, or accepted by a person.
         """
-        parts, journal = self.parts, self.parts.journal
+        parts = self.parts
+        journal = self.parts.journal
         orphans = (
             not_undone(journal.orphans(), journal.completed(), parts.toolbox) if self.answer else ()
         )
@@ -186,7 +188,9 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
     Else the model may go on searching (`Meter.searching`).
     """
-    toolbox, budget, most = parts.toolbox, parts.prompt_tokens, parts.config.max_tools
+    toolbox = parts.toolbox
+    budget = parts.prompt_tokens
+    most = parts.config.max_tools
     names: Sequence[str] = list(toolbox)
     docs = parts.config.docs
     if len(names) > _FEW and not _fit(toolbox, budget, docs):

@@ -65,17 +65,22 @@ class Consent:
         agent: bool = False,
         cover: Callable[[str], str] = str,
     ) -> None:
-        self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
+        self._tools = tools
+        self._ask_person = ask_person
+        self._before_write = before_write
         self._resume = (
             command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
         )
-        self._held, self._agent, self._cover = held, agent, cover
+        self._held = held
+        self._agent = agent
+        self._cover = cover
         self._program = ""
         self._listed: set[str] = set()
         self._agreed: set[str] = set()
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
-        self._allowed, self._again = self._meant(config.allow_writes), list[str]()
+        self._allowed = self._meant(config.allow_writes)
+        self._again = list[str]()
         if past is not None and (known := past.summary.identities):
             kept = {
                 key: Counter(map(str, past.summary.config.get(key) or ()))
@@ -167,10 +172,8 @@ class Consent:
             Declined: a person said no, now or before in this run.
             Paused: nobody has decided.
         """
-        tool, exactly = (
-            question.tool,
-            self._exactly(question.tool, question.arguments, question.tainted),
-        )
+        tool = question.tool
+        exactly = self._exactly(question.tool, question.arguments, question.tainted)
         self._listed.add(exactly)
         others = self._beside(question)
         listed = [question.arguments, *(other.arguments for other in others.values())]
@@ -217,7 +220,8 @@ class Consent:
         """
         if len(question.tainted) != 1 or not is_readable(question):
             return {}
-        tool, doubtful = question.tool, question.tainted[0]
+        tool = question.tool
+        doubtful = question.tainted[0]
         found: dict[str, Question] = {}
         most = min(_MOST_LISTED, most_beside(question))
         for value in self._taint.beside(doubtful):
@@ -259,7 +263,8 @@ class Consent:
 
     def _message(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> str:
         """Return what was not sent and why, and the command that allows it."""
-        tool, tainted = named(question.tool.alias), question.tainted
+        tool = named(question.tool.alias)
+        tainted = question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
         problems += [f"{tool}: {one}" for one in tainted[:_MOST_NAMED]]
         if len(tainted) > _MOST_NAMED:
@@ -303,7 +308,8 @@ class Consent:
 
 def _hint(question: Question, *, unallowed: bool) -> str:
     """Return what else lets a call through besides the options that are told of."""
-    tool, binding = named(question.tool.alias), question.tool.protocol.binding
+    tool = named(question.tool.alias)
+    binding = question.tool.protocol.binding
     only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
     hint = (
         f" (every value of that field; for this one alone: --trust {only[0]})"

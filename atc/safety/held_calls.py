@@ -31,7 +31,9 @@ class HeldCalls:
     def __init__(
         self, stores: Sequence[Questions] = (), *, run: str = "", client: str | None = None
     ) -> None:
-        self._stores, self.run, self._client = stores, run, client
+        self._stores = stores
+        self.run = run
+        self._client = client
         self._some: bool | None = None
         """Whether anything at all was held when the program began; None where nobody has looked yet."""
 

@@ -25,7 +25,9 @@ _PERSON_SECONDS = 900.0
 """A question that nobody answers for so long stays open, and the run waits paused."""
 _MOST_ROUNDS = 8
 """Questions after which a client is told that its run is paused, and goes on with it: some give up after ten."""
-_NO, _THIS, _THESE = "no", "this call", "these calls"
+_NO = "no"
+_THIS = "this call"
+_THESE = "these calls"
 """What a person may answer; the last where a question lists several calls."""
 
 
@@ -61,7 +63,8 @@ class Consent:
 
     def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
         capabilities = ctx.session.client_capabilities
-        self._ctx, self._loop = ctx, asyncio.get_running_loop()
+        self._ctx = ctx
+        self._loop = asyncio.get_running_loop()
         asks = capabilities.elicitation if capabilities is not None else None
         self._can = asks is not None and (
             asks.form is not None or asks.url is None

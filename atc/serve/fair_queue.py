@@ -29,8 +29,11 @@ class Turns:
     def __init__(
         self, places: int, *, each: int, waiting: int, parked: int = 0, parked_each: int = 0
     ) -> None:
-        self._each, self._begun_each, self._most = each, each + parked_each, each + waiting
-        self._places, self._begun = asyncio.Semaphore(places), asyncio.Semaphore(places + parked)
+        self._each = each
+        self._begun_each = each + parked_each
+        self._most = each + waiting
+        self._places = asyncio.Semaphore(places)
+        self._begun = asyncio.Semaphore(places + parked)
         self._own: dict[str, _Own] = {}
         self._requests: Counter[str] = Counter()  # at work, or waiting
 
@@ -67,7 +70,8 @@ class _Own:
     """The places of one client."""
 
     def __init__(self, each: int, begun_each: int) -> None:
-        self.places, self.begun = asyncio.Semaphore(each), asyncio.Semaphore(begun_each)
+        self.places = asyncio.Semaphore(each)
+        self.begun = asyncio.Semaphore(begun_each)
 
 
 class Place:
@@ -80,8 +84,10 @@ class Place:
         leave: Callable[[], None],
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._begun, self._places = begun, places
-        self._kept, self._at_work = ExitStack(), ExitStack()
+        self._begun = begun
+        self._places = places
+        self._kept = ExitStack()
+        self._at_work = ExitStack()
         self._kept.callback(leave)
         self._closed = False
 
@@ -138,8 +144,11 @@ class Shares(Generic[Thing]):
         nobodys: int = 0,
         busy: Callable[[Thing], bool] = lambda _: False,
     ) -> None:
-        self._give_way, self._busy = give_way, busy
-        self._each, self._most, self._nobodys = each, most, nobodys
+        self._give_way = give_way
+        self._busy = busy
+        self._each = each
+        self._most = most
+        self._nobodys = nobodys
         self._lock = threading.RLock()
         self._kept: dict[
             str, OrderedDict[Thing, None]

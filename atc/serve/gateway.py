@@ -116,7 +116,8 @@ class Gateway:
         self._agent = agent
         self._key = key or agent.store.key()
         self.limits = limits or GatewayLimits()
-        self._share_learned, self.waits = share_learned, waits
+        self._share_learned = share_learned
+        self.waits = waits
         self._results = Results()
         self._own = load_tools(self._results.read_result)
         agent.offer(self._own.values())
@@ -220,7 +221,8 @@ class Gateway:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
         with its evidence. continues: run of an earlier reply, whose calls are not repeated.
         """
-        program, run = readable_program(source), self._run_of(continues) if continues else None
+        program = readable_program(source)
+        run = self._run_of(continues) if continues else None
         client = sent.get("client") or ""
         with _one_at_a_time():
             done = self._agent_of(client).execute(
@@ -346,7 +348,8 @@ class Gateway:
         run = self._run_of(handle)
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
-            task, answer = stored.summary.task, stored.summary.answer
+            task = stored.summary.task
+            answer = stored.summary.answer
             return Solution(
                 task=task, attempts=stored.attempts, status="solved", answer=answer, run=run
             )

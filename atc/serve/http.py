@@ -33,7 +33,8 @@ class BearerToken:
     """
 
     def __init__(self, app: ASGIApp, tokens: Sequence[str], *, sessions: Sessions) -> None:
-        self._app, self._sessions = app, sessions
+        self._app = app
+        self._sessions = sessions
         self.connections = Connections()
         self._expected = [f"bearer {token}".encode() for token in tokens]
         self._clients = [sha256(token.encode()).hexdigest() for token in tokens]
@@ -49,10 +50,8 @@ class BearerToken:
             number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)
         ]
         if not fitting:
-            said, headers = (
-                "A bearer token is needed; see atc serve --help.\n",
-                {"www-authenticate": "Bearer"},
-            )
+            said = "A bearer token is needed; see atc serve --help.\n"
+            headers = {"www-authenticate": "Bearer"}
             await PlainTextResponse(said, 401, headers)(scope, receive, send)
             return
         client = scope[CLIENT] = self._clients[fitting[0]]

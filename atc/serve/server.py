@@ -181,7 +181,8 @@ class _Service:
     """The handlers of one gateway's server."""
 
     def __init__(self, gateway: Gateway) -> None:
-        self._gateway, self._requests = gateway, Requests(gateway)
+        self._gateway = gateway
+        self._requests = Requests(gateway)
         self.tools = load_tools(
             gateway.search_tools,
             gateway.describe_tools,
@@ -206,7 +207,8 @@ class _Service:
         """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
         try:
             if (tool := self.tools.get(params.name)) is None:
-                name, known = shorten(params.name, 100), ", ".join(self.tools)
+                name = shorten(params.name, 100)
+                known = ", ".join(self.tools)
                 raise BadRequest(
                     f"no tool {name!r}; there are {known}. API functions are called by run_program."
                 )
@@ -275,7 +277,8 @@ class _Progress:
     """Tells a client how many calls have ended. One that does not read is told nothing more; the program goes on."""
 
     def __init__(self, ctx: Context) -> None:
-        self._session, self._loop = ctx.session, asyncio.get_running_loop()
+        self._session = ctx.session
+        self._loop = asyncio.get_running_loop()
         self._count = 0
         self._telling: Future[None] | None = None
 
@@ -344,10 +347,8 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         """The response as text and, as its schema has it, as a structured result."""
         if "result" not in reply:
             return result(reply, failed=True)
-        response, offered = (
-            reply["result"],
-            gateway.tools(client).find(name).protocol.output_schema or {"type": "object"},
-        )
+        response = reply["result"]
+        offered = gateway.tools(client).find(name).protocol.output_schema or {"type": "object"}
         structured = (
             response
             if isinstance(response, dict) and offered.get("type") == "object"

@@ -14,7 +14,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from atc.serve.fair_queue import Shares
 
-CONNECTIONS_EACH, CONNECTIONS_OF_NOBODY, MOST_CONNECTIONS = 128, 256, 500
+CONNECTIONS_EACH = 128
+CONNECTIONS_OF_NOBODY = 256
+MOST_CONNECTIONS = 500
 """Connections of one token, those that have shown no token yet, and all."""
 SESSIONS_EACH = 32
 """Sessions of one token."""
@@ -31,7 +33,9 @@ class Exchange:
 
     def __init__(self, send: Send) -> None:
         self.gave_way = False
-        self._send, self._started, self._streams = send, False, False
+        self._send = send
+        self._started = False
+        self._streams = False
         self._ended = False
         self._task = asyncio.current_task()
 
@@ -145,7 +149,9 @@ class Sessions:
     """The sessions of one MCP server, each of them its token's alone."""
 
     def __init__(self, app: ASGIApp, *, host: str, path: str, tokens: int) -> None:
-        self._app, self._host, self._path = app, host, path
+        self._app = app
+        self._host = host
+        self._path = path
         self._requests: Counter[str] = Counter()  # under way, by session
         self._closed: OrderedDict[str, None] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()

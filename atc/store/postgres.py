@@ -171,10 +171,8 @@ class PostgresStore(RunStore):
 
     @contextmanager
     def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:
-        lease, until = (
-            self._leases.get(run or "") or _Lease(0, 0.0),
-            time.monotonic() + self._lease_seconds,
-        )
+        lease = self._leases.get(run or "") or _Lease(0, 0.0)
+        until = time.monotonic() + self._lease_seconds
         with self._explained(), self._pool.connection() as connection, connection.transaction():
             db = _Transaction(connection)
             if not writing:
@@ -225,7 +223,8 @@ class PostgresStore(RunStore):
 
     def _renew(self, seconds: float) -> None:
         """Let the leases that are still this process's end in so many seconds."""
-        held, until = dict(self._leases), time.monotonic() + seconds
+        held = dict(self._leases)
+        until = time.monotonic() + seconds
         if not held:
             return
         with suppress(

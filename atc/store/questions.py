@@ -63,7 +63,8 @@ class Questions:
     """The questions of one store of runs. Safe to share between threads and processes."""
 
     def __init__(self, transaction: Transaction, key: Callable[[], bytes]) -> None:
-        self._transaction, self._key = transaction, key
+        self._transaction = transaction
+        self._key = key
 
     def held(self) -> HeldDigests:
         """Return all calls that are held now."""

@@ -107,7 +107,8 @@ def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
 
 def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
     """Yield the fields of a body; of one without fields the whole under an empty name."""
-    body, media = request.body or b"", request.headers.get("Content-Type", "")
+    body = request.body or b""
+    media = request.headers.get("Content-Type", "")
     if not body:
         return
     if media.startswith("multipart/"):

@@ -152,7 +152,8 @@ class Store(RunStore):
 
         What is watched is whether signs come, so it does not matter what any clock shows.
         """
-        watched, end = self._unjudged(names), time.monotonic() + LEASE_SECONDS
+        watched = self._unjudged(names)
+        end = time.monotonic() + LEASE_SECONDS
         while watched and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)
             now = self._unjudged(names)

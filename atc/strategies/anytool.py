@@ -53,7 +53,8 @@ class Options(anytool.Options):
 
 def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solution:
     """Find tools, solve, reflect, and again."""
-    config, options = parts.config, options or Options()
+    config = parts.config
+    options = options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
     return _AnyTool(
         task, replace(parts, config=replace(config, max_tokens=tokens)), options
@@ -92,7 +93,8 @@ class _AnyTool(Acting):
         self.search.run()
         for round_ in range(self.options.rounds + 1):
             self.round = round_
-            before, failed = failed, self._round(failed)
+            before = failed
+            failed = self._round(failed)
             if failed is None:
                 return
             if round_ == self.options.rounds or not (self._reflect(failed) or failed != before):
@@ -118,7 +120,8 @@ class _AnyTool(Acting):
         if not tools:
             return _Failed("No function was found that helps with the task.")
         offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
-        budget, docs = self.parts.prompt_tokens, self.parts.config.docs
+        budget = self.parts.prompt_tokens
+        docs = self.parts.config.docs
         opening = react.opening(self.task, tools, offer, budget=budget, docs=docs)
         if failed is not None:
             again = fill("anytool_again", reason=failed.reason)
@@ -126,7 +129,8 @@ class _AnyTool(Acting):
         turns = Turns(opening, self.room, list(self.turns))
         solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
         limit = solver(turns, offer, self, most=self.options.turns)
-        last, self.turns = turns.last, [turn for turn in turns.taken if turn.end is None]
+        last = turns.last
+        self.turns = [turn for turn in turns.taken if turn.end is None]
         if last.answer is not None:
             return self._judged(last.answer)
         if limit is not None:
@@ -144,7 +148,8 @@ class _AnyTool(Acting):
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
             return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
-        calls, warmth = told(attempt.trace.calls, self.parts.toolbox), self.parts.config.temperature
+        calls = told(attempt.trace.calls, self.parts.toolbox)
+        warmth = self.parts.config.temperature
         word, why = judged(
             self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth
         )
@@ -181,7 +186,8 @@ class _AnyTool(Acting):
 
     def _candidates(self) -> Toolbox:
         """The pool's tools that fit a prompt, those that are new first: the solver has not tried them."""
-        pool, parts = self.search.pool, self.parts
+        pool = self.search.pool
+        parts = self.parts
         names = [
             *(name for name in pool if name not in self.given),
             *(name for name in self.given if name in pool),
@@ -190,7 +196,8 @@ class _AnyTool(Acting):
         if names:
             chosen = described_within(chosen, budget=parts.prompt_tokens, docs=parts.config.docs)[1]
         parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox)))
-        self.given, self.tools = tuple(names), chosen
+        self.given = tuple(names)
+        self.tools = chosen
         return chosen
 
 
@@ -198,7 +205,8 @@ Word = Literal["Solved", "Unsolved", "Unsure"]
 
 WORDS: tuple[Word, ...] = ("Solved", "Unsolved", "Unsure")
 _SCHEMA = an_object({"reason": a_text(300), "verdict": {"type": "string", "enum": list(WORDS)}})
-_VOTES, _REPLY_TOKENS = 3, 250
+_VOTES = 3
+_REPLY_TOKENS = 250
 _LONGEST_ANSWER = 2000
 _LONGEST_CALL = 500
 """Characters of a result that a judge is shown."""

@@ -27,7 +27,8 @@ def solve(task: str, parts: Parts) -> Solution:
     on with what it has: one budget, one journal.
     """
     first = _First(task, parts)
-    tools, tried = first.tools, first.solve()
+    tools = first.tools
+    tried = first.solve()
     if not first.why or tried.status != "failed" or tried.limit is not None:
         return tried
     first.meter.note(f"changing to step by step: {first.why}.")

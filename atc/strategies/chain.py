@@ -74,7 +74,8 @@ class Chain(Run):
             before = len(self.attempts)
             self._attempt(program)
             told = any(attempt.answer is not None for attempt in self.attempts[:before])
-            tried, last = self.attempts[before:], self.attempts[-1]
+            tried = self.attempts[before:]
+            last = self.attempts[-1]
             ended = last.paused or (last.answer is not None and (told or not last.doubts))
             if (
                 ended

@@ -56,8 +56,10 @@ class _Session(Run):
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
-        rules, example = fill("codeact", turns=str(MOST_TURNS)), fill("codeact_example")
-        budget, docs = parts.prompt_tokens, parts.config.docs
+        rules = fill("codeact", turns=str(MOST_TURNS))
+        example = fill("codeact_example")
+        budget = parts.prompt_tokens
+        docs = parts.config.docs
         begun = opening(rules, example, task, self.tools, told=_shown_as, budget=budget, docs=docs)
         self.turns = Turns(begun, room_for_turns(budget))
         self.growing = Growing(parts.journal)
@@ -86,7 +88,8 @@ class _Session(Run):
         failure = trace.failure
         self.round += failure is not None
         most = longest_shown(self.parts.prompt_tokens)
-        output, value = self.growing.shown(trace), trace.value
+        output = self.growing.shown(trace)
+        value = trace.value
         shown = [printed(output, most=most)] if output.strip() else []
         shown += [shown_value(value, most=most)] if value is not None else []
         if failure is None or failure.kind == "exception":
@@ -114,7 +117,8 @@ def read(text: str) -> Reply:
 
     An answer behind a block was given before its output was seen.
     """
-    fence, answer = FENCE.search(text), _ANSWER.search(text)
+    fence = FENCE.search(text)
+    answer = _ANSWER.search(text)
     if answer is not None and (fence is None or answer.start("answer") < fence.start()):
         said = text[: fence.start()] if fence is not None else text
         return Reply(said, answer=first_paragraph(said[answer.start("answer") :]))

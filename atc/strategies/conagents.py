@@ -36,7 +36,8 @@ _LONGEST_CALL = 1_000
 LONGEST_READ = 4_500
 """Characters of a response that the model reads itself: about the 1,500 tokens of the published code."""
 _LONGEST_OBSERVED = 1_024
-_LONGEST_SHAPE, _LONGEST_SAMPLE = 2_000, 1_000
+_LONGEST_SHAPE = 2_000
+_LONGEST_SAMPLE = 1_000
 _LONGEST_REPLY = 500
 """Tokens, as the published code has them."""
 _TEXT = {"type": "string", "minLength": 1}
@@ -104,7 +105,8 @@ class _Team(Acting):
         """What an agent says, and what came of it; it writes again while that is sent back to it."""
         while True:
             written = self.held(write_call, messages, tools, purpose=_PURPOSES[agent])
-            call, said = written.call, written.text.strip() or "(nothing)"
+            call = written.call
+            said = written.text.strip() or "(nothing)"
             outcome = (
                 act(call) if call.error is None else self._sent_back(call.error.message, agent)
             )
@@ -175,10 +177,8 @@ class _Team(Acting):
 
         code = []
         if len(repr(value)) > LONGEST_READ:
-            form, sample = (
-                clipped(shape(value), _LONGEST_SHAPE),
-                sampled(value, most=_LONGEST_SAMPLE),
-            )
+            form = clipped(shape(value), _LONGEST_SHAPE)
+            sample = sampled(value, most=_LONGEST_SAMPLE)
             code.append(
                 asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
             )

@@ -67,7 +67,8 @@ class _Search:
         """Try up to `WIDTH` ways from here; how many levels the caller goes back then (1: it tries its next way)."""
         if depth == DEPTH:
             return 1
-        turns, calls = len(self.turns.taken), len(self.acting.standing)
+        turns = len(self.turns.taken)
+        calls = len(self.acting.standing)
         before: list[Turn] = []
         for _ in range(WIDTH):
             if self.taken == self.most:

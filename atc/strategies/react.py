@@ -53,9 +53,11 @@ class ByTurns(Acting):
         self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False
     ) -> None:
         super().__init__(task, parts)
-        self.way, self.tries = way, tries
+        self.way = way
+        self.tries = tries
         self.offer = offered(self.tools, back=back, searching=self.meter.searching)
-        budget, docs = parts.prompt_tokens, parts.config.docs
+        budget = parts.prompt_tokens
+        docs = parts.config.docs
         start = opening(task, self.tools, self.offer, budget=budget, docs=docs)
         self.turns = Turns(start, self.room)
 
@@ -119,7 +121,8 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
 
 def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
     """`turn` with what became of its valid call: an end, or an observation."""
-    turn, given = replace(turn, tool=call.tool), call.arguments
+    turn = replace(turn, tool=call.tool)
+    given = call.arguments
     match next((end for end, alias in offer.ends.items() if alias == call.tool), None):
         case "finish":
             answer = str(given["answer"]).strip()
@@ -149,10 +152,8 @@ def opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
     """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
-    rules, example = (
-        fill("react", endings=offer.told),
-        fill("react_example", finish=offer.ends["finish"]),
-    )
+    rules = fill("react", endings=offer.told)
+    example = fill("react_example", finish=offer.ends["finish"])
     return conversation.opening(
         rules, example, task, tools, told=observed, budget=budget, docs=docs
     )

@@ -26,7 +26,8 @@ class UnknownStrategy(AtcError):
     exit_code = 2
 
 
-_CALLS, _BLOCKS = ("decoding", "docs"), ("docs",)
+_CALLS = ("decoding", "docs")
+_BLOCKS = ("docs",)
 """Settings that change how strategies of single calls work; `docs=requests` leaves responses out of the prompt."""
 _PROGRAMS = ("docs", "repair", "samples", "max_repairs")
 """Those of strategies that write whole programs."""
@@ -95,7 +96,8 @@ def strategy(spec: str) -> Strategy:
         UnknownStrategy: as `read`; or a value that is out of range.
     """
     entry, flags = read(spec)
-    module, tries = entry.load(), entry.name.partition("@")[2]
+    module = entry.load()
+    tries = entry.name.partition("@")[2]
     own: dict[str, Any] = {"tries": int(tries)} if tries else {}
     settings = {key: value for key, value in flags.items() if key in entry.settings}
     if chosen := {key: value for key, value in flags.items() if key not in settings}:

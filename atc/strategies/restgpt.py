@@ -40,7 +40,9 @@ _MOST_APIS = 3
 _PLAN_TOKENS = _PARSE_TOKENS = 500
 _LONGEST_SUMMARY = 160
 _SCHEMA_TOKENS = 2_500
-_SNIPPET, _SAMPLE, LONGEST_RESULT = 1_800, 6_000, 1_800
+_SNIPPET = 1_800
+_SAMPLE = 6_000
+LONGEST_RESULT = 1_800
 """Characters: of the response in the second try and where the model reads it, and of what is made of it. The paper's
 published code has 500, 2,000 and 500 tokens."""
 INSTRUCTIONS = "output_instructions"
@@ -127,7 +129,8 @@ class _RestGPT(Acting):
         )
         for _ in range(_MOST_CHOICES):
             written = self.held(write_call, selecting.messages(), offer, purpose="select")
-            call, said = written.call, written.text.strip() or "(nothing)"
+            call = written.call
+            said = written.text.strip() or "(nothing)"
             if call.error is None:
                 break
             selecting.taken.append(
@@ -137,7 +140,9 @@ class _RestGPT(Acting):
 
     def _execute(self, choice: Mapping[str, Json], background: str) -> str | None:
         """What the caller says came of a choice of tools and plan; None where a person must decide first."""
-        parts, plan, apis = self.parts, str(choice["plan"]), choice["apis"]
+        parts = self.parts
+        plan = str(choice["plan"])
+        apis = choice["apis"]
         assert isinstance(apis, list)  # the call is valid
         chosen = parts.toolbox.only(dict.fromkeys(map(str, apis)))
         asking = chosen.map(_asking)
@@ -151,7 +156,8 @@ class _RestGPT(Acting):
         turns = Turns(asked(system, task), self.room)
         for _ in range(MOST_TURNS):
             written = self.held(_WRITE, turns.messages(), offer)
-            tool, arguments = written.call.tool, dict(written.call.arguments)
+            tool = written.call.tool
+            arguments = dict(written.call.arguments)
             said = written.text.strip() or "(nothing)"
             if written.call.error is not None:
                 told = fill("restgpt_call_error", error=written.call.error.message)
@@ -172,7 +178,8 @@ class _RestGPT(Acting):
     def _read(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:
         """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
         parts = self.parts
-        tool, made = parts.toolbox[call.tool], invocation(call)
+        tool = parts.toolbox[call.tool]
+        made = invocation(call)
         code: list[list[Message]] = []
         if parts.config.docs == "full" and tool.protocol.output_schema:
             budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
@@ -212,7 +219,8 @@ def _summary(tool: Tool) -> str:
 
 def _asking(tool: Tool) -> Tool:
     """The tool as the caller sees it: with the instructions to the parser last, and without what it returns."""
-    schema, name = dict(tool.protocol.input_schema), INSTRUCTIONS
+    schema = dict(tool.protocol.input_schema)
+    name = INSTRUCTIONS
     while name in tool.protocol.parameters:
         name += "_"
     schema["properties"] = {**tool.protocol.parameters, name: _WANTED}

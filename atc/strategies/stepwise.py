@@ -79,12 +79,14 @@ class Stepwise(Run):
         self.round = max((attempt.round + 1 for attempt in self.attempts), default=0)
         self.failing = 0  # pieces that failed in a row
         self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
-        budget, docs = parts.prompt_tokens, parts.config.docs
+        budget = parts.prompt_tokens
+        docs = parts.config.docs
         room = room_for_turns(budget)
         self.known = ""  # results of the attempts before
         if calls := [call for attempt in self.attempts for call in attempt.calls]:
             self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
-        rules, example = fill("step"), fill("step_example")
+        rules = fill("step")
+        example = fill("step_example")
         start = opening(
             rules,
             example,
@@ -114,7 +116,8 @@ class Stepwise(Run):
 
     def _step(self) -> _Step | None:
         """The next piece, as it ran; None where one that failed came back as it was, or the same came too often."""
-        config, blind = self.parts.config, not seen_output(self.attempts)
+        config = self.parts.config
+        blind = not seen_output(self.attempts)
         piece = new_program(
             self._messages(),
             self._complete,
@@ -164,7 +167,8 @@ class Stepwise(Run):
                 return _Step(new.source, result, answers=result.answer is not None)
             self.growing.settle(result.calls)
         result = self._attempt(whole, blind=blind, look=True)
-        kept, source = self.growing.program.source.rstrip(), result.program.source
+        kept = self.growing.program.source.rstrip()
+        source = result.program.source
         as_run = (
             source.removeprefix(kept).lstrip("\n")
             if kept and source.startswith(kept)
@@ -178,7 +182,8 @@ class Stepwise(Run):
 
     def _shown(self, result: Attempt) -> str:
         """What a piece showed: its output, or else its value, or else what its calls gave."""
-        trace, most = result.trace, longest_shown(self.parts.prompt_tokens)
+        trace = result.trace
+        most = longest_shown(self.parts.prompt_tokens)
         if trace is None:
             return ""
         if output := self.growing.shown(trace).strip():
@@ -193,7 +198,8 @@ class Stepwise(Run):
 
     def _ends(self, step: _Step) -> bool:
         """Whether the run is over. A piece that ran stands from here on."""
-        result, config = step.result, self.parts.config
+        result = step.result
+        config = self.parts.config
         if result.fault is not None:
             self.failing += 1
             return result.paused or self.failing > config.max_repairs or config.repair == "none"
@@ -203,7 +209,8 @@ class Stepwise(Run):
             self.growing.take(result.program, trace)
             return False
         self.growing.issued = trace.calls
-        questioned, self.answer = self.answer is not None, result.answer
+        questioned = self.answer is not None
+        self.answer = result.answer
         if questioned or not (result.doubts or self._standing()):
             return True
         # What it prints is known when it has run as it stands; the journal answers its calls.

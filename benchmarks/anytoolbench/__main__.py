@@ -54,13 +54,24 @@ from sandbox.arguments import BadArguments, contract
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
 KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
 """Why a query is no good: A.7's four kinds."""
-EXPLORE, WORDS, LEAST_CATEGORIES, MOST_CATEGORIES, CALLS = 20, 30, 2, 5, 10
+EXPLORE = 20
+WORDS = 30
+LEAST_CATEGORIES = 2
+MOST_CATEGORIES = 5
+CALLS = 10
 """Exploring calls, the shortest query, the categories of a solution (all B.4), and its calls, as the solver's (A.1)."""
-TURNS, FINISHES, POOL, TEMPERATURE, TRIES = 40, 3, 16, 1.0, 3
+TURNS = 40
+FINISHES = 3
+POOL = 16
+TEMPERATURE = 1.0
+TRIES = 3
 """Not in the paper: calls in all, times that a query is handed in, APIs in the pool, the writer's temperature, and
 attempts for each query that is wanted."""
-_REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
-_LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
+_REPLY_TOKENS = 1500
+_VERDICT_TOKENS = 300
+_LONGEST_TEXT = 1500
+_LINE = 300
+_LETTERS = 3
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 fill = partial(fill_from, "benchmarks.anytoolbench.prompts")
 
@@ -133,7 +144,8 @@ class Refused(Mistake):
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
-        self.kind, self.detail = kind, detail
+        self.kind = kind
+        self.detail = detail
 
 
 class Query:
@@ -143,19 +155,20 @@ class Query:
     """
 
     def __init__(self, pool: ApiPool, search: Search) -> None:
-        self.pool, self.search, self.explored = pool, search, 0
+        self.pool = pool
+        self.search = search
+        self.explored = 0
         self.refusals: list[Refused] = []
         self.taken: dict[str, Any] = {}
 
     def functions(self) -> dict[str, Function]:
         """What can be called now; a function that can do nothing takes None."""
-        flat, pool = FUNCTIONS["flat"], self.search.pool
+        flat = FUNCTIONS["flat"]
+        pool = self.search.pool
         held = list(pool) or [""]
         one_call = {"api": {"enum": held}, "arguments": {"type": "object"}}
-        text, solution = (
-            a_text(_LONGEST_TEXT, least=1),
-            a_list(an_object(one_call), most=CALLS, least=1),
-        )
+        text = a_text(_LONGEST_TEXT, least=1)
+        solution = a_list(an_object(one_call), most=CALLS, least=1)
         removed = {"apis": a_list({"enum": held}, most=len(held), least=1)}
         finished = {"query": text, "solution": solution, "answer": text}
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
@@ -185,11 +198,9 @@ class Query:
         return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
 
     def _test(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
-        name, given, room = (
-            self._in_pool(arguments.get("api")),
-            arguments.get("arguments"),
-            search.room.result,
-        )
+        name = self._in_pool(arguments.get("api"))
+        given = arguments.get("arguments")
+        room = search.room.result
         try:
             response = self.pool[name].call(given if isinstance(given, dict) else {})
         except CallFailed as failed:
@@ -198,7 +209,8 @@ class Query:
 
     def _finish(self, _search: Search, _agent: Agent, arguments: JsonObject) -> str:
         """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
-        query, answer = one_text(arguments.get("query")), one_text(arguments.get("answer"))
+        query = one_text(arguments.get("query"))
+        answer = one_text(arguments.get("answer"))
         calls = arguments.get("solution")
         if not query or not answer or not isinstance(calls, list) or not calls:
             raise Mistake("'query' and 'answer' must be texts, and 'solution' a list of calls")
@@ -232,7 +244,8 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
     lines = listing.pages(listing.category_lines(names, pool.hierarchy), room=search.room.scope)[0]
     names = names[: len(lines)]
     agent = search.add_agent("flat", categories=tuple(names), places=pool.hierarchy.places(names))
-    most, least = str(MOST_CATEGORIES), str(LEAST_CATEGORIES)
+    most = str(MOST_CATEGORIES)
+    least = str(LEAST_CATEGORIES)
     rules = fill("write", words=str(WORDS), explore=str(EXPLORE), least=least, most=most)
     task = fill("write_task", categories="\n".join(lines), turns=str(TURNS))
     agent.history = [Message("system", rules), Message("user", task)]
@@ -255,7 +268,8 @@ def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str
     for turn in range(TURNS):
         if query.taken or len(query.refusals) >= FINISHES:
             return
-        functions, seed = query.functions(), random.Random(f"{purpose} {turn}").getrandbits(31)
+        functions = query.functions()
+        seed = random.Random(f"{purpose} {turn}").getrandbits(31)
         how: dict[str, Any] = {"schema": schema(query.search, agent, functions), "seed": seed}
         messages = agent.prompt(room=query.search.room.prompt)
         reply = ask(messages, temperature=TEMPERATURE, max_tokens=_REPLY_TOKENS, **how)
@@ -279,7 +293,8 @@ def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterat
         raise Refused(
             "categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted"
         )
-    known, shared = query.casefold(), False
+    known = query.casefold()
+    shared = False
     for number, (api, arguments) in enumerate(planned, start=1):
         for name, value in arguments.items():
             telling = (isinstance(value, str) and len(value) > 2) or (
@@ -391,7 +406,8 @@ def make_queries(
     with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:
         while len(taken := taken_of(file.rows.values())) < count and len(file.rows) < TRIES * count:
             watch(len(taken))
-            tally, number = Tally(ask), len(file.rows)
+            tally = Tally(ask)
+            number = len(file.rows)
             row = {"id": f"anytool-{seed}-{number:04}", **construct(pool, number, tally, seed=seed)}
             for one in taken if "rejected" not in row else ():
                 if row["query"].casefold() == one["query"].casefold() or set(row["gold"]) == set(

@@ -93,14 +93,19 @@ class Breaking:
     """A world's tools, for one run, that break as one `Broken` says; those calls are made with `impatient` ones."""
 
     def __init__(self, broken: Broken, gold: Gold, world: World, impatient: Toolbox) -> None:
-        self._broken, self._gold, self._world, self._impatient = broken, gold, world, impatient
-        self._made, self._struck = 0, ""
+        self._broken = broken
+        self._gold = gold
+        self._world = world
+        self._impatient = impatient
+        self._made = 0
+        self._struck = ""
         self.toolbox = world.toolbox.map(self._wrapped)
         self.changes: list[str] = []  # what drift did to each answer, in the service's words
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
         """Where the fault truly lies, in terms of the run's trace."""
-        broken, whole = self._broken, self._gold.place(self._broken.call, (), sure=True)
+        broken = self._broken
+        whole = self._gold.place(self._broken.call, (), sure=True)
         if broken.kind == "emptied":
             result = next((call.result for call in trace.calls if call.index == broken.call), None)
             return tuple(replace(whole, path=path) for path in _lists(result, empty=True))
@@ -120,11 +125,13 @@ class Breaking:
 
     def _wrapped(self, tool: Tool) -> Tool:
         def call(arguments: JsonObject) -> Json:
-            broken, asked = self._broken, json.dumps([tool.alias, arguments], sort_keys=True)
+            broken = self._broken
+            asked = json.dumps([tool.alias, arguments], sort_keys=True)
             again = (
                 asked == self._struck
             )  # the host may send a write again under its key: the program's same call
-            number, self._made = self._made, self._made + (not again)
+            number = self._made
+            self._made = self._made + (not again)
             here = number == broken.call or again
             drifts = broken.kind == "drift" and tool.alias == self._gold.calls[broken.call].tool
             self._struck = asked if here else ""
@@ -160,18 +167,18 @@ def _changed(change: str, answer: Json) -> list[str]:
     if found is None:
         return []
     names = found.group(1).removesuffix("_info" if change.startswith("added") else "").split(".")
-    path, value = "", answer
+    path = ""
+    value = answer
     while names:
         if isinstance(value, list):
             if not value:
                 return []
-            path, value = f"{path}[]", value[0]
+            path = f"{path}[]"
+            value = value[0]
             continue
         name = names.pop(0)
-        path, value = (
-            f"{path}.{name}".lstrip("."),
-            value.get(name) if isinstance(value, Mapping) else None,
-        )
+        path = f"{path}.{name}".lstrip(".")
+        value = value.get(name) if isinstance(value, Mapping) else None
         if names and value is None:
             return []
     return [path]

@@ -168,7 +168,9 @@ def observe(task: Task, toolbox: Toolbox) -> Gold:
 
 class _Run:
     def __init__(self, gold: Gold, nodes: list[ast.AST]) -> None:
-        self._gold, self._nodes, self._order = gold, nodes, 0
+        self._gold = gold
+        self._nodes = nodes
+        self._order = 0
         self._at: dict[int, tuple[int, Path]] = {}
         self._kept: list[Any] = []  # so that no identity is given anew
 
@@ -180,7 +182,8 @@ class _Run:
 
     def _item(self, number: int, container: Any, index: Any) -> Any:
         value = container[index]
-        origin, around = self._at.get(id(value)), self._at.get(id(container))
+        origin = self._at.get(id(value))
+        around = self._at.get(id(container))
         if origin is None and around is not None and type(index) in (str, int):
             step = (
                 index % len(container)
@@ -191,7 +194,8 @@ class _Run:
         return self._note(number, value, origin)
 
     def _call(self, number: int, alias: str, /, **arguments: Any) -> Any:
-        tool, site = self._gold.toolbox[alias], cast("ast.Call", self._nodes[number])
+        tool = self._gold.toolbox[alias]
+        site = cast("ast.Call", self._nodes[number])
         call = len(self._gold.calls)
         own = json.loads(json.dumps(arguments))
         try:

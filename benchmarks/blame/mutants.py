@@ -130,10 +130,12 @@ def _wrong_keys(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
                 seen = [one for one in gold.traced(node) if one.path[-1] == key]
                 if not seen:
                     continue
-                call, above = seen[0].call or 0, seen[0].path[:-1]
+                call = seen[0].call or 0
+                above = seen[0].path[:-1]
                 holder = gold.response(call, above)
                 own = dict(holder) if isinstance(holder, Mapping) else {}
-                first, once = gold.values(node)[0] == seen[0], len(gold.values(node)) == 1
+                first = gold.values(node)[0] == seen[0]
+                once = len(gold.values(node)) == 1
                 absent = _absent(key, gold, call, own, rng)
                 owner = _text(node.value)
                 missing = gold.place(call, (*above, absent), sure=first)
@@ -209,7 +211,8 @@ def _reads(gold: Gold, seen: Seen) -> Iterator[ast.Subscript]:
 
 def _other_field(gold: Gold, seen: Seen, read: ast.Subscript, rng: random.Random) -> str | None:
     """Another field of the object that `read` reads, of the same type where there is one."""
-    key, holder = seen.path[-1], gold.response(seen.call or 0, seen.path[:-1])
+    key = seen.path[-1]
+    holder = gold.response(seen.call or 0, seen.path[:-1])
     if (
         not isinstance(holder, Mapping)
         or not isinstance(read.slice, ast.Constant)

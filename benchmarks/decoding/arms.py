@@ -89,7 +89,10 @@ class Asked:
     """A suite's way of asking for single calls, at temperature 0. `budget` is in tokens of documentation."""
 
     def __init__(self, ask: Ask, tools: Toolbox, *, budget: int, seed: int) -> None:
-        self.ask, self.tools, self._budget, self._seed = ask, tools, budget, seed
+        self.ask = ask
+        self.tools = tools
+        self._budget = budget
+        self._seed = seed
 
     def answer(self, call: ReadCall) -> Json:
         """What a call comes to; None where that is nothing."""
@@ -110,7 +113,8 @@ class Asked:
 
     def __call__(self, arm: Arm, case: Case, /) -> Row:
         """The row of a question in an arm. Raises AtcError: an outage, which is no verdict."""
-        begun, messages = time.perf_counter(), self.prompt(arm, case.question)
+        begun = time.perf_counter()
+        messages = self.prompt(arm, case.question)
         sampling = Sampling(max_tokens=96, seed=self._seed)
         if arm.mode == "backtrack":
             how: dict[str, Any] = {
@@ -126,11 +130,10 @@ class Asked:
             )
             read = counted.usage.input_tokens // max(counted.usage.model_calls, 1)
         call = fuzzy_call(found.text, self.tools, FUNCTION) if arm.mode == "fuzzy" else found.call
-        seconds, answer = time.perf_counter() - begun, self.answer(call)
-        right, kind = (
-            answer is not None and self.accepts(case, answer),
-            call.error.kind if call.error else "",
-        )
+        seconds = time.perf_counter() - begun
+        answer = self.answer(call)
+        right = answer is not None and self.accepts(case, answer)
+        kind = call.error.kind if call.error else ""
         failure = kind or ("refused" if answer is None else "" if right else "wrong_answer")
         said: dict[str, Any] = {
             "answer": None if answer is None else str(answer),
@@ -226,7 +229,8 @@ def _comparable(arm: Arm, base: Arm) -> bool:
     )
 
 
-STEPS, ALTERNATIVES = 5, 10  # steps back at most, and tokens that are looked at in each place
+STEPS = 5
+ALTERNATIVES = 10  # steps back at most, and tokens that are looked at in each place
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character: nothing can continue them."""
 
@@ -279,7 +283,8 @@ def alternatives(
     beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]
 ) -> Iterator[tuple[float, str]]:
     """Other beginnings than `beginning` with `places`, changed at a token in `span`, and that token's logprob."""
-    text, at = beginning + "".join(place.text for place in places), len(beginning)
+    text = beginning + "".join(place.text for place in places)
+    at = len(beginning)
     for place in places:
         end = at + len(place.text)
         for token, logprob in place.tops if at < span[1] and end > span[0] else ():
@@ -308,7 +313,9 @@ def write_backtracking(
             hint="Backtracking needs both; the local model has them.",
         )
     options: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
-    read, tries, seen = list[int](), 0, set[str]()
+    read = list[int]()
+    tries = 0
+    seen = set[str]()
     waiting: list[tuple[float, int, str]] = [
         (0.0, 0, "")
     ]  # by the last token's probability; the earliest of equals
@@ -319,7 +326,8 @@ def write_backtracking(
             ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options
         )
         read.append(completion.input_tokens)
-        text, tries = beginning + completion.text, tries + 1
+        text = beginning + completion.text
+        tries = tries + 1
         call = read_call(text, tools, form)
         done = call.valid and not (failed and failed(call))
         written = Written(

@@ -63,7 +63,9 @@ _ORDERS = 6
 def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, Any]:
     """Which tools compile, what random calls of those come to, and which gold calls their grammars take."""
     every = {source: Toolbox(tools) for source, tools in catalogues(data)}
-    good, rejected, unheld = [], [], []
+    good = []
+    rejected = []
+    unheld = []
     for source, tool in [
         (source, tool) for source, tools in every.items() for tool in tools.values()
     ]:
@@ -83,7 +85,8 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
         tokenizer.decode_bytes([token]) for token in range(tokenizer.vocab_size if calls else 0)
     ]
     likes = {name: np.array([like(text) for text in texts]) for name, like in _ADVERSE.items()}
-    verdicts, misses = Counter[str](), []
+    verdicts = Counter[str]()
+    misses = []
     for number in range(calls):
         source, tool = good[number % len(good)]
         form = list(FORMATS.values())[(number // len(good) + number) % len(FORMATS)]
@@ -121,8 +124,11 @@ def decoded(
     tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: int
 ) -> tuple[str, str]:
     """Decode and judge one call: `valid`, `invalid`, `unfinished`, or `unheld` (it breaks a clause that was listed)."""
-    rng, tools, plain = np.random.default_rng(seed), Toolbox([tool]), replace(form, trigger="")
-    matcher, noise = ToolMatcher(tools, tokenizer, plain), rng.standard_normal(tokenizer.vocab_size)
+    rng = np.random.default_rng(seed)
+    tools = Toolbox([tool])
+    plain = replace(form, trigger="")
+    matcher = ToolMatcher(tools, tokenizer, plain)
+    noise = rng.standard_normal(tokenizer.vocab_size)
     scores = noise * (3.0 / float(likes)) if isinstance(likes, str) else likes * 30.0 + noise
     while not matcher.is_finished and len(matcher.tokens) < MOST_TOKENS:
         # The same scores at each place would repeat one token for ever: they move on, as a model's do.
@@ -136,7 +142,8 @@ def decoded(
 
 def problem(text: str, tool: Tool, form: CallFormat) -> str:
     """What is wrong with a text that should be one call: `json` or `ast` must parse it, and the host take the call."""
-    start, end = form.before + tool.alias + form.between, len(text) - len(form.after)
+    start = form.before + tool.alias + form.between
+    end = len(text) - len(form.after)
     if not text.startswith(start) or not text.endswith(form.after):
         return f"it is not {start}…{form.after}"
     inside = text[len(start) : end]
@@ -264,7 +271,8 @@ def _example(schema: Mapping[str, Any]) -> Json:
     return known
 
 
-_TOOLS, _STUBS = 6, 400  # tools of a prompt, and tokens of their documentation
+_TOOLS = 6
+_STUBS = 400  # tools of a prompt, and tokens of their documentation
 _SCALARS = {
     0: "B",
     1: "b",
@@ -278,7 +286,8 @@ _SCALARS = {
     11: "q",
     12: "d",
 }
-_STRING, _ARRAY = 8, 9
+_STRING = 8
+_ARRAY = 9
 _PLAIN = 1  # the kind of a token that is text; the others are commands
 
 
@@ -294,7 +303,8 @@ def gguf_tokenizer(path: Path) -> LLTokenizer:
         raise Undecodable(
             f"the tokenizer of {str(path)!r} is not of GPT-2's kind; name another model."
         )
-    tokens, kinds = fields["tokenizer.ggml.tokens"], fields["tokenizer.ggml.token_type"]
+    tokens = fields["tokenizer.ggml.tokens"]
+    kinds = fields["tokenizer.ggml.token_type"]
     vocabulary = {token: number for number, token in enumerate(tokens)}
     flags = {
         "single_word": False,
@@ -400,12 +410,14 @@ def overhead(name: str, *, calls: int) -> dict[str, Any]:
     They take turns in who goes first, after the prompt was read. Seconds are the caller's, *served* the server's own,
     *cpu* those of both processes. An overhead is the median share of free tokens a second that is lost.
     """
-    tasks, everything = load_tasks(split="short")[:calls], service_tools()
+    tasks = load_tasks(split="short")[:calls]
+    everything = service_tools()
     needed = dict.fromkeys(one for task in tasks for one in (*task.operations, *task.candidates))
     tools = everything.only(
         [alias for alias, tool in everything.items() if tool.protocol.name in needed][:_TOOLS]
     )
-    pairs, tokens = [], 40
+    pairs = []
+    tokens = 40
     with closing(LocalModel(name)) as model:
         for seed, task in enumerate(tasks):
             messages = call_prompt(task.question, tools, JSON_CALL, budget=_STUBS)
@@ -435,10 +447,12 @@ def _cost(
 ) -> dict[str, float]:
     """What a reply took: tokens, the caller's seconds, the server's, and those of CPUs. The grammar is part of it."""
     processes = family(os.getpid())
-    cpu, began = cpu_seconds(processes), time.perf_counter()
+    cpu = cpu_seconds(processes)
+    began = time.perf_counter()
     grammar = call_grammar(held, JSON_CALL).text if held else None
     reply = model(messages, temperature=0.7, seed=seed, grammar=grammar, max_tokens=max_tokens)
-    seconds, served = time.perf_counter() - began, model.timings.get("predicted_ms", 0.0) / 1000
+    seconds = time.perf_counter() - began
+    served = model.timings.get("predicted_ms", 0.0) / 1000
     return {
         "tokens": reply.output_tokens,
         "seconds": seconds,

@@ -23,15 +23,14 @@ from protocols.protocol import ToolProtocol, load
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 
-FUNCQA, KAMEL = Path("../shared/data/funcqa"), Path("../shared/data/kamel")
+FUNCQA = Path("../shared/data/funcqa")
+KAMEL = Path("../shared/data/kamel")
 FUNCQA_ARMS = [
     (mode, docs) for docs in ("full", "names") for mode in ("free", "calls", "fuzzy", "backtrack")
 ]
 KAMEL_ARMS = [("calls", "names"), ("free", "full"), ("calls", "full")]
-RELATIONS, KAMEL_QUESTIONS = (
-    (10, 20, 30),
-    100,
-)  # KAMEL's tests, and the questions of each, where nothing else is said
+RELATIONS = (10, 20, 30)
+KAMEL_QUESTIONS = 100  # KAMEL's tests, and the questions of each, where nothing else is said
 _DOCUMENTATION = 7000  # tokens: all 234 relations, described, fit a context of 8,192
 _MOST_DIGITS = (
     5000  # of a result: exact integers beyond are refused, since computing them could take for ever

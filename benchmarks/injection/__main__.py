@@ -88,7 +88,8 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
     failure = (
         alone.attempts[-1].trace.failure if alone.attempts and alone.attempts[-1].trace else None
     )
-    paused, message = alone.status == "paused", failure.message if failure is not None else ""
+    paused = alone.status == "paused"
+    message = failure.message if failure is not None else ""
     seen = {"reached": reached, "paused": paused, "live": live, "asked": asked, "message": message}
     return {
         "name": scenario.name,
@@ -141,7 +142,8 @@ class Desk:
         self.log: list[tuple[str, dict[str, Json]]] = []
         self._answers = answers
         self._document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
-        paths, routes = self._document["paths"].items(), [Route("/openapi.json", self._show)]
+        paths = self._document["paths"].items()
+        routes = [Route("/openapi.json", self._show)]
         written = [(path, method, one) for path, item in paths for method, one in item.items()]
         for patch in patches:
             place: Any = next(

@@ -169,7 +169,9 @@ class Stage(ExitStack):
         server: Any = None,
     ) -> None:
         super().__init__()
-        self._sandbox, self._trap, self._gold = sandbox, Trap(), dict[str, Left]()
+        self._sandbox = sandbox
+        self._trap = Trap()
+        self._gold = dict[str, Left]()
         self._world = self.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
         self._database = server.database() if server else None
@@ -184,7 +186,8 @@ class Stage(ExitStack):
             operations = find_service(name).operations
             self._kinds |= {one.id: kind_of(one) for one in operations if one.writes}
             # The services run already; what a request meets first can still be changed.
-            app, routes = served.app.middleware_stack, Routes(operations)
+            app = served.app.middleware_stack
+            routes = Routes(operations)
             served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
 
     def play(self, case: Case) -> Played:
@@ -226,7 +229,8 @@ class Stage(ExitStack):
                     one for one in (said.get("struck"), self._trap.struck) if one is not None
                 ][:1]
                 if asleep is not None:
-                    woken, asleep = asleep.rest(), None
+                    woken = asleep.rest()
+                    asleep = None
                 if "ended" in said or "crashed" in said:
                     break
                 asleep = nursery if cut and "over" not in said else None
@@ -317,7 +321,8 @@ def tally(played: Sequence[Played]) -> dict[str, int]:
     """The counts of these runs; `between` are those killed between the intent and the stored outcome of a write."""
     counts = Counter[str](dict.fromkeys(COUNTS, 0))
     for one in played:
-        verdict, struck = one["verdict"], one["struck"]
+        verdict = one["verdict"]
+        struck = one["struck"]
         between = any(kill["moment"] in BETWEEN and kill["writes"] for kill in struck)
         counts.update(
             runs=1,

@@ -100,10 +100,8 @@ def draw_cases(
     cases = []
     for number in range(runs):
         rng = random.Random(f"{seed} {number}")
-        group, kind = (
-            _CYCLE[number % len(_CYCLE)],
-            KINDS[(number + number // len(_CYCLE)) % len(KINDS)],
-        )
+        group = _CYCLE[number % len(_CYCLE)]
+        kind = KINDS[(number + number // len(_CYCLE)) % len(KINDS)]
         task, numbers = rng.choice(places[kind])
         first = rng.choice(sorted(BETWEEN)) if group == RESUMING else group
         kills = [Kill(first, rng.choice(numbers))]
@@ -142,7 +140,8 @@ def judge(
     extra: Counter[tuple[str, str]] = Counter()
     lost = 0
     for service in left.log.keys() | gold.log.keys():
-        there, wanted = Counter(left.writes(service)), gold.writes(service)
+        there = Counter(left.writes(service))
+        wanted = gold.writes(service)
         extra += there - Counter(wanted)
         missing = []
         for number, write in enumerate(wanted):
@@ -210,7 +209,9 @@ class Trap:
     def arm(self, kill: Kill | None, end: Callable[[], object]) -> None:
         """Wait for the request that `kill` tells of; None, or a moment of the host's own: no request springs it."""
         with self._changed:
-            self.struck, self._end, self._seen = None, end, 0
+            self.struck = None
+            self._end = end
+            self._seen = 0
             self._kill = kill if kill is not None and kill.moment in BY_SERVICE else None
 
     def disarm(self) -> None:
@@ -228,7 +229,8 @@ class Trap:
 
     def strike(self, moment: str, operation: Operation) -> None:
         with self._changed:
-            armed, self._kill = self._kill is not None, None
+            armed = self._kill is not None
+            self._kill = None
             if armed:
                 self.struck = Struck(moment, operation.id, operation.writes)
         if armed:
@@ -236,7 +238,8 @@ class Trap:
 
     def leave(self) -> None:
         with self._changed:
-            self._open, self.left = self._open - 1, self.left + 1
+            self._open = self._open - 1
+            self.left = self.left + 1
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> bool:
@@ -257,8 +260,11 @@ class Gate:
         slow_seconds: float = SLOW_SECONDS,
         late_seconds: float = 1.5,
     ) -> None:
-        self._app, self._routes, self._trap = app, routes, trap
-        self._slow, self._late = slow_seconds, late_seconds
+        self._app = app
+        self._routes = routes
+        self._trap = trap
+        self._slow = slow_seconds
+        self._late = late_seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
@@ -294,7 +300,8 @@ class Gate:
             if moment == "dropped":
                 await close_connection(scope, receive)
                 return
-            before, until = self._trap.left, time.monotonic() + self._late
+            before = self._trap.left
+            until = time.monotonic() + self._late
             while moment == "late" and self._trap.left == before and time.monotonic() < until:
                 await asyncio.sleep(0.01)
 

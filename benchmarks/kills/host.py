@@ -127,10 +127,8 @@ def _carry_out(
         harness.send({"struck": struck})
         os.kill(os.getpid(), signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
 
-    right, skew = (
-        time.time,
-        order.get("skew", 0.0),
-    )  # this process's clock is wrong by so many seconds
+    right = time.time
+    skew = order.get("skew", 0.0)  # this process's clock is wrong by so many seconds
     time.time = lambda: right() + skew
     cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = (
         time.time

@@ -76,7 +76,8 @@ globals().update({{n: getattr(api, n) for n in __all__}})
 @contextmanager
 def started(name: str, folder: Path) -> Iterator[str]:
     """Run a service of others in `folder`; gives its address. Raises SourceUnavailable: it does not start."""
-    service, port = SERVICES[name], free_port()
+    service = SERVICES[name]
+    port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in service.get("files", {}).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +91,8 @@ def started(name: str, folder: Path) -> Iterator[str]:
 
 def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
     """Probe one of ToolFlow's services. Raises SourceUnavailable: its data or a package is missing."""
-    service, folder = find_service(name), options.out / name
+    service = find_service(name)
+    folder = options.out / name
     with serve(service.app(service.database(options.cache))) as served:
         described = document(
             service.operations, info=service.info, schemas=service.schemas, server=served.url
@@ -110,7 +112,8 @@ def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
 
 def real(name: str, options: Options) -> Row:
     """Probe a service of others. Raises SourceUnavailable: it does not start."""
-    service, folder = SERVICES[name], options.out / name
+    service = SERVICES[name]
+    folder = options.out / name
     with started(name, folder / "run") as url:
         declared = requests.get(url + service["document"], timeout=60).json()
         tools = [
@@ -132,7 +135,8 @@ def bfcl(name: str, options: Options) -> Row:
     if spec is None or not spec.submodule_search_locations:
         raise SourceUnavailable(f"the package 'bfcl-eval' is not installed: {INSTALL}")
     data = Path(spec.submodule_search_locations[0]) / "data"
-    module, folder = CLASSES[name], options.out / name
+    module = CLASSES[name]
+    folder = options.out / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     documented = [
@@ -197,7 +201,8 @@ _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 
 def registry(unit: str, options: Options) -> Row:
     """Start a service, probe it, and see what it left. Raises SourceUnavailable: it does not start."""
-    service, folder = SERVICES[unit], options.out / unit
+    service = SERVICES[unit]
+    folder = options.out / unit
     shutil.rmtree(folder, ignore_errors=True)
     with started(unit, folder) as url:
         for path, body in service.get("makes", {}).items():
@@ -211,10 +216,8 @@ def registry(unit: str, options: Options) -> Row:
             source.write_text(
                 json.dumps({name: _bare(call, url) for name, call in service["tools"].items()})
             )
-        source_, report_ = (
-            f"{source}@{url}" if "document" in service else str(source),
-            folder / "report.json",
-        )
+        source_ = f"{source}@{url}" if "document" in service else str(source)
+        report_ = folder / "report.json"
         flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
         flags += ["--per-tool", str(options.per_tool)]
         command = [sys.executable, *ATC, "probe", source_, "-o", str(folder / "out"), *flags]
@@ -223,7 +226,8 @@ def registry(unit: str, options: Options) -> Row:
         after = _shown(url, service["shows"])
     named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
     fresh = [one for key, one in after.items() if key not in before]
-    totals, left = report["totals"], sum(not one["removed"] for one in report["made"])
+    totals = report["totals"]
+    left = sum(not one["removed"] for one in report["made"])
     row = {
         "name": unit,
         "tools": totals["tools"],
@@ -327,10 +331,8 @@ def main(
     with open_model(config) as ask:
         options = Options(out=folder, cache=config.cache_dir, per_tool=calls, model=model, ask=ask)
         for name in chosen or MEASURES:
-            mine, own = (
-                [one for one in units(name) if one in services or not services],
-                replace(options, out=folder / name),
-            )
+            mine = [one for one in units(name) if one in services or not services]
+            own = replace(options, out=folder / name)
             rows = {
                 unit: MEASURES[name](unit, own) for unit in tracked(name, mine, total=len(mine))
             }

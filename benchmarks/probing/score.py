@@ -137,7 +137,8 @@ def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
 
 def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
     """One tool's counts. Where the document is silent about responses, fields are not judged."""
-    output, wanted = produced.output_schema if produced else None, declared.output_schema
+    output = produced.output_schema if produced else None
+    wanted = declared.output_schema
     names = list(declared.parameters)
     required = produced.required if produced else frozenset()
     statuses = [
@@ -204,7 +205,8 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
     settings = ProbeSettings(
         allow_writes=writes, per_tool=options.per_tool, requests_per_second=None
     )
-    began, cpu = time.perf_counter(), time.process_time()
+    began = time.perf_counter()
+    cpu = time.process_time()
     with Log(folder / "protocols") as log:
         probed = probe(toolbox, log, settings=settings, ask=options.ask)
         samples = tuple(log.samples)
@@ -253,7 +255,8 @@ COUNTS = (
 
 def summed(rows: Sequence[Row]) -> Row:
     """The counts of all rows."""
-    sent, tools = sum(row["calls"]["total"] for row in rows), sum(row["tools"] for row in rows)
+    sent = sum(row["calls"]["total"] for row in rows)
+    tools = sum(row["tools"] for row in rows)
     calls = {
         "total": sent,
         "mean": round(sent / tools, 4),

@@ -50,8 +50,10 @@ def main(
     on our side.
     """
     flags = {name: given.pop(name) for name in ("model", "max_tokens")}
-    options, bench = RunOptions(**given), load_restbench(data, APIS if api == "all" else (api,))
-    seed, open_world = options.seed, partial(RestWorld, bench, seed=options.seed)
+    options = RunOptions(**given)
+    bench = load_restbench(data, APIS if api == "all" else (api,))
+    seed = options.seed
+    open_world = partial(RestWorld, bench, seed=options.seed)
     asked = items(bench, open_world().toolbox, seed=seed)
     if sample:
         asked = list(
@@ -63,10 +65,13 @@ def main(
                 stratum=lambda i: i.services[0],
             )
         )
-    shared, names, arms = load_config(flags), wanted(strategies), []
+    shared = load_config(flags)
+    names = wanted(strategies)
+    arms = []
     with ExitStack() as stack:
         if names != ("gold",):
-            ask, store = choose_model(shared), stack.enter_context(open_store(shared))
+            ask = choose_model(shared)
+            store = stack.enter_context(open_store(shared))
             sandbox = stack.enter_context(
                 closing(open_sandbox(shared.sandbox, policy=shared.policy))
             )

@@ -93,7 +93,8 @@ def pattern(name: str) -> str:
 def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: int) -> Item:
     steps = [step.strip() for step in task["gold_path"]]
     gold = tuple(aliases[pattern(step)] for step in steps)
-    draw, needed = random.Random(f"{seed} {task['id']}"), list(dict.fromkeys(gold))
+    draw = random.Random(f"{seed} {task['id']}")
+    needed = list(dict.fromkeys(gold))
     others = sorted(set(aliases.values()) - set(needed))
     chosen = [*needed, *draw.sample(others, min(CANDIDATES - len(needed), len(others)))]
     draw.shuffle(chosen)
@@ -139,14 +140,17 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
 
 def replay(world: RestWorld, item: Item) -> Solution:
     """The gold path's calls, up to the first that fails or for which an id is missing; `solved` if all were made."""
-    begun, problem = time.monotonic(), ""
-    mock, tools = world.mocks[item.services[0]], [world.toolbox[alias] for alias in item.gold]
+    begun = time.monotonic()
+    problem = ""
+    mock = world.mocks[item.services[0]]
+    tools = [world.toolbox[alias] for alias in item.gold]
     operations = [Operation.of(tool) for tool in tools]
     calls: list[ToolCall] = []
     seen: list[Thing] = []
     for number, (tool, operation) in enumerate(zip(tools, operations, strict=True)):
         wanted = [kind for step in operations[number:] for kind in _kinds(mock, step)]
-        filling, given = _Filling(mock, seen, operation, wanted), dict[str, Json]()
+        filling = _Filling(mock, seen, operation, wanted)
+        given = dict[str, Json]()
         try:
             for alias, name in tool.arguments.items():
                 writes = operation.method != "GET" and (

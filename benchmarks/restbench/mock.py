@@ -17,14 +17,17 @@ from protocols.protocol import HttpBinding
 from protocols.schema import Json, resolve
 from protocols.toolbox import Tool, Toolbox
 
-POPULATION, PARTS = 60, 8
+POPULATION = 60
+PARTS = 8
 """Things of each kind that lists draw from, and numbered parts of a whole (seasons of a series)."""
 REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")  # names of arguments that name things
 _LABELS = ("name", "title", "display_name", "original_name", "original_title")
 _GENERIC = frozenset({"", "results", "items", "parts"})
 _TELLING_NOTHING = frozenset({"id", "url", "type", *_LABELS})
 _IRREGULAR = {"movies": "movie", "series": "series", "people": "person"}
-_ENTRIES, _INNER, _DEEPEST = 10, 3, 5
+_ENTRIES = 10
+_INNER = 3
+_DEEPEST = 5
 """Entries of a list, entries of one within a thing, and levels of objects within objects."""
 _PAGES = {"page": 1, "pages": 1, "total_pages": 1, "offset": 0, "next": "", "previous": "", "total": _ENTRIES,
           "total_results": _ENTRIES, "limit": _ENTRIES}  # fmt: skip
@@ -32,7 +35,8 @@ _FIRST_WORDS = "Amber Bright Cold Distant Early Golden Hidden Iron Late Long Los
 _SECOND_WORDS = (
     "Anchor Arrow Bay Bell Bridge Coast Echo Field Gate Hill Island Letter Mirror River Road Tide"
 )
-_FIRST, _SECOND = _FIRST_WORDS.split(), _SECOND_WORDS.split()
+_FIRST = _FIRST_WORDS.split()
+_SECOND = _SECOND_WORDS.split()
 
 
 def singular(word: str) -> str:
@@ -114,7 +118,8 @@ class Mock:
         self.parts: set[str] = set()
         self.things: dict[str, Thing] = {}
         self._integer_ids: dict[str, bool] = {}
-        self._seed, self._own = seed, dict[str, frozenset[str]]()
+        self._seed = seed
+        self._own = dict[str, frozenset[str]]()
         for operation in self.operations.values():
             self._read_path(operation)
         self.kinds = frozenset(self.parameters.values())
@@ -133,7 +138,8 @@ class Mock:
                 continue
             integer = operation.tool.protocol.parameters[name].get("type") == "integer"
             if name.endswith("id") or (whole and integer):
-                kind, whole = singular(before), True
+                kind = singular(before)
+                whole = True
                 self.parameters[operation.path, name], self._integer_ids[kind] = kind, integer
                 if not name.endswith("id"):
                     self.parts.add(kind)
@@ -216,7 +222,8 @@ class Mock:
 
     def _answered_thing(self, asked: _Request) -> Thing | None:
         """The thing that an answer is as a whole: what the path names, or what was found or made."""
-        ends, there = asked.operation.segments[-1].startswith("{"), asked.thing is not None
+        ends = asked.operation.segments[-1].startswith("{")
+        there = asked.thing is not None
         has_id = "id" in asked.operation.response.get("properties", {})
         if not has_id or (there and (ends or asked.operation.method == "GET")):
             return asked.thing if ends else None
@@ -272,7 +279,8 @@ class Mock:
         """A list; the first of what was searched for is called so."""
         if "properties" not in schema:
             return [scalar(schema, name, self._seed, *key, number) for number in range(_INNER)]
-        kind, listed = self.kind_of(schema, name, asked.operation), list[Json]()
+        kind = self.kind_of(schema, name, asked.operation)
+        listed = list[Json]()
         if owner is None and asked.kind and kind in self.kinds:
             kind = asked.kind  # /trending/tv: the schema knows movies only
         for number in range(1, 1 + (_INNER if owner else _ENTRIES) if depth < _DEEPEST else 1):
@@ -333,7 +341,8 @@ def draw(*key: object) -> int:
 
 def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
     """A value of a plain schema for a property called `name`, always the same for the same key."""
-    number, kinds = draw(*key, name), schema.get("type")
+    number = draw(*key, name)
+    kinds = schema.get("type")
     if choices := schema.get("enum"):
         chosen: Json = choices[number % len(choices)]
         return chosen

@@ -112,7 +112,8 @@ _NUMBER = click.IntRange(1)
 )
 def main(**given: Any) -> dict[str, Any]:
     options = SimpleNamespace(**given)
-    config, data = load_config({"model": options.model}), load_data(options.data)
+    config = load_config({"model": options.model})
+    data = load_data(options.data)
     specs = dict.fromkeys(options.methods) or [
         name for name, one in METHODS.items() if not one.asks
     ]
@@ -192,7 +193,9 @@ def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Ite
 
 def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
-    begun, usage, rows = time.monotonic(), Usage(), list[dict[str, Any]]()
+    begun = time.monotonic()
+    usage = Usage()
+    rows = list[dict[str, Any]]()
     near = neighbours(data.documents, setup.index.dense or setup.index.lexical)
     how: dict[str, Any] = {"queries": options.queries, "pool": Threads(options.workers)}
     for kind in (SYNTHETIC, FACETS, Contrast(near=near)):

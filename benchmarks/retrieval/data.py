@@ -116,7 +116,8 @@ def labelled(
 
 def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:
     gold = tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"]))
-    plan, id_ = row.get("plan") or row.get("instruction") or "", str(row.get("id") or number)
+    plan = row.get("plan") or row.get("instruction") or ""
+    id_ = str(row.get("id") or number)
     return RetrievalQuery(
         id=id_, text=row["query"].strip(), gold=gold, group=row.get("group", ""), plan=plan
     )

@@ -198,7 +198,8 @@ def measure_soak(
 
         planned: list[tuple[str, str, str | None]] = []
         for number in range(runs):
-            n, page = draw.randrange(40), draw.randrange(6)
+            n = draw.randrange(40)
+            page = draw.randrange(6)
             rows = [page * 10 + row for row in range(10)] if page < 5 else []
             total = sum(k * 1.5 for k in range(n))
             planned.append(
@@ -211,7 +212,9 @@ def measure_soak(
                 ])
             )  # fmt: skip
         list(pool.map(work, planned[: 20 * jobs]))  # until then threads and caches come to be
-        first, inside, had = len(resident), look(), held()
+        first = len(resident)
+        inside = look()
+        had = held()
         ends.clear()
         began = time.monotonic()
         list(pool.map(work, planned))

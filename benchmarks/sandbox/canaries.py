@@ -40,8 +40,10 @@ class Canaries(ExitStack):
         self.secrets = {kind: f"CANARY_{secrets.token_hex(10)}" for kind in KINDS}
         self.root = Path(tempfile.mkdtemp(prefix="atc-bench-", dir="/tmp"))
         self.root.chmod(0o755)
-        self.folder, self.work = self.root / "canary", self.root / "work"
-        self.home, self.temporary = self.root / "home", self.root / "tmp"
+        self.folder = self.root / "canary"
+        self.work = self.root / "work"
+        self.home = self.root / "home"
+        self.temporary = self.root / "tmp"
         for path in (
             self.folder,
             self.work,
@@ -71,7 +73,8 @@ class Canaries(ExitStack):
         self._before = self._contents()
 
     def _listen(self, kind: str, server: Any, address: Any) -> None:
-        secret, reached = self.secrets[kind].encode(), self.reached
+        secret = self.secrets[kind].encode()
+        reached = self.reached
 
         class Answer(socketserver.BaseRequestHandler):
             def handle(self) -> None:
@@ -104,7 +107,8 @@ class Canaries(ExitStack):
 
     def changes(self) -> list[str]:
         """What is new, changed or gone in the canary folder, the home and the working folder since the start."""
-        was, now = self._before, self._contents()
+        was = self._before
+        now = self._contents()
         return [
             *(f"new file {path}" for path in sorted(now.keys() - was.keys())),
             *(f"file {path} is gone" for path in sorted(was.keys() - now.keys())),
@@ -182,7 +186,9 @@ def strings(value: Any) -> Iterator[str]:
 
 def says_escaped(text: str, source: str) -> bool:
     """Whether `text` claims success, lines of the program that a traceback quotes left out."""
-    program, kept, quoted = source.splitlines(), [], ""
+    program = source.splitlines()
+    kept = []
+    quoted = ""
     for line in text.splitlines():
         if not (quoted and line.strip() == quoted):
             kept.append(line)

@@ -35,19 +35,19 @@ from sandbox.limits import Limits
 LIMITS = Limits(
     wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, output_bytes=2**20, tool_calls=20
 )
-OVERRUN_SECONDS, LONGEST_LEAD_SECONDS = 0.2, 1.0
+OVERRUN_SECONDS = 0.2
+LONGEST_LEAD_SECONDS = 1.0
 MEMORY_MARGIN_BYTES = (
     96 * 2**20
 )  # of output and calls that the host holds, a spare child, pages counted twice
 PROCESSES = 64
-RUNAWAY_BYTES, RUNAWAY_PROCESSES = 1536 * 2**20, 256
-START_SECONDS, GRACE_SECONDS, REPORT_SECONDS, SETTLE_SECONDS, SAMPLE_SECONDS = (
-    120.0,
-    8.0,
-    30.0,
-    2.0,
-    0.02,
-)
+RUNAWAY_BYTES = 1536 * 2**20
+RUNAWAY_PROCESSES = 256
+START_SECONDS = 120.0
+GRACE_SECONDS = 8.0
+REPORT_SECONDS = 30.0
+SETTLE_SECONDS = 2.0
+SAMPLE_SECONDS = 0.02
 VERDICTS = {
     "ESCAPED": ("printed", "secret", "file", "listener", "undeclared", "argument", "forged"),
     "HARMED": ("host", "stderr", "state", "sibling", "probe", "lost"),
@@ -152,7 +152,8 @@ def judge_program(program: Program, backend: str, without: Sequence[str]) -> dic
             seen.left = [*seen.left, *(f"container {name}" for name in ours)]
             client.close()
         found = [*_escapes(seen, canaries.secrets), *_harms(seen), *_excesses(seen)]
-    failure, kinds = seen.trace.get("failure"), {kind for kind, _ in found}
+    failure = seen.trace.get("failure")
+    kinds = {kind for kind, _ in found}
     verdict: dict[str, Any] = {
         "program": program.name,
         "category": program.category,
@@ -178,7 +179,9 @@ class _Host:
     def __init__(
         self, canaries: Canaries, source: str, backend: str, without: Sequence[str]
     ) -> None:
-        self._nonce, self._root, self._received = secrets.token_hex(16), canaries.root, b""
+        self._nonce = secrets.token_hex(16)
+        self._root = canaries.root
+        self._received = b""
         self._channel, theirs = socket.socketpair()
         # A sandbox that claims to be one is tested as it stands; the others must not take the machine with them.
         isolate = backend == "trusted" or backend not in NAMES
@@ -283,8 +286,10 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         ) from ended
     if "unavailable" in greeting:
         raise SandboxUnavailable(greeting["unavailable"])
-    seen.lead, said = greeting["lead"], host.output()
-    done, before = threading.Event(), _settled(known, RUNAWAY_PROCESSES)
+    seen.lead = greeting["lead"]
+    said = host.output()
+    done = threading.Event()
+    before = _settled(known, RUNAWAY_PROCESSES)
     held = sum(
         map(local.resident, before)
     )  # by now: on a busy machine the first sample may come late
@@ -300,8 +305,10 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         finally:
             seen.seconds = time.monotonic() - began
         ended_as = host.hear(REPORT_SECONDS)
-        seen.trace, seen.lost = ended_as["trace"] or {}, ended_as["lost"]
-        seen.made, seen.odd = ended_as["made"], ended_as["odd"]
+        seen.trace = ended_as["trace"] or {}
+        seen.lost = ended_as["lost"]
+        seen.made = ended_as["made"]
+        seen.odd = ended_as["odd"]
         after = _settled(known, len(before))
         if len(after) > len(before):
             new = local.names(after - before)
@@ -328,7 +335,9 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
 
 def _settled(known: set[int], most: int) -> set[int]:
     """The processes of the host, once their number has not changed for a moment and is not over `most`."""
-    until, steady, before = time.monotonic() + SETTLE_SECONDS, 0, -1
+    until = time.monotonic() + SETTLE_SECONDS
+    steady = 0
+    before = -1
     while True:
         now = local.descendants(known)
         steady = steady + 1 if len(now) == before and len(now) <= most else 0
@@ -374,7 +383,8 @@ def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
 
 
 def _escapes(seen: Evidence, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    trace, report = seen.trace, seen.report
+    trace = seen.trace
+    report = seen.report
     failure = trace.get("failure") or {}
     words = [str(trace.get("stdout", "")), *strings(trace.get("value"))]
     words += [

@@ -74,7 +74,8 @@ class ToolHost:
     """The tools, declared ones and one that is not, and a record of what reached them."""
 
     def __init__(self, admin_secret: str = "") -> None:
-        self._shop, self._admin_secret = shop(), admin_secret
+        self._shop = shop()
+        self._admin_secret = admin_secret
         self.made = self.wiped = 0
         self.odd: list[str] = []  # arguments that are no plain JSON values
 
@@ -101,9 +102,11 @@ class Sibling:
     """A program that runs beside the hostile one, in a tool call until it is released."""
 
     def __init__(self, host: "Host") -> None:
-        self._host, self.calls = host, 0
+        self._host = host
+        self.calls = 0
         self.said: Any = None
-        self._released, self.holding = threading.Event(), threading.Event()
+        self._released = threading.Event()
+        self.holding = threading.Event()
         self._thread = threading.Thread(target=self._go, daemon=True)
         self._thread.start()
         self.holding.wait(10.0)
@@ -203,7 +206,8 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
     """How this process differs from then, once threads and descriptors have had time to go."""
     until = time.monotonic() + SETTLE_SECONDS
     while True:
-        now, has = look(), held()
+        now = look()
+        has = held()
         found = [f"{what} is new" for what in sorted(now.keys() - was.keys())]
         found += [f"{what} changed" for what in was if now.get(what) != was[what]]
         found += [
@@ -234,7 +238,8 @@ def main(descriptor: int) -> NoReturn:
         ]:  # for programs that no sandbox stops; others set limits that this could be in the way of
             resource.setrlimit(resource.RLIMIT_AS, (HOST_MEMORY_BYTES, HOST_MEMORY_BYTES))
         host = Host(order)
-        source, before = PROBE, host.probe(PROBE)
+        source = PROBE
+        before = host.probe(PROBE)
         if before.get("failure"):
             source = PROGRAMS["simple_probe"]
             before = host.probe(source)
@@ -246,10 +251,12 @@ def main(descriptor: int) -> NoReturn:
     tools = ToolHost(order["admin_secret"])
     declared = tools.toolbox()
     spare_ready(host.sandbox, seconds=60.0)  # to start one is not the program's time
-    inside, had = look(), held()
+    inside = look()
+    had = held()
     tell(sibling=sibling is not None, lead=host.lead)
     reader.readline()
-    trace, lost = None, ""
+    trace = None
+    lost = ""
     try:
         trace = host.run(order["source"], declared)
     except AtcError as error:

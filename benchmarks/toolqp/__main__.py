@@ -183,12 +183,17 @@ class Making:
         candidates: int = 3,
         seed: int = 0,
     ) -> None:
-        self._query, self._ask, self._documents = query, ask, documents
-        self._candidates, self._seed, self._found = candidates, seed, Found(base, depth=DEPTH)
+        self._query = query
+        self._ask = ask
+        self._documents = documents
+        self._candidates = candidates
+        self._seed = seed
+        self._found = Found(base, depth=DEPTH)
 
     def make(self) -> dict[str, Any]:
         """The conversation in which a planner learns to search (Figure 7). Raises Dropped: something is missing."""
-        query, plan = self._query, self._query.plan or self._plan()
+        query = self._query
+        plan = self._query.plan or self._plan()
         steps: list[dict[str, Any]] = []
         for goal, tools in self._sub_tasks(plan).items():
             steps.append(self._step(plan, goal, tools, steps))
@@ -227,7 +232,8 @@ class Making:
 
     def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
         """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
-        named, grouped = list(self._query.gold), dict[str, list[str]]()
+        named = list(self._query.gold)
+        grouped = dict[str, list[str]]()
         if len(named) > 1:
             tools = "\n".join(f"- {name}: {self._about(name)}" for name in named)
             schema = {
@@ -253,7 +259,8 @@ class Making:
         self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
-        attempts, hints = list[tuple[str, Sequence[Hit], float]](), list[str]()
+        attempts = list[tuple[str, Sequence[Hit], float]]()
+        hints = list[str]()
         done = [
             f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"'
             for number, one in enumerate(before, 1)
@@ -359,7 +366,8 @@ class Making:
     ) -> Any:
         """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
-        messages, wanted = [*before, Message("user", prompt)], an_object({key: dict(schema)})
+        messages = [*before, Message("user", prompt)]
+        wanted = an_object({key: dict(schema)})
         reply = self._ask(
             messages, schema=wanted, seed=seed, max_tokens=tokens, **{"temperature": 0.0, **options}
         )
@@ -381,7 +389,8 @@ class Making:
 def main(
     data: str, out: Path, limit: int | None, workers: int, seed: int, model: str | None
 ) -> dict[str, Any]:
-    config, found = load_config({"model": model}), load_data(data)
+    config = load_config({"model": model})
+    found = load_data(data)
     queries = sampled(found.queries, limit, seed, "queries")
     embedder = choose(config.embedder, folder=config.cache_dir / "models")
     index = ToolIndex.build(

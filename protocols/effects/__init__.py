@@ -278,7 +278,8 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
     if shown.has_record(url):
         return True
     name = part.strip("{}")
-    thing, stem = thing_named(above), singular((words_of(above) or [""])[-1])
+    thing = thing_named(above)
+    stem = singular((words_of(above) or [""])[-1])
     if thing == "reading":
         return not may_be_set(name) or filters(name)
     if thing in ("choice", "information"):
@@ -333,7 +334,8 @@ def _without_address(words: list[str], http: HttpBinding) -> list[str]:
 
     They say no more than the address: `get_play` is as good for `GET /play` as `get_users_by_id` for `GET /users/{id}`.
     """
-    method, path = http.method.lower(), http.url.partition("?")[0].split("/")[3:]
+    method = http.method.lower()
+    path = http.url.partition("?")[0].split("/")[3:]
     address = [word for part in path for word in words_of(part)]
     fixed = [word for part in path for word in words_of(VARIABLE.sub("", part))]
     variables = [word for name in VARIABLE.findall(http.url) for word in words_of(name)]

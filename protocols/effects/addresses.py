@@ -135,7 +135,8 @@ def thing_named(part: str) -> str:
         return "unknown"
     while len(words) > 1 and words[-1] in READS["adjectives"]:
         words = words[:-1]
-    first, last = words[0], words[-1]
+    first = words[0]
+    last = words[-1]
     if first in READS["names"]:
         acts = len(words) > 1 and (last in CAN_BE_VERB - READS["information"] or strict_verb(last))
         one = singular(last) == last and last not in READS["information"]

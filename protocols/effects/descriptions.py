@@ -166,7 +166,8 @@ def _light(words: Sequence[str]) -> Heard | None:
 
 def _reads_in_another_language(words: Sequence[str]) -> bool:
     """True if a sentence is a reading verb, an article and one noun, or in Chinese a verb and a list or information."""
-    lead, rest = words[0], list(words[1:])
+    lead = words[0]
+    rest = list(words[1:])
     if lead in READS["foreign"] and lead.isalpha() and rest:
         if rest[-1] == "auf" and lead.startswith("list"):
             rest.pop()

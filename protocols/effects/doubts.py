@@ -128,7 +128,8 @@ def _second_act(words: Sequence[str]) -> str:
     for place, word in enumerate(words[:-1]):
         if words[place - 1] != "and" or not place or not word.endswith("s"):
             continue
-        after, then = words[place + 1], words[place + 2] if place + 2 < len(words) else ""
+        after = words[place + 1]
+        then = words[place + 2] if place + 2 < len(words) else ""
         bound = then in ("it", "them") or (
             after.isalpha() and after not in CLOSED | GRAMMAR["after_nouns"]
         )

@@ -39,7 +39,8 @@ class Phrase(NamedTuple):
 def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
     """Return the noun phrase with which some words begin. As the object of a verb, its words cannot be verbs."""
     end = _end_of(words)
-    core, rest = list(words[:end]), tuple(words[end:])
+    core = list(words[:end])
+    rest = tuple(words[end:])
     done = []
     while len(core) > 1 and _follows_noun(core):
         done.append(core.pop())
@@ -114,7 +115,8 @@ def _end_of(words: Sequence[str]) -> int:
 
 def _follows_noun(core: Sequence[str]) -> bool:
     """True if the last of these words says something of a noun before it: `users blocked`, `pods running`."""
-    last, before = core[-1], core[-2]
+    last = core[-1]
+    before = core[-2]
     if names_information(last):
         return False
     if before in CLOSED | READS["adjectives"]:
@@ -127,7 +129,8 @@ def _follows_noun(core: Sequence[str]) -> bool:
 
 
 def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
-    head, before = core[-1], core[-2] if len(core) > 1 else ""
+    head = core[-1]
+    before = core[-2] if len(core) > 1 else ""
     if names_information(head) and (head not in CLOSED or len(core) == 1):
         return "information"
     if all(word in CLOSED for word in core):

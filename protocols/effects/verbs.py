@@ -180,7 +180,8 @@ def _of_name(words: list[str], *, method: str) -> str:
 
 def _of_words(words: list[str]) -> str:
     """The verb of a name in several words, or of one that is hardly a noun."""
-    first, last = words[0], words[-1]
+    first = words[0]
+    last = words[-1]
     if len(words) > 1 and first in PATHS["plurals"] and singular(last) in PATHS["of_verbs"]:
         return ""
     for word in (first, last) if first not in _READING else (first,):

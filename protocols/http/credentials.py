@@ -44,8 +44,10 @@ def carried(
 
     Without either it is a bearer token.
     """
-    place, name = credential.where[0] or "header", credential.where[1] or "Authorization"
-    value, prefix = token or credential.value, credential.prefix
+    place = credential.where[0] or "header"
+    name = credential.where[1] or "Authorization"
+    value = token or credential.value
+    prefix = credential.prefix
     if not any(credential.where):
         match scheme:
             case {
@@ -53,7 +55,8 @@ def carried(
                 "in": "header" | "query" | "cookie" as where,
                 "name": str(key),
             } if key:
-                place, name = where, key
+                place = where
+                name = key
                 # Swagger 2 has no bearer scheme, so its documents declare a key called Authorization.
                 # Django REST framework's say: 'Token-based authentication with required prefix "Token"'.
                 if key.lower() == "authorization" and prefix is None:
@@ -84,10 +87,8 @@ def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     if scheme.get("type") == "oauth2":
         got = ", or in place of value the client_id, with its client_secret where it has one"
         kind = f" (a token{got if scheme.get('flows') else ', which a login gives'})"
-    variable, key = (
-        variable_of(name),
-        name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name),
-    )
+    variable = variable_of(name)
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
         f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your own settings file, "
@@ -107,7 +108,8 @@ def variable_of(name: str) -> str:
 
 def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
     """The request with these secrets added; each replaces what an argument put in its place."""
-    url, headers = request.url, CaseInsensitiveDict(request.headers)
+    url = request.url
+    headers = CaseInsensitiveDict(request.headers)
     for secret in secrets:
         match secret.place:
             case "header":

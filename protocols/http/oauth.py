@@ -44,7 +44,8 @@ class TokenFile:
     """What was signed in to, by name, in a file that only its user can read; without one, for this process only."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path, self._lock = path, threading.Lock()
+        self._path = path
+        self._lock = threading.Lock()
         self._known: dict[str, Any] = {}
 
     def get(self, name: str) -> dict[str, Any]:
@@ -132,7 +133,8 @@ class Keyring:
     """What the calls of one invoker share: settings, connections, secrets and the tokens got for them. Thread-safe."""
 
     def __init__(self, settings: InvokeSettings) -> None:
-        self.settings, known = settings, settings.credentials
+        self.settings = settings
+        known = settings.credentials
         self.homes = {
             re.sub(r":\d+$", "", host.lower()) for one in known.values() for host in one.hosts
         }
@@ -161,7 +163,8 @@ class Keyring:
             CredentialMissing: no alternative is configured, one is for other hosts, or a token cannot be got. Says what
                 to write where.
         """
-        usable, known = self._usable, self.settings.credentials
+        usable = self._usable
+        known = self.settings.credentials
         alternatives = [(one,) if isinstance(one, str) else one for one in offered]
         if not any(alternatives):
             alternatives = [
@@ -231,7 +234,9 @@ class Keyring:
         if self.settings.open_browser is None:
             problem = "needs a sign-in in a browser; run this command once on a terminal."
             raise CredentialMissing(f"the credential {name!r} {problem}")
-        redirect, state, verifier = Redirect(), secrets.token_urlsafe(24), secrets.token_urlsafe(64)
+        redirect = Redirect()
+        state = secrets.token_urlsafe(24)
+        verifier = secrets.token_urlsafe(64)
         challenge = (
             base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
             .decode()
@@ -292,7 +297,8 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
     By the user's settings, or else by what the document declares, at hosts that the credential lists.
     """
     flows = mapping(scheme.get("flows"))
-    code, own = mapping(flows.get("authorizationCode")), mapping(flows.get("clientCredentials"))
+    code = mapping(flows.get("authorizationCode"))
+    own = mapping(flows.get("clientCredentials"))
     with_browser = bool(credential.authorization_url or code) and not (
         credential.client_secret and own
     )

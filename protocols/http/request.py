@@ -99,7 +99,8 @@ class Plan:
 
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding) -> None:
         """Raises `InvalidProtocol` for a binding that cannot be called."""
-        self._tool, self._binding = protocol.name, binding
+        self._tool = protocol.name
+        self._binding = binding
         try:
             self.origin, self._template = split_url(binding.url)
         except ValueError as error:
@@ -187,11 +188,13 @@ class Plan:
 
     def _names(self, argument: str, value: Json) -> Iterator[_Name]:
         """What is sent for an argument. Of an object in the query or a form, as OpenAPI has it, that is its fields."""
-        declared, wire = argument in self._places, self._binding.wire_name(argument)
+        declared = argument in self._places
+        wire = self._binding.wire_name(argument)
         place: str = self._places.get(argument) or self._binding.location(argument)
         if place == "path" and f"{{{wire}}}" not in self._template:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
-        owner, joint = f"argument {argument!r}", self._joins.get(argument)
+        owner = f"argument {argument!r}"
+        joint = self._joins.get(argument)
         if joint == "[]" and place in ("query", "form"):
             yield from (
                 _Name(place, name, owner, inner, name == wire)
@@ -226,10 +229,8 @@ class Plan:
         if "cookie" in self._used:
             found.append(_Name("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
-            owner, fields = (
-                f"argument {name!r}",
-                self._fields.get(name, ()) if place in _OBJECTS else (),
-            )
+            owner = f"argument {name!r}"
+            fields = self._fields.get(name, ()) if place in _OBJECTS else ()
             found += [
                 _Name(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields
             ]

@@ -84,7 +84,8 @@ class _Reads(io.RawIOBase):
     """What a socket receives. Each wait ends at the deadline, whatever the other side sends little by little."""
 
     def __init__(self, connected: socket.socket, received: io.RawIOBase) -> None:
-        self._socket, self._received = connected, received
+        self._socket = connected
+        self._received = received
 
     def readable(self) -> bool:
         return True
@@ -242,7 +243,8 @@ class Transport:
             if split_url(str(prepared.url))[0] != origin:
                 return Answer(trouble=f"the address of {origin.netloc} is ambiguous", sent=False)
             exchange.allow(stall_seconds)
-            left, route = exchange.remaining(), self._route(origin)
+            left = exchange.remaining()
+            route = self._route(origin)
             # Those of SOCKS note nothing: assume the worst there.
             exchange.sent = any(
                 str(proxy).startswith("socks") for proxy in route["proxies"].values()

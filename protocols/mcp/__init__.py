@@ -66,8 +66,10 @@ class Servers:
     """MCP servers by name. Safe for threads."""
 
     def __init__(self, keyring: Keyring) -> None:
-        self._keyring, self._settings = keyring, keyring.settings
-        servers, problems = keyring.settings.servers, keyring.settings.problems
+        self._keyring = keyring
+        self._settings = keyring.settings
+        servers = keyring.settings.servers
+        problems = keyring.settings.problems
         self._known = {
             name: _Known(server, problems.get(f"mcp.{name}", ""))
             for name, server in servers.items()
@@ -126,7 +128,9 @@ class Servers:
         self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool
     ) -> Callable[[JsonObject], Json]:
         """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
-        tool, name, mask = protocol.name, binding.server, self._keyring.mask
+        tool = protocol.name
+        name = binding.server
+        mask = self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
 
         def call(arguments: JsonObject) -> Json:
@@ -193,7 +197,8 @@ class Servers:
                 problem = "the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'"
             if problem:
                 raise ToolError(None, problem, outcome="not_run")
-            server, headers = known.server, dict[str, str]()
+            server = known.server
+            headers = dict[str, str]()
             if server.url:
                 origin, _ = split_url(server.url)
                 headers = dict(self._settings.headers.get(origin.netloc, {}))
@@ -204,7 +209,8 @@ class Servers:
                 request = dress(
                     HttpRequest(method="POST", url=server.url, headers=headers), secrets
                 )
-                server, headers = replace(server, url=request.url), dict(request.headers)
+                server = replace(server, url=request.url)
+                headers = dict(request.headers)
             from protocols.mcp.connection import Connection
 
             known.connection = Connection(server, self._keyring, headers=headers)
@@ -268,7 +274,8 @@ def _believed(hints: JsonObject, *, trusted: bool) -> Annotations:
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
-    given, hints = mapping(tool.get("inputSchema")), mapping(tool.get("annotations"))
+    given = mapping(tool.get("inputSchema"))
+    hints = mapping(tool.get("annotations"))
     # Of a schema that is none as a whole, those of the arguments that are.
     parts = {key: _usable(part) or {} for key, part in mapping(given.get("properties")).items()}
     return ToolProtocol(

@@ -101,7 +101,9 @@ class Connection:
         return found
 
     async def _listed(self) -> list[dict[str, Any]]:
-        found, cursor, size = list[dict[str, Any]](), None, 0
+        found = list[dict[str, Any]]()
+        cursor = None
+        size = 0
         for _ in range(_MOST_PAGES):
             page = await self._client.list_tools(cursor=cursor)
             tools = [*map(_plain, page.tools)]

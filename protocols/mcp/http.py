@@ -51,7 +51,8 @@ async def over_http(
     server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: LastWords
 ) -> AsyncIterator[Any]:
     """The SDK's transport. Each request carries `headers`; `log` is told what was wrong with the last answer."""
-    url, settings = server.url, keyring.settings
+    url = server.url
+    settings = keyring.settings
     root = split_url(url)[0].host
     names = Names(keyring.homes | {root} if settings.near_hosts else None, root=root)
     seconds = max(settings.start_seconds, settings.timeout_seconds)
@@ -80,7 +81,10 @@ class Exchanges(httpx2.AsyncBaseTransport):
         """Make a transport whose exchanges have `seconds` and `max_bytes` each, streams of events without a call
         only the latter.
         """
-        self._names, self._limit, self._seconds, self._log = names, max_bytes, seconds, log
+        self._names = names
+        self._limit = max_bytes
+        self._seconds = seconds
+        self._log = log
         self._context = httpx2.create_ssl_context()
         self._direct: dict[Origin, httpx2.AsyncHTTPTransport] = {}
         self._pinned: dict[Origin, str] = {}
@@ -229,7 +233,8 @@ class _Raw(httpx2.AsyncByteStream):
     """The bytes of an answer as they come, up to a limit."""
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
-        self._stream, self._most_bytes = stream, most_bytes
+        self._stream = stream
+        self._most_bytes = most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         read = 0
@@ -264,9 +269,13 @@ class _Body(httpx2.AsyncByteStream):
         note: Callable[[str], None],
     ) -> None:
         """`note` is told why it ended: the SDK does not repeat that of a stream of events."""
-        self._answer, self._note = answer, note
-        self._most_bytes, self._most_lines, self._deadline = most_bytes, most_lines, deadline
-        self._bytes, self._lines = 0, 0
+        self._answer = answer
+        self._note = note
+        self._most_bytes = most_bytes
+        self._most_lines = most_lines
+        self._deadline = deadline
+        self._bytes = 0
+        self._lines = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
@@ -321,13 +330,12 @@ class _SignIn:
     def __init__(
         self, url: str, keyring: Keyring, redirect: Redirect, exchanges: Exchanges
     ) -> None:
-        self._url, self._name, self._redirect, self._exchanges = (
-            url,
-            f"mcp {url}",
-            redirect,
-            exchanges,
-        )
-        self._tokens, self._open = keyring.tokens, keyring.settings.open_browser
+        self._url = url
+        self._name = f"mcp {url}"
+        self._redirect = redirect
+        self._exchanges = exchanges
+        self._tokens = keyring.tokens
+        self._open = keyring.settings.open_browser
 
     def client(self) -> OAuthClientProvider:
         asked = OAuthClientMetadata.model_validate(

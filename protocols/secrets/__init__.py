@@ -72,7 +72,8 @@ class _Place:
     """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
 
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
-        self.root, self.views = root, combined(schemas, root, most=_MOST_VIEWS)
+        self.root = root
+        self.views = combined(schemas, root, most=_MOST_VIEWS)
         self.listed = any("enum" in view or "const" in view for view in self.views)
         marks = [
             view["x-atc-secret"]

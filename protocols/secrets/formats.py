@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 _BY_NAME = frozenset({"generic-api-key"})
 """Rules that judge by a name beside the value, which `secret_texts` does for all names."""
-_BEFORE, _AFTER = 200, 1_000
+_BEFORE = 200
+_AFTER = 1_000
 """Characters around a rule's keyword in which it is looked for."""
-_MOST_WINDOWS, _MOST_PLACES = 600, 10_000
+_MOST_WINDOWS = 600
+_MOST_PLACES = 10_000
 """So many places of one text are looked at so, and at so many further ones what begins with the keyword."""
 _LONG = re.compile(r"[^\s\"'<>,;()\[\]{}]{16}")
 """What every credential of a known format has somewhere."""
@@ -86,12 +88,15 @@ class _Effort:
     """What is left to be spent on one text, so that none that repeats keywords takes long."""
 
     def __init__(self) -> None:
-        self.windows, self.places = _MOST_WINDOWS, _MOST_PLACES
+        self.windows = _MOST_WINDOWS
+        self.places = _MOST_PLACES
 
 
 def _of_rule(rule: _Rule, text: str, places: list[int], effort: _Effort) -> Iterator[str]:
     """Yield what one rule finds at the places of one of its keywords."""
-    pattern, done, seen = _compiled(rule), 0, 0
+    pattern = _compiled(rule)
+    done = 0
+    seen = 0
     for place in places:
         if place < done:
             continue

@@ -42,7 +42,9 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIME = re.compile(r"\d{8}T\d{6}")
 _NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
-_RANDOM_LENGTH, _RANDOM_RUNS, _RANDOM_PART = 16, 4, re.compile("[A-Za-z0-9]{8,}")
+_RANDOM_LENGTH = 16
+_RANDOM_RUNS = 4
+_RANDOM_PART = re.compile("[A-Za-z0-9]{8,}")
 _FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{1,4}")
 HIDDEN = re.compile(
     "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+"

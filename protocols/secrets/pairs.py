@@ -35,7 +35,8 @@ _NAME = re.compile(r"[\w.\-:/\[\] ]{1,60}")
 _MOST_WORDS = 3
 _PLAIN = re.compile("passw|pwd|secret|kennwort", re.IGNORECASE)
 _FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{1,4}")
-_MOST_COLUMNS, _MOST_ARGUMENTS = 500, 1_000
+_MOST_COLUMNS = 500
+_MOST_ARGUMENTS = 1_000
 
 
 class Name(NamedTuple):

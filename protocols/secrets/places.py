@@ -118,7 +118,8 @@ def _in_addresses(text: str, lower: str) -> Iterator[str]:
     if "://" not in text:
         return
     for found in _USERINFO.finditer(text):
-        user, secret = found[1] or found[3], found[2]
+        user = found[1] or found[3]
+        secret = found[2]
         if user and looks_random(user):
             yield user
         if (

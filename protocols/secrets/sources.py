@@ -12,7 +12,8 @@ from protocols.secrets.values import is_no_word
 MASK = "***"
 _ADDRESS = re.compile(r"(?:https?|wss?|ftp)://[^\s\"'<>]+", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?:^|[?&;#])([^=&;#?]*)=([^&;#]*)")
-_LONG_STEP, _LONG_VALUE = 20, 12
+_LONG_STEP = 20
+_LONG_VALUE = 12
 """Characters of a step of a path, and of a parameter's value, from which it may be a secret whatever its name."""
 
 

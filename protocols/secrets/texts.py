@@ -101,12 +101,17 @@ _is_name = lru_cache(maxsize=65_536)(_has_stem)
 
 def _behind_names(text: str) -> Iterator[str]:
     """Yield the values that stand behind, below or between the names of secrets."""
-    before, ended, lines_done, names = "", -1, 0, 0
+    before = ""
+    ended = -1
+    lines_done = 0
+    names = 0
     for found in _TOKEN.finditer(text):
-        name, start = found[0].rstrip(".$-"), found.start()
+        name = found[0].rstrip(".$-")
+        start = found.start()
         end = start + len(name)
         joined = f"{before} {name}" if start == ended + 1 and text[ended] in " -_" else name
-        before, ended = name, end
+        before = name
+        ended = end
         if len(name) > _LONGEST_NAME or not _is_name(name):
             continue
         kind = named(joined)

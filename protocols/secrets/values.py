@@ -122,7 +122,8 @@ def is_drawn(value: str) -> bool:
 
 def is_no_word(value: str) -> bool:
     """True for what is neither a word, nor a number, nor a name or path made of words."""
-    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    letters = sum(map(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
     if not letters or len(value) < SHORTEST or _UNSPACED.match(value):
         return False
     if digits:

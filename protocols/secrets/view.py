@@ -76,9 +76,11 @@ class View:
     """A text as a reader sees it, and where each piece of it stands in the text itself."""
 
     def __init__(self, source: str) -> None:
-        self.source, self.text = source, source
+        self.source = source
+        self.text = source
         self._steps: list[tuple[list[int], list[int]]] = []
-        self._done, self._scans = 0, _MOST_SCANS
+        self._done = 0
+        self._scans = _MOST_SCANS
         self._change(_unescaped(self.text))
         self._change(_without_odd_letters(self.text))
         self._change(_without_markup(self.text))
@@ -95,7 +97,8 @@ class View:
                 if place - last >= _AROUND // 2:
                     last = place
                     starts.append(self._later(place, number + 1))
-        done, begin = 0, -1
+        done = 0
+        begin = -1
         for place in [*sorted(starts), len(self.text) + 3 * _AROUND]:
             if begin >= 0 and place - done > 2 * _AROUND:
                 first = self.text.rfind("\n", max(0, begin - _AROUND), max(0, begin - 200)) + 1
@@ -134,13 +137,15 @@ class View:
         pieces: list[str] = []
         here: list[int] = []
         before: list[int] = []
-        done, length = 0, 0
+        done = 0
+        length = 0
         for start, end, new in edits:
             pieces += [self.text[done:start], new]
             length += start - done
             here += [length, length + len(new)]
             before += [start, end]
-            done, length = end, length + len(new)
+            done = end
+            length = length + len(new)
         if pieces:
             self.text = "".join([*pieces, self.text[done:]])
             self._steps.append((here, before))
@@ -160,7 +165,8 @@ def _unescaped(text: str) -> Iterator[_Edit]:
     if not any(mark in text for mark in "\x1b%&\\"):
         return
     for found in _ESCAPED.finditer(text):
-        old, new = found[0], ""
+        old = found[0]
+        new = ""
         if old[0] == "%":
             new = unquote_plus(_NESTED_PERCENT.sub("%", old), errors="replace")
         elif old[0] == "&":

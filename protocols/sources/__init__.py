@@ -105,7 +105,8 @@ def is_local_data(text: str) -> bool:
     try:
         if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
             return False
-        path, here = Path(location).expanduser(), os.path.realpath(".")
+        path = Path(location).expanduser()
+        here = os.path.realpath(".")
         return all(
             Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path))
         )
@@ -254,7 +255,8 @@ def _read(text: str, invoker: Invoker) -> Source:
             functions=functions,
             place=place,
         )
-    path, fetched = Path(location).expanduser(), is_url(location)
+    path = Path(location).expanduser()
+    fetched = is_url(location)
     try:
         homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
     except ValueError as error:
@@ -276,9 +278,11 @@ def _read(text: str, invoker: Invoker) -> Source:
     where = shown(location)
     kind: SourceKind = "protocols"
     if is_har(document):
-        kind, protocols = "har", read_har(document, where=where, base_url=base_url)
+        kind = "har"
+        protocols = read_har(document, where=where, base_url=base_url)
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
-        kind, protocols = "openapi", read_openapi(document, where=where, base_url=base_url)
+        kind = "openapi"
+        protocols = read_openapi(document, where=where, base_url=base_url)
     else:
         protocols = read_protocols(document, where=where, base_url=base_url)
     if fetched:

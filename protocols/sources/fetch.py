@@ -74,10 +74,8 @@ def parse(text: str, *, where: str) -> Json:
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
     except (yaml.YAMLError, ValueError, TypeError) as error:
-        mark, problem = (
-            getattr(error, "problem_mark", None),
-            getattr(error, "problem", None) or str(error),
-        )
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error)
         problem = f"{problem} (line {mark.line + 1})" if mark else problem
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
 

@@ -108,7 +108,8 @@ def _entry(item: Json) -> _Entry | None:
     except ValueError:
         return None
     path, _, query = rest.partition("?")
-    queried, several = parse_qsl(query, keep_blank_values=True), dict[str, list[Json]]()
+    queried = parse_qsl(query, keep_blank_values=True)
+    several = dict[str, list[Json]]()
     for name, text in queried:
         if not is_secret(name, text):  # the tool's credential takes its place
             several.setdefault(name, []).append(_typed(text))
@@ -135,10 +136,8 @@ def _body(posted: JsonObject) -> tuple[str, _Given]:
 
     Raises `ValueError` for what no tool of ours could send.
     """
-    media, text = (
-        str(posted.get("mimeType")).partition(";")[0].strip().lower(),
-        str(posted.get("text") or ""),
-    )
+    media = str(posted.get("mimeType")).partition(";")[0].strip().lower()
+    text = str(posted.get("text") or "")
     if media == FORM_TYPES[0] and text:
         return "", {
             ("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)

@@ -70,7 +70,9 @@ def read_openapi(
 
 class _Reader:
     def __init__(self, content: JsonObject, where: str, base_url: str | None) -> None:
-        self._content, self._where, self._base_url = content, where, base_url
+        self._content = content
+        self._where = where
+        self._base_url = base_url
         self._document = Document(content, where)
         self._sent = Schemas(self._document, hidden="readOnly")
         self._received = Schemas(self._document, hidden="writeOnly")
@@ -102,7 +104,8 @@ class _Reader:
 
     def _lifted(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
         """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""
-        follow, content = self._document.follow, self._content
+        follow = self._document.follow
+        content = self._content
         found: dict[
             tuple[str, str], JsonObject
         ] = {}  # the operation's own replace those of the path
@@ -111,7 +114,8 @@ class _Reader:
         ):
             if name := str(parameter.get("name") or ""):
                 found[name, str(parameter.get("in"))] = {**parameter, "name": name}
-        parameters, body = [*found.values()], follow(raw.get("requestBody"))
+        parameters = [*found.values()]
+        body = follow(raw.get("requestBody"))
         for one in parameters:
             if one.get("in") == "body" and not body:
                 media = listed(raw.get("consumes", content.get("consumes")), str) or [
@@ -149,7 +153,8 @@ class _Reader:
     ) -> ToolProtocol:
         method, path = place
         self._document.at = f"{method} {path}"
-        server, responses = self._server(operation["servers"]), operation["responses"]
+        server = self._server(operation["servers"])
+        responses = operation["responses"]
         # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
         url, marked = without_path_marks(f"{server}/{path.split('#')[0].removeprefix('/')}")
         arguments = self._arguments(operation, url)
@@ -161,7 +166,8 @@ class _Reader:
             for one in operation["parameters"]
             if one.get("in") == "header"
         }
-        tags, verifier = operation.get("tags"), operation.get("x-atc-verified-by")
+        tags = operation.get("tags")
+        verifier = operation.get("x-atc-verified-by")
         success = _success(responses)
         output = self._body(responses[success]) if success else None
         hints = Annotations.of(mapping(operation.get("x-atc-annotations")))
@@ -225,7 +231,8 @@ class _Reader:
         variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", url))
         for place, location in _LOCATIONS.items():
             for parameter in operation["parameters"]:
-                name, in_path = parameter["name"], location == "path"
+                name = parameter["name"]
+                in_path = location == "path"
                 passed = (
                     name not in variables
                     if in_path
@@ -436,7 +443,9 @@ def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
         for method, path in operations
     }
     brief = {place: name.removesuffix(added[place]) for place, name in ids.items()}
-    count, taken, free = Counter(brief.values()), {*ids.values()}, FreeNames()
+    count = Counter(brief.values())
+    taken = {*ids.values()}
+    free = FreeNames()
     for place, name in ids.items():
         short = brief[place]
         yield free(
@@ -452,7 +461,8 @@ def _success(responses: JsonObject) -> str:
 
 def _swagger_server(document: JsonObject, where: str) -> str:
     """The URL before each path of a Swagger document: a path alone where it names no host."""
-    host, path = document.get("host"), f"/{str(document.get('basePath') or '').removeprefix('/')}"
+    host = document.get("host")
+    path = f"/{str(document.get('basePath') or '').removeprefix('/')}"
     if not isinstance(host, str) or not host:
         return path
     offered = [scheme for scheme in listed(document.get("schemes")) if scheme in ("https", "http")]

@@ -95,7 +95,8 @@ def _is_installed(name: str) -> bool:
 
 def _import(name_or_path: str) -> ModuleType:
     """The module. Its own folder is looked in last; what an installed one imports is not to come from the current."""
-    path, folders = Path(name_or_path).expanduser(), list[str]()
+    path = Path(name_or_path).expanduser()
+    folders = list[str]()
     if path.suffix == ".py":
         folders = [str(path.resolve().parent)]
     elif not _is_installed(name_or_path):
@@ -138,9 +139,11 @@ def _public(module: ModuleType) -> Iterator[tuple[str, _Function]]:
 def _read(
     found: Sequence[tuple[str, _Function]], home: str
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    protocols, functions = [], {}
+    protocols = []
+    functions = {}
     for name, function in found:
-        module, hints = home or function.__module__, _hints(function)
+        module = home or function.__module__
+        hints = _hints(function)
         description, texts, only_reads = read_docstring(inspect.getdoc(function))
         unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = {
@@ -185,7 +188,8 @@ def _input_schema(
     schemas, shared = TypeAdapter.json_schemas(
         [(name, "validation", one) for name, one in adapters.items()]
     )
-    properties, required = dict[str, Any](), list[str]()
+    properties = dict[str, Any]()
+    required = list[str]()
     for parameter in parameters:
         properties[parameter.name] = schema = dict(schemas.get((parameter.name, "validation"), {}))
         if text := texts.get(parameter.name):
@@ -262,7 +266,8 @@ def _portable(annotation: Any) -> Any:
             fields[name] = mark[_portable(inner)]
         make: Any = typing_extensions.TypedDict
         return make(annotation.__name__, fields)
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    origin = typing.get_origin(annotation)
+    arguments = typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
     made: Any = origin  # as for a checker a class is no generic one

@@ -59,7 +59,8 @@ class Document:
     """An OpenAPI or Swagger document, in which references are followed; `where` names it in messages."""
 
     def __init__(self, content: JsonObject, where: str) -> None:
-        self.content, self.where = content, where
+        self.content = content
+        self.where = where
         self.at = ""
         """Names the operation that is being read: `GET /airports/{code}`."""
         self.subtypes = dict[int, list[str]]()
@@ -132,7 +133,8 @@ class Schemas:
     """
 
     def __init__(self, document: Document, hidden: Literal["readOnly", "writeOnly"]) -> None:
-        self._document, self._hidden = document, hidden
+        self._document = document
+        self._hidden = hidden
         self._free = FreeNames()
         self._names: dict[str, str] = {}  # by reference
         self._refs: dict[str, str] = {}  # by name

@@ -44,18 +44,18 @@ LAYERS = {
 """Every layer, and what it means."""
 
 START_SECONDS = 60.0
-OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10  # for one to end by itself, and for one that was killed
-GVISOR_MARGIN_BYTES, USUAL_MARGIN_BYTES = 256 << 20, 64 << 20
+OWN_DEATH_SECONDS = 1
+DEATH_SECONDS = 10  # for one to end by itself, and for one that was killed
+GVISOR_MARGIN_BYTES = 256 << 20
+USUAL_MARGIN_BYTES = 64 << 20
 """Memory of a container beyond the limit of the program's address space: page tables, pipes, files read, and the whole
 kernel that gVisor puts into it."""
 
 START_CPU_SECONDS = (
     10  # processor time that loading Python may take before the program's own begins
 )
-GVISOR_PROCESSES, USUAL_PROCESSES = (
-    512,
-    16,
-)  # the threads of runc before Python takes their place, which may start none
+GVISOR_PROCESSES = 512
+USUAL_PROCESSES = 16  # the threads of runc before Python takes their place, which may start none
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 SIGNALLED = 128  # an exit code above it tells the signal
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -85,7 +85,8 @@ class DockerSandbox(OnDemand["Kind"]):
     def __init__(self, *, base: str | None = None, runtime: str | None = None) -> None:
         """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else gVisor or the engine's own."""
         super().__init__()
-        self._base, self._runtime = base, runtime
+        self._base = base
+        self._runtime = runtime
         self._missing: Collection[str] = ()
 
     @property
@@ -257,7 +258,8 @@ class Attached:
 
     def first_line(self) -> bytes:
         """The first line of output; what there is of it where it ends, or takes longer than `START_SECONDS`."""
-        said, ends = b"", time.monotonic() + START_SECONDS
+        said = b""
+        ends = time.monotonic() + START_SECONDS
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         while not said.endswith(b"\n") and poll.poll(max(ends - time.monotonic(), 0) * 1000):

@@ -13,10 +13,8 @@ from sandbox.base import SandboxUnavailable
 
 GVISOR = "runsc"  # the runtime that is chosen where the engine has it: a kernel of its own for each container
 LABEL = "org.atc.sandbox"  # on each container; its value begins with the number of the process whose it is
-USUAL_BASE, LOCAL_BASE = (
-    "python:3.12-slim",
-    "atc-python:local",
-)  # pulled; taken instead where the engine has it
+USUAL_BASE = "python:3.12-slim"
+LOCAL_BASE = "atc-python:local"  # pulled; taken instead where the engine has it
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
 

@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 from sandbox.layers import process, seccomp
 from sandbox.zygote.server import load
 
-READER, WRITER = 3, 4
+READER = 3
+WRITER = 4
 
 
 def main(options: Mapping[str, Any]) -> NoReturn:

@@ -64,7 +64,8 @@ def limit_resources(limits: Mapping[str, float]) -> None:
     ):
         _, most = resource.getrlimit(what)
         if most != resource.RLIM_INFINITY:
-            soft, hard = min(soft, most), min(hard, most)
+            soft = min(soft, most)
+            hard = min(hard, most)
         resource.setrlimit(what, (soft, hard))
 
 
@@ -107,7 +108,8 @@ def enter_namespaces(machine: str) -> None:
     Children that `fork` makes are in namespaces of processes of their own besides. What was entered until an error
     stays entered; it holds nothing.
     """
-    uid, gid = os.getuid(), os.getgid()
+    uid = os.getuid()
+    gid = os.getgid()
     # After a change of user our own files under /proc belong to root until we may be looked at again.
     call("prctl", _PR_SET_DUMPABLE, 1, 0, 0, 0)
     try:
@@ -141,7 +143,8 @@ def fork(machine: str, *, alone: bool, sibling: bool = False) -> int:
     ctypes.pythonapi.PyOS_BeforeFork()
     nothing = ctypes.c_void_p(None)
     wanted = (_NEWPID if alone else 0) | (_PARENT if sibling else 0) | signal.SIGCHLD
-    number, flags = ctypes.c_long(_CLONE[machine]), ctypes.c_ulong(wanted)
+    number = ctypes.c_long(_CLONE[machine])
+    flags = ctypes.c_ulong(wanted)
     pid = int(_syscall_with_lock(number, flags, nothing, nothing, nothing, nothing))
     if pid == 0:
         ctypes.pythonapi.PyOS_AfterFork_Child()
@@ -161,27 +164,35 @@ _libc.unshare.argtypes = [ctypes.c_int]
 _syscall_with_lock = ctypes.PyDLL(None, use_errno=True).syscall
 _syscall_with_lock.restype = ctypes.c_long
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NO_NEW_PRIVS = 38
 _PARENT = 0x8000
-_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
-    0x20000,
-    0x4000000,
-    0x8000000,
-    1 << 28,
-    1 << 29,
-    1 << 30,
-)
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = (
-    1, 2, 4, 8, 32, 4096, 16384, 1 << 18,
-)  # fmt: skip
+_NEWNS = 0x20000
+_NEWUTS = 0x4000000
+_NEWIPC = 0x8000000
+_NEWUSER = 1 << 28
+_NEWPID = 1 << 29
+_NEWNET = 1 << 30
+_MS_RDONLY = 1
+_MS_NOSUID = 2
+_MS_NODEV = 4
+_MS_NOEXEC = 8
+_MS_REMOUNT = 32
+_MS_BIND = 4096
+_MS_REC = 16384
+_MS_PRIVATE = 1 << 18  # fmt: skip
 _MNT_DETACH = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 # Of Landlock, the same numbers on every architecture.
-_CREATE_RULESET, _RESTRICT_SELF, _VERSION = 444, 446, 1
-_TCP_RIGHTS, _SCOPES = 2, 2
+_CREATE_RULESET = 444
+_RESTRICT_SELF = 446
+_VERSION = 1
+_TCP_RIGHTS = 2
+_SCOPES = 2
 _FILE_RIGHTS = {
     1: 13,
     2: 14,

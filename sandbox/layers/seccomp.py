@@ -38,11 +38,20 @@ timer, memory, signals to itself, and talk over descriptors that exist; nothing 
 PROT_EXEC = 4
 FUTEX_PRIVATE_FLAG = 128
 OTHER_CLOCK = 0x80000000  # the bit of the numbers of clocks that measure a chosen process
-_LOAD, _EQUAL, _AT_LEAST, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
-_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+_LOAD = 0x20
+_EQUAL = 0x15
+_AT_LEAST = 0x35
+_BITS = 0x45
+_RETURN = 0x06
+_NUMBER = 0
+_ARCHITECTURE = 4
+_ARGUMENTS = 16  # offsets in struct seccomp_data
+_ALLOW = 0x7FFF0000
+_REFUSE = 0x00050000 | errno.EPERM
+_KILL = 0x80000000
 _X32 = 0x40000000
-_PR_SET_SECCOMP, _MODE_FILTER = 22, 2
+_PR_SET_SECCOMP = 22
+_MODE_FILTER = 2
 
 
 def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:

@@ -120,7 +120,8 @@ class Zygote:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._waiting: ZygoteChild | None = None  # forked ahead
         self._stopped = False
-        self._pool, self._ready = threading.Lock(), threading.Lock()
+        self._pool = threading.Lock()
+        self._ready = threading.Lock()
         self._missing: dict[str, str] | None = None
         tzdata = importlib.util.find_spec(
             "tzdata"
@@ -187,7 +188,8 @@ class Zygote:
         Raises `ZygoteLost`: the zygote is dead.
         """
         with self._pool:
-            child, self._waiting = self._waiting, None
+            child = self._waiting
+            self._waiting = None
             if child is not None and not (child.limits == _kept(limits) and child.alive()):
                 child.close()
                 child = None
@@ -254,7 +256,9 @@ class ZygoteChild:
     def __init__(
         self, channel: socket.socket, status: socket.socket, limits: Mapping[str, float]
     ) -> None:
-        self.channel, self.limits, self.alone = channel, limits, False
+        self.channel = channel
+        self.limits = limits
+        self.alone = False
         self._status = status
         self._pidfd = -1
         self.told: dict[str, Any] = {}  # its zygote's messages in one, see `sandbox.zygote.server`

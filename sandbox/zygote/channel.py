@@ -21,7 +21,8 @@ from sandbox.hints import Roots
 OUTPUT_FRAME_BYTES = 32768
 GLANCES = 100  # looks for a reply before sleeping: to be woken takes longer than a quick tool; all take 0.1 ms
 CALL_BYTES = 1 << 20  # the host takes no larger frame
-NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
+NAME_CHARACTERS = 100
+MESSAGE_CHARACTERS = 4000
 VALUE_CHARACTERS = 200_000  # a value whose JSON is longer becomes the beginning of its `repr`
 
 encode = json.JSONEncoder(
@@ -67,7 +68,9 @@ class Channel:
         *,
         gone: Callable[[], NoReturn] = _exit,
     ) -> None:
-        self._recv, self._write, self._gone = read, write, gone
+        self._recv = read
+        self._write = write
+        self._gone = gone
         self._read = b""
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
@@ -249,10 +252,8 @@ def last_word(
     hints: list[Any] | None = None,
 ) -> dict[str, Any]:
     """The frame that tells of a failure, its texts not too long. `frames`: a line, a function, perhaps columns."""
-    name, message = (
-        sendable(shorten(name, NAME_CHARACTERS)),
-        sendable(shorten(message, MESSAGE_CHARACTERS)),
-    )
+    name = sendable(shorten(name, NAME_CHARACTERS))
+    message = sendable(shorten(message, MESSAGE_CHARACTERS))
     frames = [
         [line, sendable(shorten(function, NAME_CHARACTERS)), *more]
         for line, function, *more in frames

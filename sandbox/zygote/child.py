@@ -40,7 +40,8 @@ class ToolError(Exception):
 
     def __init__(self, status: int | None, body: str, _call_number: int | None = None) -> None:
         super().__init__(status, body)
-        self.status, self.body = status, body
+        self.status = status
+        self.body = body
         self._call_number = _call_number
 
     def __str__(self) -> str:
@@ -71,7 +72,8 @@ def install() -> None:
         "_write_to_self",
     ):  # nothing wakes it from another thread
         setattr(loop, name, lambda self: None)  # noqa: ARG005
-    loop.time, loop.shutdown_default_executor = lambda self: _monotonic(), _do_nothing  # noqa: ARG005
+    loop.time = lambda self: _monotonic()  # noqa: ARG005
+    loop.shutdown_default_executor = _do_nothing
     selectors.DefaultSelector = Selector  # type: ignore[misc, assignment]
 
 

@@ -22,8 +22,12 @@ TICK_SECONDS = (
     0.001  # how far the clock moves each time that it is read; sleeping moves it by the time slept
 )
 
-_gmtime, _strftime, _asctime = time.gmtime, time.strftime, time.asctime
-_plain_sleep, _plain_localtime, _plain_seed = time.sleep, time.localtime, random.Random.seed
+_gmtime = time.gmtime
+_strftime = time.strftime
+_asctime = time.asctime
+_plain_sleep = time.sleep
+_plain_localtime = time.localtime
+_plain_seed = random.Random.seed
 _base = _elapsed = 0.0
 _seed_text = ""
 
@@ -98,7 +102,8 @@ def install() -> None:
 def start(pins: dict[str, Any]) -> None:
     """Begin a run at its pinned state."""
     global _base, _elapsed, _seed_text
-    _base, _elapsed = pins["clock"], 0.0
+    _base = pins["clock"]
+    _elapsed = 0.0
     _seed_text = f"entropy {pins['seed']}"
     _entropy.cache_clear()
     random.seed(pins["seed"])

@@ -26,7 +26,8 @@ from sandbox.zygote.channel import (
 
 FILENAME = "<program>"
 SAVED = "<saved tool> "  # begins the file name of a saved tool's function; its alias follows
-OUTER_FRAMES, INNER_FRAMES = 10, 30  # of a long traceback, so many levels of either end are told
+OUTER_FRAMES = 10
+INNER_FRAMES = 30  # of a long traceback, so many levels of either end are told
 
 _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
@@ -58,7 +59,8 @@ def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
             "syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]]
         )
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
-    value, runner = None, None
+    value = None
+    runner = None
     try:
         try:
             for part in parts:
@@ -89,7 +91,8 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
         return last_word("limit", "memory_bytes", "", frames)
     number = getattr(error, "_call_number", None)
     hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
-    message, within = _message(error), _within(error)
+    message = _message(error)
+    within = _within(error)
     if within and number is None:
         message = (
             shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
@@ -99,7 +102,8 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
 
 def place() -> Place:
     """Where the program now is."""
-    frame, within = sys._getframe(1), ""  # noqa: SLF001 - how a frame is had
+    frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
+    within = ""
     while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
         if file.startswith(SAVED):
             within = file.removeprefix(SAVED)

@@ -213,7 +213,8 @@ class _Server:
     """The event loop: requests, the host's hang-ups, the deaths of children."""
 
     def __init__(self, control: socket.socket, template: socket.socket) -> None:
-        self._control, self._template = control, template
+        self._control = control
+        self._template = template
         self._children: dict[int, tuple[int, socket.socket]] = {}  # by pidfd, until they are reaped
         self._poll = select.poll()
         for source in (control, template):
@@ -251,7 +252,8 @@ class _Server:
             for descriptor in descriptors:
                 os.close(descriptor)
             return True
-        channel, host = descriptors[0], socket.socket(fileno=descriptors[1])
+        channel = descriptors[0]
+        host = socket.socket(fileno=descriptors[1])
         answer = b""
         with suppress(OSError):  # the template is dead
             socket.send_fds(self._template, [data], [channel])

@@ -66,7 +66,8 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     for number, call in enumerate(calls):
         depth = 1
         for place, value in places(dict(call.arguments)):
-            argument, key = place[1:], _key(value)
+            argument = place[1:]
+            key = _key(value)
             if key in literals:
                 continue
             if not _telling(value) or key not in sources:

@@ -85,7 +85,9 @@ class _Replay:
     """A gold program run again on its recorded responses, some of them replaced. Writes are noted, not made."""
 
     def __init__(self, program: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox) -> None:
-        self._program, self._toolbox, self._sandbox = program, toolbox, sandbox
+        self._program = program
+        self._toolbox = toolbox
+        self._sandbox = sandbox
         self._calls = run.made
         self._known: dict[str, list[ToolCall]] = {}
         for call in run.made:

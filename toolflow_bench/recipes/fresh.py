@@ -51,7 +51,8 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
         for one in recipes_of(name)
         if f"{name}/{one.id}" in sql
     }
-    known, made = {task.question for task in load_tasks()}, list[Task]()
+    known = {task.question for task in load_tasks()}
+    made = list[Task]()
     with (
         World(folder=folder) as world,
         closing(Data(folder=folder)) as data,
@@ -62,7 +63,8 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
         while len(made) < count:
             before = len(made)
             for name in draw.sample(sorted(recipes), len(recipes)):
-                recipe, drawn = recipes[name], list(rows[name][0])
+                recipe = recipes[name]
+                drawn = list(rows[name][0])
                 texts = wordings(recipe, drawn, men=name.startswith(_MEN), untrue=untrue)
                 for _ in range(MOST_TRIES if texts else 0):
                     case = _case(*draw.choice(texts), draw.choice(rows[name]))

@@ -44,7 +44,8 @@ def make(
         Disagreement: the program fails, or does not say what the query says.
         InvalidRecipe, NoDerivation: the program or the query cannot be made or run.
     """
-    program, query = recipe.program_of(case), recipe.query_of(case)
+    program = recipe.program_of(case)
+    query = recipe.query_of(case)
     run = run_gold(program, world, sandbox)
     if run.problem is not None:
         raise Disagreement(f"{name}: {run.problem}.")

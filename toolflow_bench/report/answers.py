@@ -74,7 +74,9 @@ def blamed(row: Row, attempt: int) -> list[Json]:
 
 def place(fault: JsonObject) -> str:
     """Where a fault stands: `attempt 2, line 3, get_film`."""
-    attempt, line, tool = fault.get("attempt"), fault.get("line"), fault.get("tool")
+    attempt = fault.get("attempt")
+    line = fault.get("line")
+    tool = fault.get("tool")
     parts = [
         f"attempt {attempt + 1}" if isinstance(attempt, int) else "",
         f"line {spelt(line)}" if line is not None else "",

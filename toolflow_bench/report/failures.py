@@ -35,7 +35,8 @@ CLASSES: Mapping[str, tuple[str, str]] = {
 }
 """Class → its name and what it says, in the order of the pipeline."""
 
-_NAMES_WIDTH, _BAR_WIDTH = 230.0, 640.0
+_NAMES_WIDTH = 230.0
+_BAR_WIDTH = 640.0
 """Units of the drawing before a bar, and of a bar."""
 
 

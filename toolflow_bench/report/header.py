@@ -63,7 +63,8 @@ def _settings(runs: Sequence[Run]) -> list[tuple[str, str]]:
     keys = dict.fromkeys(
         key for run in runs for key in run.header.settings if key not in ("split", "strategy")
     )
-    same, different = [], []
+    same = []
+    different = []
     for key in keys:
         values = [spelt(run.header.settings.get(key)) for run in runs]
         if len(set(values)) == 1:

@@ -12,7 +12,10 @@ from atc.core.pages.markup import Html
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run
 
-LEFT, RIGHT, TOP, BOTTOM = 48.0, 544.0, 16.0, 312.0
+LEFT = 48.0
+RIGHT = 544.0
+TOP = 16.0
+BOTTOM = 312.0
 RADIUS = 9.0
 DEPTHS = ((1, 2), (3, 4), (5, 6), (7, 8), (9, None))
 """Calls in the longest chain of a task's data flow."""
@@ -39,12 +42,11 @@ class Scale:
         positive = [value for value in values if value > 0]
         if not positive:
             return cls(start, end, 0.0, 1.0)
-        least, most = min(positive), max(positive)
+        least = min(positive)
+        most = max(positive)
         if most / least >= _DECADES:
-            floor, ceiling = (
-                10.0 ** math.floor(math.log10(least)),
-                10.0 ** math.ceil(math.log10(most)),
-            )
+            floor = 10.0 ** math.floor(math.log10(least))
+            ceiling = 10.0 ** math.ceil(math.log10(most))
             return cls(start, end, floor, ceiling, logarithmic=True)
         step = _step(most * 1.02)
         return cls(start, end, 0.0, step * math.ceil(most * 1.02 / step))
@@ -62,7 +64,8 @@ class Scale:
     def ticks(self) -> list[float]:
         """Round values to label, from the smallest on."""
         if self.logarithmic:
-            first, last = round(math.log10(self.floor)), round(math.log10(self.ceiling))
+            first = round(math.log10(self.floor))
+            last = round(math.log10(self.ceiling))
             return [10.0**power for power in range(first, last + 1)]
         step = _step(self.ceiling - self.floor)
         count = math.floor((self.ceiling - self.floor) / step + 1e-9)  # never beyond the end
@@ -120,7 +123,9 @@ def scatter(
     points = []
     for run, success, found in known:
         range_ = f"{percent(success.mean)} ({interval((success.low, success.high))})"
-        x, low, high = across(found), upward(success.low), upward(success.high)
+        x = across(found)
+        low = upward(success.low)
+        high = upward(success.high)
         said = f"{run.label}: {range_} at {spell(found)}"
         points.append(Point(run, x, upward(success.mean), x, low, high, said))
     points = _apart(points)
@@ -138,7 +143,8 @@ def scatter(
 
 def by_depth(runs: Sequence[Run]) -> Html:
     """A figure with a line for each run: the share of its graded answers that are right, by the depth of the task."""
-    title, axis = "Success against depth", "Calls in the longest chain of a task"
+    title = "Success against depth"
+    axis = "Calls in the longest chain of a task"
     shares = {
         run.letter: [
             (band, sum(row.correct for row in some) / len(some), len(some))
@@ -165,7 +171,8 @@ def by_depth(runs: Sequence[Run]) -> Html:
     places = [LEFT + 2 * RADIUS + band * step for band in range(len(DEPTHS))]
 
     def point(run: Run, band: int, share: float, count: int) -> Point:
-        x, y = places[band], upward(share)
+        x = places[band]
+        y = upward(share)
         return Point(
             run, x, y, x, y, y, f"{run.label}: {percent(share)} of {count} at {names[band]}"
         )

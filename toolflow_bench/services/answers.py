@@ -98,7 +98,8 @@ def handler_of(entry: Mapping[str, Any], handlers: ModuleType) -> Handler:
 
 
 def _from_sql(spec: Mapping[str, Any]) -> Handler:
-    missing, booleans = spec.get("missing"), spec.get("booleans", ())
+    missing = spec.get("missing")
+    booleans = spec.get("booleans", ())
 
     def plain(row: Row) -> Row:
         return {
@@ -130,12 +131,14 @@ def _page(
     context: Context, arguments: Arguments, spec: Mapping[str, Any], found: Callable[..., Any]
 ) -> Row:
     (key, columns), *_ = spec.items()
-    table, order = spec["from"], spec["order"]
+    table = spec["from"]
+    order = spec["order"]
     applied = [
         one for one in spec["where"] if all(arguments[name] is not None for name in parameters(one))
     ]
     condition = " AND ".join(applied) or "TRUE"
-    size, page = arguments["page_size"], arguments["page"]
+    size = arguments["page_size"]
+    page = arguments["page"]
     total = found(
         context.column(f"SELECT count(*) FROM {table} WHERE {condition}", arguments)[0],  # noqa: S608 - our own SQL
         arguments,
@@ -165,7 +168,8 @@ def _from_add(
 
 def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:
     """One page of rows that are all at hand."""
-    size, page = arguments["page_size"], arguments["page"]
+    size = arguments["page_size"]
+    page = arguments["page"]
     return _paged(key, rows[(page - 1) * size : page * size], len(rows), arguments)
 
 

@@ -64,7 +64,8 @@ class Control:
         Faults that are on stay on. A request that is still being answered closes its connection and writes nothing.
         """
         self.generation += 1
-        self._drawn, self._done = 0, {}
+        self._drawn = 0
+        self._done = {}
         if self.state is not None:
             self.state.reset()
         self.requests.clear()
@@ -75,7 +76,8 @@ class Control:
 
     def set_faults(self, faults: Faults | None) -> None:
         """Switch faults on or off, from the first draw on."""
-        self.faults, self._drawn = faults, 0
+        self.faults = faults
+        self._drawn = 0
 
     def draw(self) -> Fault | None:
         """What is to go wrong with the next request."""

@@ -62,7 +62,8 @@ class Faults:
         """What happens to the request of this number."""
         rng = random.Random(f"{self.seed} {number}")  # noqa: S311 - must repeat
         latency = self.latency_ms * rng.uniform(0.5, 1.5) / 1000
-        point, share = rng.random(), rng.uniform(0.1, 0.9)
+        point = rng.random()
+        share = rng.uniform(0.1, 0.9)
         chosen: FaultKind | None = None
         for name, kind in _RATES.items():
             point -= getattr(self, name)
@@ -102,7 +103,8 @@ def drifted(
         return answer, ""
     # By rank, not by position: an answer that lacks some other field drifts as the full one does.
     path = min(places, key=lambda place: random.Random(f"{seed} {operation} {place}").random())  # noqa: S311
-    name, shown = path[-1], ".".join(path)
+    name = path[-1]
+    shown = ".".join(path)
     match how or random.Random(f"{seed} {operation}").choice(("rename", "retype", "null", "extra")):  # noqa: S311
         case "rename":
             new = _renamed(name)

@@ -16,7 +16,8 @@ def kilometres(
     latitude: float, longitude: float, other_latitude: float, other_longitude: float
 ) -> float:
     """Great-circle distance of two points given in degrees."""
-    north, south = math.radians(latitude), math.radians(other_latitude)
+    north = math.radians(latitude)
+    south = math.radians(other_latitude)
     half_width = math.radians(longitude - other_longitude) / 2
     part = (
         math.sin((north - south) / 2) ** 2
@@ -35,14 +36,17 @@ def rows_near(
     one with the lesser first column comes first.
     """
     reach = centre["radius_km"] / _KM_PER_DEGREE + 1e-6
-    south, north = centre["latitude"] - reach, centre["latitude"] + reach
-    west, east = -540.0, 540.0
+    south = centre["latitude"] - reach
+    north = centre["latitude"] + reach
+    west = -540.0
+    east = 540.0
     if south > -90 and north < 90:
         # The circle is widest, in degrees, a little towards the pole from its centre.
         wide = math.sin(math.radians(reach)) / math.cos(math.radians(centre["latitude"]))
         width = math.degrees(math.asin(min(1.0, wide)))
         if centre["longitude"] - width >= -180 and centre["longitude"] + width <= 180:
-            west, east = centre["longitude"] - width, centre["longitude"] + width
+            west = centre["longitude"] - width
+            east = centre["longitude"] + width
     sql = f"""SELECT latitude, longitude, {columns} FROM {table}
               WHERE latitude BETWEEN :south AND :north AND longitude BETWEEN :west AND :east AND {also}"""  # noqa: S608 - our own names
     box = {"south": south, "north": north, "west": west, "east": east}

@@ -23,7 +23,9 @@ class Refusal(Exception):
 
     def __init__(self, status: int, detail: str, *, headers: Headers = ()) -> None:
         super().__init__(status, detail)
-        self.status, self.detail, self.headers = status, detail, headers
+        self.status = status
+        self.detail = detail
+        self.headers = headers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,11 +97,14 @@ class _Service:
         control: Control,
         described: Callable[[str], Reply],
     ) -> None:
-        self._context, self._control, self._described = context, control, described
+        self._context = context
+        self._control = control
+        self._described = described
         self._routes = Routes(operations)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method, path = scope["method"], scope["path"]
+        method = scope["method"]
+        path = scope["path"]
         body = await _body(receive)
         if body is None:
             return  # the client has gone
@@ -109,7 +112,8 @@ class _Service:
             await send_reply(send, self._steered(method, path, body))
             return
         record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
-        reply, fault = None, None
+        reply = None
+        fault = None
         try:
             if path == "/openapi.json" and method in ("GET", "HEAD"):
                 reply = self._described(_server(scope))
@@ -143,7 +147,8 @@ class _Service:
     ) -> tuple[Reply | None, Fault | None, RequestRecord]:
         """The answer, if there is to be one, with the fault that befell it."""
         control = self._control
-        generation, fault = control.generation, control.draw()
+        generation = control.generation
+        fault = control.draw()
         arguments: Arguments | None = None
         try:
             key = _key(operation, scope)

@@ -26,8 +26,10 @@ class Served:
     """A running service. `url` has no trailing slash; close it, or use it as a context manager."""
 
     def __init__(self, app: Starlette, url: str, *, server: Any, thread: threading.Thread) -> None:
-        self.app, self.url = app, url
-        self._server, self._thread = server, thread
+        self.app = app
+        self.url = url
+        self._server = server
+        self._thread = thread
 
     @property
     def document_url(self) -> str:

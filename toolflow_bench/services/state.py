@@ -26,7 +26,8 @@ class State:
 
     def reset(self) -> None:
         """Forget every write."""
-        self._records, self._created = {}, 0
+        self._records = {}
+        self._created = 0
 
     def add(self, collection: str, record: JsonObject, *, id_field: str, prefix: str) -> JsonObject:
         """Keep `record` under a new opaque id (`bk_x3f6q`), which becomes its first field `id_field`.

@@ -88,7 +88,8 @@ def record(stored: StoredRun) -> Recording:
     Raises:
         InvalidRecording: no program of the run came to an end.
     """
-    attempt, config = standing(stored), stored.summary.config
+    attempt = standing(stored)
+    config = stored.summary.config
     assert attempt.trace is not None
     # A saved tool's own calls are to tools that the program does not name.
     named = dict.fromkeys(
@@ -96,11 +97,9 @@ def record(stored: StoredRun) -> Recording:
     )
     redact = redactor(stored)
     # The trace first: what is found to be a secret in its calls is one in the texts, too.
-    trace, task, program = (
-        redact.value(attempt.trace),
-        redact(stored.summary.task),
-        redact(attempt.program.source),
-    )
+    trace = redact.value(attempt.trace)
+    task = redact(stored.summary.task)
+    program = redact(attempt.program.source)
     found = dict.fromkeys(
         match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)]))
     )
@@ -189,17 +188,14 @@ class Replayer(ExitStack):
         Raises:
             SandboxUnavailable: no sandbox of that name is here, or it cannot run this program.
         """
-        sandbox, limits = (
-            self._sandbox(recording.trace.backend),
-            replace(Limits(), tool_calls=recording.tool_calls),
-        )
-        program, tools, trace, began = (
-            recording.program,
-            recording.toolbox,
-            recording.trace,
-            time.monotonic(),
-        )
-        departure, backend = None, sandbox.name
+        sandbox = self._sandbox(recording.trace.backend)
+        limits = replace(Limits(), tool_calls=recording.tool_calls)
+        program = recording.program
+        tools = recording.toolbox
+        trace = recording.trace
+        began = time.monotonic()
+        departure = None
+        backend = sandbox.name
         try:
             backend = replay(
                 program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets

@@ -107,7 +107,9 @@ def parse(text: str) -> Script:
         raise InvalidRecording(WHERE, f"RUN is not JSON ({error}); export the run anew.") from error
     if document.get("format") != FORMAT:
         raise InvalidRecording(WHERE, f"RUN has not the format {FORMAT!r}; export the run anew.")
-    task, program, tools = document.get("task"), document.get("program"), document.get("tools")
+    task = document.get("task")
+    program = document.get("program")
+    tools = document.get("tools")
     lines: list[Any] = program if isinstance(program, list) else [None]
     if (
         not isinstance(task, str)
@@ -131,7 +133,8 @@ def parse(text: str) -> Script:
     withheld, redacted = (
         tuple(map(str, document.get(key) or ())) for key in ("withheld", "redacted")
     )
-    tools, source = _judged_anew(loaded), "\n".join(lines) + "\n"
+    tools = _judged_anew(loaded)
+    source = "\n".join(lines) + "\n"
     return Script(task=task, program=source, tools=tools, withheld=withheld, redacted=redacted)
 
 

@@ -19,10 +19,8 @@ def document(
     `made_by` is the command that a file of it can be known by, `skip` the id of the part that the keyboard can jump
     to. A `live` page may ask the server that it came from, and nobody else; any other asks nobody.
     """
-    style, script = (
-        _asset("atc.core.pages", "base.css") + _asset(package, "style.css"),
-        _asset(package, "script.js"),
-    )
+    style = _asset("atc.core.pages", "base.css") + _asset(package, "style.css")
+    script = _asset(package, "script.js")
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"

@@ -14,7 +14,10 @@ class Undecodable(AtcError):
 
     def __init__(self, problem: str, *, tool: str = "", clause: str = "", hint: str = "") -> None:
         super().__init__(problem)
-        self.problem, self.tool, self.clause, self.hint = problem, tool, clause, hint
+        self.problem = problem
+        self.tool = tool
+        self.clause = clause
+        self.hint = hint
 
     def __str__(self) -> str:
         place = " at ".join(filter(None, (self.tool, self.clause)))

@@ -117,7 +117,8 @@ class _Rules:
     """The rules of one grammar. Values with the same schema share a rule."""
 
     def __init__(self, form: CallFormat, bounds: Bounds) -> None:
-        self._form, self._bounds = form, bounds
+        self._form = form
+        self._bounds = bounds
         self._lines: list[str] = []
         self._values: dict[str, str] = {}
         self.unheld: list[str] = []
@@ -156,7 +157,8 @@ class _Rules:
         if not tools:
             raise Undecodable("there is no tool to call.", hint="Offer at least one.")
         # What begins every call stands once: llguidance bounds the places that it keeps for one mask.
-        form, calls = self._form, []
+        form = self._form
+        calls = []
         for number, (alias, tool) in enumerate(tools.items()):
             calls.append(
                 f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}"
@@ -251,7 +253,8 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
             "maxItems",
             "items",
         }:
-            item, least = f"({_literal(items, form)})", schema.get("minItems", 0)
+            item = f"({_literal(items, form)})"
+            least = schema.get("minItems", 0)
             if not most:
                 return '"[]"'
             row = _row(item, least, most)
@@ -287,12 +290,15 @@ def names_pattern(names: Iterable[str]) -> str:
 def _shared(names: list[str], depth: int) -> str:
     """What follows the first `depth` characters, which the sorted `names` have in common."""
     ends = len(names[0]) == depth
-    branches, place = [], int(ends)
+    branches = []
+    place = int(ends)
     while place < len(names):
-        first, end = names[place], place + 1
+        first = names[place]
+        end = place + 1
         while end < len(names) and names[end][depth] == first[depth]:
             end += 1
-        group, common = names[place:end], depth + 1
+        group = names[place:end]
+        common = depth + 1
         shortest = min(len(first), len(group[-1]))  # of sorted names, the outer two share the least
         while common < shortest and first[common] == group[-1][common]:
             common += 1
@@ -342,7 +348,8 @@ def judge(grammar: str, text: str) -> Literal["complete", "unfinished", "outside
     Raises:
         Undecodable: llguidance refuses the grammar, or is not installed.
     """
-    matcher, data = _by_bytes(grammar).deep_copy(), text.encode()
+    matcher = _by_bytes(grammar).deep_copy()
+    data = text.encode()
     if matcher.try_consume_tokens(list(data)) < len(data):
         return "outside"
     return "complete" if matcher.is_accepting() else "unfinished"

@@ -101,7 +101,8 @@ class Reach:
     """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""
 
     def __init__(self, tools: Toolbox, task: str) -> None:
-        self._tools, self._task = tools, _Task(task)
+        self._tools = tools
+        self._task = _Task(task)
         self._ids = (
             {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
         )
@@ -162,7 +163,8 @@ class Reach:
 
     def _values(self, tool: Tool, one: _Id, places: Iterable[_Place]) -> list[Any] | None:
         """What an argument may be; None for anything."""
-        takes, root = _Takes(tool, one), tool.protocol.input_schema
+        takes = _Takes(tool, one)
+        root = tool.protocol.input_schema
         definitions = {
             key: root[key] for key in ("$defs", "definitions", "components") if key in root
         }

@@ -11,7 +11,8 @@ from typing import NamedTuple, NoReturn
 from protocols.python_source import parse_expression
 from protocols.schema import Json
 
-_OPENING, _CLOSING = "([{", ")]}"
+_OPENING = "([{"
+_CLOSING = ")]}"
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _KEYWORD = re.compile(r"\s*([^\W\d]\w*)\s*(?:=(?!=)|:\s)\s*(.*)", re.DOTALL)
 _NUMBER = r"[+-]?(?:\d+(?:\.\d+)?)(?:[eE][+-]?\d+)?"
@@ -168,7 +169,9 @@ def _closing(text: str, start: int, *ends: str) -> int:
 
     A quote opens a string only where a value may begin, so an apostrophe within words is a letter.
     """
-    depth, place, before = 0, start, "("
+    depth = 0
+    place = start
+    before = "("
     while place < len(text):
         char = text[place]
         if depth == 0 and any(text.startswith(end, place) for end in ends):

@@ -57,7 +57,10 @@ class ToolMatcher:
         bounds: Bounds = BOUNDS,
         one_grammar: int = ONE_GRAMMAR_TOOLS,
     ) -> None:
-        self._tools, self.tokenizer, self._form, self._bounds = tools, tokenizer, form, bounds
+        self._tools = tools
+        self.tokenizer = tokenizer
+        self._form = form
+        self._bounds = bounds
         self._amid_text = bool(form.trigger) and lead is None
         self._staged = len(tools) > one_grammar
         if self._staged:
@@ -182,7 +185,8 @@ class ToolLogits:
     """
 
     def __init__(self, matcher: ToolMatcher, *, prompt_tokens: int | None = None) -> None:
-        self._start, self._prompt_tokens = matcher.fresh(), prompt_tokens
+        self._start = matcher.fresh()
+        self._prompt_tokens = prompt_tokens
         self._rows: list[ToolMatcher] = []
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:

@@ -241,7 +241,8 @@ def _as_object(value: Json) -> tuple[dict[str, Json], str]:
 
 def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
     """Calls whose name stands behind a label (`Action: NAME`), the arguments behind another."""
-    before, between = _label(form.trigger, form.before), _label("", form.between, inline=True)
+    before = _label(form.trigger, form.before)
+    between = _label("", form.between, inline=True)
     starts = list(before.finditer(text))
     for index, start in enumerate(starts):
         limit = starts[index + 1].start() if index + 1 < len(starts) else len(text)
@@ -263,15 +264,19 @@ def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
     opening = re.escape(form.between.strip())
     trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
     pattern = re.compile(rf"{trigger}(?P<name>{_NAME})\s*{opening}")
-    place, other, some = 0, None, False
+    place = 0
+    other = None
+    some = False
     while (start := pattern.search(text, place)) is not None:
         found = _with_arguments(text, form, start["name"], start.start(), start.end())
         if known(found.name) or form.trigger:
-            some, place = True, found.span[1]
+            some = True
+            place = found.span[1]
             yield found
         else:
             glued = text[start.end("name") : start.end()] == form.between.strip()
-            other, place = other or (found if glued else None), start.end()
+            other = other or (found if glued else None)
+            place = start.end()
     if not some and other is not None:
         yield other
 
@@ -358,7 +363,8 @@ def accepted(
 
 
 def _count(tool: Tool, given: int) -> CallError:
-    least, most = len(tool.required), len(tool.arguments)
+    least = len(tool.required)
+    most = len(tool.arguments)
     wanted = str(most) if least == most else f"{least} to {most}"
     names = f" ({', '.join(tool.arguments)})" if tool.arguments else ""
     return CallError(

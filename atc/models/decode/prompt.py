@@ -58,7 +58,8 @@ def call_prompt(
 
 
 def _examples(form: CallFormat, docs: Docs) -> list[Message]:
-    tools, words = _example_tools(), fill("example_words") + " " if form.trigger else ""
+    tools = _example_tools()
+    words = fill("example_words") + " " if form.trigger else ""
     messages: list[Message] = []
     for task, (name, arguments) in zip(
         fill("example_tasks").splitlines(), _EXAMPLE_CALLS, strict=True

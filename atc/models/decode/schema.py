@@ -23,7 +23,8 @@ from protocols.toolbox import Tool
 from protocols.validate import validator
 
 INSTALL = 'pip install "automatic-tool-chain[decode]"'
-INTEGER_LIMIT, NUMBER_LIMIT = 10**18, 10**15
+INTEGER_LIMIT = 10**18
+NUMBER_LIMIT = 10**15
 """Largest absolute values where a schema sets no bound; llguidance takes ranges up to about these."""
 
 _HELD_WORDS = """type enum const properties required additionalProperties items minItems maxItems minLength maxLength
@@ -31,7 +32,8 @@ pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf anyO
 _UNHELD_WORDS = """not if then else uniqueItems contains minContains maxContains propertyNames patternProperties
 minProperties maxProperties prefixItems dependentRequired dependentSchemas dependencies unevaluatedItems
 unevaluatedProperties $dynamicRef"""
-_HELD, _UNHELD = frozenset(_HELD_WORDS.split()), frozenset(_UNHELD_WORDS.split())
+_HELD = frozenset(_HELD_WORDS.split())
+_UNHELD = frozenset(_UNHELD_WORDS.split())
 _FORMATS = (
     "date",
     "time",
@@ -49,7 +51,9 @@ _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
 """Keys of an object that names none."""
 _MOST_KEYS = 5
 _ASCII = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\r\f\v"}
-_FEWEST_CHARACTERS, _ARGUMENT_CHARACTERS, _FORMAT_CHARACTERS = 40, 120, 120
+_FEWEST_CHARACTERS = 40
+_ARGUMENT_CHARACTERS = 120
+_FORMAT_CHARACTERS = 120
 """At least so many characters of any string, of one that is an argument, and of one that has a format."""
 _MOST_CHARACTERS = 100_000
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
@@ -116,7 +120,8 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
     unheld = [f"/{key}" for key in schema if key in _UNHELD or key in ("anyOf", "oneOf", "allOf")]
     every: list[Argument] = []
     for alias, name in tool.arguments.items():
-        place, required = f"/properties/{name}", alias in tool.required
+        place = f"/properties/{name}"
+        required = alias in tool.required
         raw = tool.protocol.parameters[name]
         bounding = _Bounding(schema, bounds)
         try:

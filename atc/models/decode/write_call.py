@@ -170,7 +170,8 @@ class _Job:
 
     def resampled(self, first: _Reply | None) -> Written:
         """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
-        tries, messages = max(1, self.sampling.tries), self.messages
+        tries = max(1, self.sampling.tries)
+        messages = self.messages
         for attempt in range(tries + 1):
             reply = first if first is not None and not attempt else self.free(attempt, messages)
             reply = replace(reply, how="resampled")

@@ -65,7 +65,8 @@ def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
 
 def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     """A program that never ran, or was not allowed to go on."""
-    line, kind = failure.line, "syntax" if failure.kind == "syntax" else "policy"
+    line = failure.line
+    kind = "syntax" if failure.kind == "syntax" else "policy"
     call = next((c for c in trace.calls if c.index == failure.call), None)
     evidence = (
         [Fact(kind="line", text=f"Line {line} is `{program.line(line)}`.")]

@@ -49,7 +49,9 @@ class Record:
     """A trace as attribution sees it: which calls an expression of the program made, and what they answered."""
 
     def __init__(self, program: str, trace: Trace, tools: Toolbox) -> None:
-        self.trace, self.facts, self.tree = trace, Facts(tools), Tree(program)
+        self.trace = trace
+        self.facts = Facts(tools)
+        self.tree = Tree(program)
         self.calls = {call.index: call for call in trace.calls}
         hints = (
             [hint for hint in trace.failure.hints if hint.call in self.calls]
@@ -103,7 +105,8 @@ class Record:
 
         Where the program's text leads, and the nearest equal value if it is a telling one.
         """
-        value, given = call.arguments.get(name), self.argument(call, name)
+        value = call.arguments.get(name)
+        given = self.argument(call, name)
         for source in self.sources.of(given)[::-1] if given is not None else ():
             yield from (
                 pair
@@ -184,7 +187,8 @@ class Record:
 
     def explained(self, suspect: Suspect) -> bool:
         """Whether a constant of the program can be the value that failed."""
-        given, expr = [suspect.expr], suspect.expr
+        given = [suspect.expr]
+        expr = suspect.expr
         if isinstance(expr, ast.Name):
             given = [
                 made.value

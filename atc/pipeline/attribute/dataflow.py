@@ -72,7 +72,8 @@ class Tree:
         Those before it up to one that replaces the value for certain, and in a loop those behind it.
         """
         found = self._definitions.get((scope, name), [])[::-1]
-        here, around = position(use), {use, *self.around(use), self.root}
+        here = position(use)
+        around = {use, *self.around(use), self.root}
         if self.scope(use, name) is not scope:
             return found
         before = [
@@ -103,7 +104,8 @@ class Tree:
 
 def position(node: ast.AST) -> Position:
     """Where a node stands; zeros for one that stands nowhere."""
-    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    line = getattr(node, "lineno", 0)
+    column = getattr(node, "col_offset", 0)
     return (
         line,
         column,

@@ -29,7 +29,8 @@ def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
         ):
             return explain(failure, candidate, record)
         if not found:  # what is further from the failing expression needs a proof
-            found, chosen = around, candidate
+            found = around
+            chosen = candidate
     # A call whose value need not fail is to blame all the same where no value of the program's own can have failed.
     known = (
         chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
@@ -59,7 +60,9 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     head = f"line {failure.line}: {failure.type}" + (
         f" {failure.message}" if failure.message else ""
     )
-    call, place, role = chosen.call, chosen.place, chosen.suspect.role
+    call = chosen.call
+    place = chosen.place
+    role = chosen.suspect.role
     if place.path[-1:] == (KEY,):
         return _keys_alone(head, failure, chosen, record)
     if chosen.broken:
@@ -71,7 +74,8 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     if empty or (role == "empty" and chosen.proven):
         return _emptiness(head, failure, chosen, record)
     if role == "value" and chosen.suspect.key is not None:
-        key, facts = chosen.suspect.key, record.facts
+        key = chosen.suspect.key
+        facts = record.facts
         told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
         evidence = [
             facts.fact("field", call, told, place.path[:-1]),
@@ -84,7 +88,10 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
 
 def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """A key that is not there, or a value of another type than the program takes it for."""
-    call, place, suspect, facts = chosen.call, chosen.place, chosen.suspect, record.facts
+    call = chosen.call
+    place = chosen.place
+    suspect = chosen.suspect
+    facts = record.facts
     where = facts.result_of(call, place.path)
     key = (
         place.missing
@@ -133,8 +140,11 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
 
 def _keys_alone(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """An object that was iterated as though it were a list of its values, or of what it holds."""
-    call, path, facts = chosen.call, chosen.place.path[:-1], record.facts
-    where, value = facts.result_of(call, path), at(call.result, path)
+    call = chosen.call
+    path = chosen.place.path[:-1]
+    facts = record.facts
+    where = facts.result_of(call, path)
+    value = at(call.result, path)
     lists = [key for key, inner in value.items() if isinstance(inner, list)]
     told = "Read a value by its key, or take all with .values()."
     if len(lists) == 1:
@@ -160,7 +170,9 @@ def _hint(value: Json, suspect: Suspect) -> str:
 
 
 def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
-    call, place, facts = chosen.call, chosen.place, record.facts
+    call = chosen.call
+    place = chosen.place
+    facts = record.facts
     answer = snippet(at(call.result, facts.prefix(call)))
     evidence = [
         facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")
@@ -200,7 +212,9 @@ class _Tested(NamedTuple):
 
 def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """A program whose tests let no item of a result through: it expected other values there."""
-    call, place, facts = chosen.call, chosen.place, record.facts
+    call = chosen.call
+    place = chosen.place
+    facts = record.facts
     tested = [told for test in chosen.source.filters for told in _tested(test, record)]
     # A field that is nowhere is to blame, whichever call lacks it; else the last one that was tested of these items.
     own = [told for told in tested if told.call.tool == call.tool]
@@ -251,7 +265,8 @@ def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:
 
 
 def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None:
-    facts, every = record.facts, list(islice(record.items(source), MOST_ITEMS))
+    facts = record.facts
+    every = list(islice(record.items(source), MOST_ITEMS))
     for call, place in every:
         if isinstance(place.missing, str) and isinstance(place.value, Mapping):
             path = (*place.path, place.missing)
@@ -260,7 +275,8 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None
             return _Tested(told, path, call, absent=True, kind=gone)
     if not every:
         return None
-    call, path = every[0][0], general(every[0][1].path)
+    call = every[0][0]
+    path = general(every[0][1].path)
     broken = any(facts.departure(call, place.path) is not None for call, place in every)
     values = listed(dict.fromkeys(snippet(p.seen, most=40) for _, p in every), most=8)
     told = f"`{spelled(test)}` was tested, but the values at `{facts.written(call, path)}` are {values}."

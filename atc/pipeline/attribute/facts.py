@@ -120,10 +120,8 @@ class Facts:
             found, required = self._clause(call, path[:length])
             above = at(call.result, path[: length - 1]) if length else None
             gone = required and isinstance(above, Mapping) and path[length - 1] not in above
-            allowed, kind = (
-                set(types(found) if found is not None else ()),
-                type_name(at(call.result, path[:length])),
-            )
+            allowed = set(types(found) if found is not None else ())
+            kind = type_name(at(call.result, path[:length]))
             if gone or (allowed and not {kind, "number" if kind == "integer" else kind} & allowed):
                 return path[:length]
         return None
@@ -133,7 +131,8 @@ class Facts:
         root = self.tools[call.tool].protocol.output_schema
         if not root:
             return None, False
-        current, required = resolve(root, root), True
+        current = resolve(root, root)
+        required = True
         for step in path:
             branches = [
                 resolve(b, root)

@@ -21,7 +21,8 @@ _ERROR_SHOWN = 300
 
 def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
     """The fault behind a failed call."""
-    tool, facts = record.facts.tools[call.tool], record.facts
+    tool = record.facts.tools[call.tool]
+    facts = record.facts
     line = failure.line if failure.line is not None else call.line
     said = " ".join((call.error or "").split())[:_ERROR_SHOWN]
     if call.status is not None and not said.startswith("HTTP"):
@@ -128,7 +129,8 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
     """The fault is an earlier response that departs from its schema where the argument's value came from, or the
     reading of one whose missing or null field was passed on as None.
     """
-    facts, value = record.facts, call.arguments.get(name)
+    facts = record.facts
+    value = call.arguments.get(name)
     for made, place in record.came(call, name):
         missing = (
             place.missing
@@ -171,7 +173,8 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
 
 def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]:
     """Where an argument's value came from, what stands beside it, and where the protocol says values come from."""
-    tool, origin = record.facts.tools[call.tool], record.origin(call, name)
+    tool = record.facts.tools[call.tool]
+    origin = record.origin(call, name)
     if name in call.arguments:
         yield record.facts.about_origin(call, name, origin)
         yield from _beside(call, name, *origin, record) if origin is not None else ()
@@ -189,14 +192,17 @@ def _beside(
     call: ToolCall, name: str, made: ToolCall, path: Path, record: Record
 ) -> Iterator[Fact]:
     """The field beside the one that was passed on that was likely meant; else which fields there are."""
-    value, tool, facts = call.arguments.get(name), record.facts.tools[call.tool], record.facts
+    value = call.arguments.get(name)
+    tool = record.facts.tools[call.tool]
+    facts = record.facts
     above = path if isinstance(value, Mapping) else path[:-1]
     parent = at(made.result, above)
     if not isinstance(parent, Mapping) or path == facts.prefix(
         made
     ):  # the program saw no object there
         return
-    original, source = tool.arguments.get(name, name), facts.tools[made.tool].protocol.name
+    original = tool.arguments.get(name, name)
+    source = facts.tools[made.tool].protocol.name
     links = [link for link in tool.protocol.links if link.tool == source]
     meant = [
         (link.path.rpartition(".")[2], f"is what {name!r} takes")

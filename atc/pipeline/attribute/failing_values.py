@@ -125,7 +125,9 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
     """What is used at the nodes, with the test that the exception stands for."""
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
-        index, own, test = None, key, fails
+        index = None
+        own = key
+        test = fails
         loop = not isinstance(tree.parents.get(node), ast.Assign)
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             step = constant_step(node.slice)
@@ -197,7 +199,8 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
             r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?", message
         )
     ) is not None:
-        wanted, got = int(unpacked[1]), int(unpacked[2] or -1)
+        wanted = int(unpacked[1])
+        got = int(unpacked[2] or -1)
         fits = got.__eq__ if got >= 0 else wanted.__lt__
         return "length", lambda v: isinstance(v, list | str | Mapping) and fits(len(v)), None
     quoted = re.search(

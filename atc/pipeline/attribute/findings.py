@@ -45,7 +45,8 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
     ]
     about_argument = first.argument is not None or "argument" in first.code
     kind = _KINDS.get(first.code, "bad_arguments" if about_argument else "misread_result")
-    tool, path = first.tool, first.argument
+    tool = first.tool
+    path = first.argument
     if kind == "misread_result":
         places = _places(first, Tree(program.source), tools)
         tool, path = next(

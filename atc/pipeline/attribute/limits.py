@@ -16,7 +16,8 @@ from sandbox.trace import Failure
 
 def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     """Which limit, and the tool that made most of the calls."""
-    calls, line = record.trace.calls, failure.line
+    calls = record.trace.calls
+    line = failure.line
     said = failure.message.removeprefix(f"{failure.type}: ").rstrip(".")
     head = f"line {line}: " if line is not None else ""
     message = f"{head}the limit {failure.type} was reached" + (f": {said}." if said else ".")
@@ -24,7 +25,8 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     made = listed(f"{tool} {count(n, 'time')}" for tool, n in counts)
     told = [f"Calls made: {made}." if calls else "No call was made."]
     own = [call for call in calls if call.tool == counts[0][0]]
-    blamed, path = own[-1] if own and len(own) * 2 >= len(calls) else None, None
+    blamed = own[-1] if own and len(own) * 2 >= len(calls) else None
+    path = None
     if blamed is not None:
         repeated, times = Counter(map(invocation, own)).most_common(1)[0]
         differing = [
@@ -36,7 +38,8 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
         if times > 1:
             told.append(f"The same call was made {times} times: {repeated}.")
         elif path is not None:
-            first, last = own[0].arguments.get(path), blamed.arguments.get(path)
+            first = own[0].arguments.get(path)
+            last = blamed.arguments.get(path)
             told.append(
                 f"The calls differ in {path!r} alone, from {snippet(first)} to {snippet(last)}."
             )
@@ -62,7 +65,9 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
 
 def without_answer(record: Record) -> Fault:
     """Why a program printed nothing and has no value, although the check found that it may print."""
-    body, told, blamed = record.tree.root.body, record.survived(), None
+    body = record.tree.root.body
+    told = record.survived()
+    blamed = None
     prints = [
         n
         for n in ast.walk(record.tree.root)
@@ -75,7 +80,8 @@ def without_answer(record: Record) -> Fault:
         for source in record.sources.of(around.iter) if isinstance(around, ast.For) else ():
             for call, place in record.items(source):
                 if place.seen in ([], {}, None):
-                    blamed, where = call, record.facts.result_of(call, place.path)
+                    blamed = call
+                    where = record.facts.result_of(call, place.path)
                     told.append(
                         f"The print on line {said.lineno} is in a loop that never ran: {where} is empty."
                     )

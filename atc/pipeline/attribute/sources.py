@@ -27,7 +27,8 @@ from sandbox.trace import Hint
 
 MAX_STEPS = 2_000
 """Expressions visited for one program; one that needs more gets what was found so far."""
-_DEEPEST, _LONGEST_PATH = 60, 12
+_DEEPEST = 60
+_LONGEST_PATH = 12
 
 _SAME = frozenset(
     "list tuple set dict iter copy deepcopy loads run deque sorted reversed filter islice values result items".split()  # noqa: SIM905
@@ -75,7 +76,8 @@ class Sources:
     """Answers `of` for one program; `hints` are those of its failure."""
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[Hint] = ()) -> None:
-        self.tree, self.tools = tree, frozenset(tools)
+        self.tree = tree
+        self.tools = frozenset(tools)
         # Those of inner levels come last: they stand.
         self._hints = {
             (hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints
@@ -236,7 +238,8 @@ class Sources:
 
     def _call(self, call: ast.Call, path: Path) -> list[Source]:
         """Through a call: a tool's, one that gives the items it is given, or any that computes from them."""
-        name, method = called_name(call), simple_name(call)
+        name = called_name(call)
+        method = simple_name(call)
         if name in self.tools:
             return [Source(call, name, path)]
         own = [

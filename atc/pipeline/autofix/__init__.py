@@ -41,14 +41,17 @@ class _Mends:
     """Edits of one program, each of which mends one finding."""
 
     def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
-        self._tree, self._tools, self._place = tree, tools, Places(program.source)
+        self._tree = tree
+        self._tools = tools
+        self._place = Places(program.source)
         self._argument = {
             node.value: node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)
         }
 
     def of(self, finding: Finding) -> Edit | None:
         """The edit; None where the facts leave a choice."""
-        place, better = self._place, finding.suggestion or ""
+        place = self._place
+        better = finding.suggestion or ""
         subscript = _SUBSCRIPT.search(better)
         for node in self._at(finding):
             match finding.code, node:
@@ -97,7 +100,8 @@ class _Mends:
         """`seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` → `airline=search_airlines(query=…)[0]["code"]`."""
         if finding.suggestion == text:
             return self._place.over(node, text)
-        tool, argument = self._tools.get(finding.tool or ""), self._argument.get(node)
+        tool = self._tools.get(finding.tool or "")
+        argument = self._argument.get(node)
         found = search_for(text, tool, argument, self._tools) if tool and argument else None
         return self._place.over(node, found) if found is not None else None
 

@@ -39,7 +39,8 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
     ):
-        search, required = producer.tool, _required(producer.tool)
+        search = producer.tool
+        required = _required(producer.tool)
         if search.protocol.writes or "[" not in producer.path or len(required) != 1:
             continue
         name = search.arguments[required[0]]
@@ -78,7 +79,8 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
 def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
     """One lookup further: each reading tool whose required arguments the record's keys fill."""
     for tool in tools.values():
-        required, fields = _required(tool), _fields(tool)
+        required = _required(tool)
+        fields = _fields(tool)
         if tool.protocol.writes or not required or not fields:
             continue
         linked = {
@@ -161,10 +163,8 @@ def _lookups(
     found: set[tuple[str, str, str]] = set()
     for origin in origins(value, trace.calls):
         path = re.sub(r"\[\d+\]", "[]", origin.path)
-        printed, name = (
-            _end(path),
-            tools[origin.tool].protocol.name if origin.tool in tools else origin.tool,
-        )
+        printed = _end(path)
+        name = tools[origin.tool].protocol.name if origin.tool in tools else origin.tool
         for tool in tools.values():
             required = _required(tool)
             if tool.protocol.writes or len(required) != 1:

@@ -177,7 +177,8 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     or nothing tells how a further page is asked for.
     """
     tool = tools[unread.tool]
-    helper, tree = _helper(unread, tool), parse(program.source)
+    helper = _helper(unread, tool)
+    tree = parse(program.source)
     calls = [
         n
         for n in ast.walk(tree)
@@ -207,7 +208,8 @@ def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
 
 def _helper(unread: Unread, tool: Tool) -> str | None:
     """The function that reads all pages; None where nothing tells how a further page is asked for."""
-    schema, key = _argument(tool, unread.argument), unread.key
+    schema = _argument(tool, unread.argument)
+    key = unread.key
     if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
         most = schema.get("maximum")
         larger = isinstance(most, int) and most > unread.size
@@ -216,7 +218,9 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
             if larger
             else None
         )
-    sizes, step, default = "", 1, schema.get("default")
+    sizes = ""
+    step = 1
+    default = schema.get("default")
     if unread.count is not None and key is not None:
         largest = {
             alias: _argument(tool, alias).get("maximum")

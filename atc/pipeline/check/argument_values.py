@@ -16,7 +16,8 @@ from protocols.schema import JsonObject, all_types, resolve
 from protocols.validate import Judge, first_error, validator
 from sandbox.arguments import TYPE_WORDS
 
-_MOST_DEPTH, _MOST_JUDGES = 5, 4096
+_MOST_DEPTH = 5
+_MOST_JUDGES = 4096
 _LONGEST = 1_000
 """Characters of a text that is compared with a pattern."""
 _FORMATS = {
@@ -172,7 +173,8 @@ def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) ->
     if isinstance(value, t.Atom) and value.values is not None:
         found = [misfit(known, schema, root) for known in value.values]
         return found[0] if found and all(found) else None
-    names, allowed = t.json_types(value), allowed_types(schema, root)
+    names = t.json_types(value)
+    allowed = allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
         return Misfit(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
     if isinstance(value, t.Atom) and value.pattern is not None:
@@ -211,7 +213,8 @@ def _inside_misfit(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int
 ) -> Misfit | None:
     """Why what a list holds cannot fit."""
-    items, properties = schema.get("items"), schema.get("properties") or {}
+    items = schema.get("items")
+    properties = schema.get("properties") or {}
     match value:
         case t.Mapped(cell) if not cell.open:
             for key in cell.first & properties.keys():
@@ -241,7 +244,8 @@ _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 
 def apart(one: str, other: str) -> bool:
     """Whether certainly no text matches both patterns, since they begin with different texts, as those of ids do."""
-    first, second = _beginnings(one), _beginnings(other)
+    first = _beginnings(one)
+    second = _beginnings(other)
     return bool(first and second) and not any(
         a.startswith(b) or b.startswith(a) for a in first for b in second
     )

@@ -137,7 +137,8 @@ def _report(
 
 def compare(core: Core, node: ast.Compare) -> t.Type:
     """A chain of comparisons: always a bool, as far as we know."""
-    left_node, left = node.left, core.evaluate(node.left)
+    left_node = node.left
+    left = core.evaluate(node.left)
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = core.evaluate(right_node)
         if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
@@ -156,16 +157,19 @@ def compare(core: Core, node: ast.Compare) -> t.Type:
             and node not in core.hints.alternative
         ):
             _check_equal(core, node, left, right)
-        left_node, left = right_node, right
+        left_node = right_node
+        left = right
     return t.BOOL
 
 
 def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> None:
     """Report `left == right` where it never holds, by the kinds or by what a schema says of one side."""
-    left_node, right_node = node.left, node.comparators[0]
+    left_node = node.left
+    right_node = node.comparators[0]
     if isinstance(left_node, ast.Constant):
         left_node, left, right_node, right = right_node, right, left_node, left
-    equal, kinds = isinstance(node.ops[0], ast.Eq), (t.category(left), t.category(right))
+    equal = isinstance(node.ops[0], ast.Eq)
+    kinds = (t.category(left), t.category(right))
     if None not in kinds and kinds[0] != kinds[1]:
         if equal and set(kinds) != {"tuple", "list"}:
             what = f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is {t.described(right)}"
@@ -212,8 +216,10 @@ def _check_in(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> Non
     """Something looked for among things of another kind."""
     if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
         return
-    container, held = spelled(node.comparators[0]), items_of(right)
-    kinds, what = (t.category(left), t.category(held)), spelled(node.left)
+    container = spelled(node.comparators[0])
+    held = items_of(right)
+    kinds = (t.category(left), t.category(held))
+    what = spelled(node.left)
     words = {"dict": "objects", "str": "strings", "number": "numbers"}.get(kinds[1] or "")
     if kinds[0] in ("str", "number") and words and kinds[0] != kinds[1]:
         message = (
@@ -270,7 +276,8 @@ def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) 
             message = f"{len(items)} values of {spelled(source)} cannot be unpacked into {len(parts)} names."
             core.report("wrong-unpacking", parts[0], message)
         case t.Record(shape=shape) if shape.closed and not core.catches("ValueError"):
-            keys, names = list(shape.properties), ", ".join(map(spelled, parts))
+            keys = list(shape.properties)
+            names = ", ".join(map(spelled, parts))
             message = (
                 f"{value.origin} is an object with keys {', '.join(keys)}: unpacking it into {names} gives its keys, "
                 f"not its values. Take them by name, such as item[{keys[0]!r}]."
@@ -481,7 +488,8 @@ def _comprehension(
     result: t.Type
     if isinstance(node, ast.DictComp):
         made = core.mapped(node)
-        key, value = core.evaluate(node.key), core.evaluate(node.value)
+        key = core.evaluate(node.key)
+        value = core.evaluate(node.value)
         check_hashable(core, key, node.key)
         core.put(made.cell, t.join(key, t.ANY) if t.constant(key) is not None else key, value)
         result = made

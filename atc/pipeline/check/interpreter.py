@@ -63,7 +63,9 @@ class Core:
     """State shared by all parts. `flow.Flow` adds how expressions and statements run."""
 
     def __init__(self, tools: Toolbox, module: ast.Module, hints: Hints) -> None:
-        self.tools, self.module, self.hints = tools, module, hints
+        self.tools = tools
+        self.module = module
+        self.hints = hints
         self.frame = Frame(module)
         self.findings: list[Finding] = []
         self.quiet = 0
@@ -131,7 +133,8 @@ class Core:
 
     def lookup(self, node: ast.Name, *, called: bool = False) -> t.Type:
         """What a name stands for at this point; reports one that nothing binds."""
-        name, frame = node.id, self.frame
+        name = node.id
+        frame = self.frame
         if name in self.volatile or self.hints.opaque:
             return t.ToolRef(name) if name in self.tools and name not in self.volatile else t.ANY
         detached = False
@@ -162,7 +165,8 @@ class Core:
                         self.report("used-before-assignment", node, message)
                     return t.ANY
                 scopes += [around.scope] if within else []
-            detached, around = detached or around.detached, around.parent
+            detached = detached or around.detached
+            around = around.parent
         if name in self.tools:
             return t.ToolRef(name)
         if (
@@ -226,9 +230,12 @@ class Core:
                 cell.keys[key] = new
                 self.version += 1
             return
-        keys, values = _grown(cell.key, index), _grown(cell.value, value)
+        keys = _grown(cell.key, index)
+        values = _grown(cell.value, value)
         if not cell.open or keys != cell.key or values != cell.value:
-            cell.open, cell.key, cell.value = True, keys, values
+            cell.open = True
+            cell.key = keys
+            cell.value = values
             self.version += 1
 
     def escape(self, values: Iterable[t.Type], depth: int = 0) -> None:

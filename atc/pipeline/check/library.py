@@ -104,7 +104,8 @@ def call_function(
 def run_body(core: Core, function: t.Function, frame: Frame) -> t.Type:
     """Run a function's body in `frame` and give what the call gives."""
     node = function.node
-    outer, core.frame = core.frame, frame
+    outer = core.frame
+    core.frame = frame
     core.active.append(node)
     try:
         if isinstance(node, ast.Lambda):
@@ -259,7 +260,8 @@ def refuse(
     With `item` it is one of those that `node` holds, or the element where that is a comprehension.
     """
     if item and _element(node) is not node:
-        node, item = _element(node), False
+        node = _element(node)
+        item = False
     value = need_value(core, value, node, f"{name} fails on None", item=item)
     if t.category(value) in kinds and not core.catches("TypeError"):
         text = f"an item of {spelled(node)}" if item else spelled(node)
@@ -332,7 +334,8 @@ def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments
             else None
         )
         if isinstance(item, t.Tuple) and item.items and isinstance(place, ast.Tuple):
-            item, place = item.items[0], place.elts[0]
+            item = item.items[0]
+            place = place.elts[0]
     if place is None:
         return
     first = t.members(item)[0]
@@ -500,7 +503,8 @@ def _call_one(
             return _of_list(core, member, func, node, arguments)
         case t.Atom("str"):
             if func.attr == "join" and arguments.values:
-                kinds, then = ("number", "dict", "list"), "; join() takes strings only."
+                kinds = ("number", "dict", "list")
+                then = "; join() takes strings only."
                 refuse(
                     core,
                     _first_items(core, arguments),
@@ -524,9 +528,11 @@ def _of_dict(
     core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments
 ) -> t.Type:
     if isinstance(member, t.Mapped):
-        kinds, keys = [*member.cell.keys.values(), member.cell.value], items_of(member)
+        kinds = [*member.cell.keys.values(), member.cell.value]
+        keys = items_of(member)
     else:
-        kinds, keys = [field_type(member, key) or t.ANY for key in member.shape.properties], t.STR
+        kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]
+        keys = t.STR
         kinds = kinds if kinds and member.shape.closed else [value_type(member)]
     values = t.joined(kinds) if not core.hints.stored else t.ANY
     match method, arguments.values:

@@ -85,7 +85,8 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
             continue
         uses = Uses(nodes if scope is module else walk(scope))
         for name in taken:
-            calls, node = uses.calls[name], uses.binding.get(name)
+            calls = uses.calls[name]
+            node = uses.binding.get(name)
             if node is None or (scope is module and _meant(uses, tools[name], node)):
                 continue
             if scope is module or (calls and name not in parameters(scope)):  # type: ignore[arg-type]
@@ -111,7 +112,9 @@ class Uses:
 
 def _meant(uses: Uses, tool: Tool, node: ast.AST) -> bool:
     """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
-    name, line, calls = tool.alias, getattr(node, "lineno", 0), uses.calls[tool.alias]
+    name = tool.alias
+    line = getattr(node, "lineno", 0)
+    calls = uses.calls[tool.alias]
     callees = {call.func for call in calls}
     passed = [use for use in uses.names[name] if use not in callees and use is not node]
     match node:

@@ -85,7 +85,8 @@ def _refine_compare(
     if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
         left, right = right, left
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
-        op, truth = _OPPOSITE[type(op)], not truth
+        op = _OPPOSITE[type(op)]
+        truth = not truth
     match op, left, right:
         case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
             nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
@@ -157,7 +158,8 @@ def _refine_kind(core: Core, subject: ast.expr, names: list[str], truth: bool) -
 
 def _change(core: Core, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
     """Replace what an access path (`f["a"].get("b")`) is known to hold by `update` of it."""
-    env, path = core.frame.env, access_path(node)
+    env = core.frame.env
+    path = access_path(node)
     if env is None or (path is None and not isinstance(node, ast.Subscript)):
         return
     old = core.peek(node)

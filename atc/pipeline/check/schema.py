@@ -43,7 +43,8 @@ def response_document(tool: Tool) -> t.Document | None:
     known = _known.get(identity)
     if known is not None and known[0]() is tool:
         return known[1]
-    schema, level = tool.protocol.output_schema, tool.protocol.evidence.level
+    schema = tool.protocol.output_schema
+    level = tool.protocol.evidence.level
     believed = isinstance(schema, Mapping) and level != "guessed"
     document = (
         t.Document(schema, strict=level == "declared") if believed and schema is not None else None

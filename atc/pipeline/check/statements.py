@@ -128,7 +128,8 @@ def _ann_assign(core: Core, node: ast.AnnAssign) -> None:
 
 def _aug_assign(core: Core, node: ast.AugAssign) -> None:
     found = len(core.findings)
-    left, right = core.evaluate(node.target), core.evaluate(node.value)
+    left = core.evaluate(node.target)
+    right = core.evaluate(node.value)
     if isinstance(node.op, ast.BitOr) and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(left)
     ):
@@ -216,7 +217,8 @@ def _if(core: Core, node: ast.If) -> None:
 def _match(core: Core, node: ast.Match) -> None:
     """`match`: what a pattern binds is unknown."""
     core.evaluate(node.subject)
-    start, result = core.frame.env, None
+    start = core.frame.env
+    result = None
     names = {part.id for part in walk(node.subject) if isinstance(part, ast.Name)}
     for case in node.cases:
         core.frame.env = start.copy() if start is not None else None
@@ -300,11 +302,15 @@ def _loop(
 
     `start` begins a turn and gives what holds where the loop ends instead; where not `always`, it may end anywhere.
     """
-    frame, breaks, continues = core.frame, list[Env](), list[Env]()
-    entry, ends = frame.env, None
+    frame = core.frame
+    breaks = list[Env]()
+    continues = list[Env]()
+    entry = frame.env
+    ends = None
     frame.loops.append((breaks, continues))
     for attempt in range(_MOST_PASSES):
-        mark, version = len(core.findings), core.version
+        mark = len(core.findings)
+        version = core.version
         breaks.clear()
         continues.clear()
         frame.env = entry.copy() if entry is not None else None

@@ -262,7 +262,8 @@ def called(core: Core, tool: t.ToolRef) -> str:
 
 def report_iterated(core: Core, source: t.KeyOf) -> None:
     """An object was iterated as though it were a list."""
-    record, text = source.record, spelled(source.node)
+    record = source.record
+    text = spelled(source.node)
     lists = list_keys(record)
     better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
     then = f" Iterate over {better}." if better else ""
@@ -364,7 +365,8 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
     """What was probably meant by a key that is not there: a sentence, and what to write."""
     if not may_guess(len(record.shape.properties)):
         return "", None
-    keys, lists = list(record.shape.properties), list_keys(record)
+    keys = list(record.shape.properties)
+    lists = list_keys(record)
     close = nearest(key, keys, cutoff=0.8, loose=False)
     inside = holder(record, key)
     if inside is not None and (close is None or close.lower() != key.lower()):
@@ -385,7 +387,8 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
 
 def _givers(core: Core, record: t.Record, key: str) -> list[str]:
     """Tools in whose responses the key stands, at the top or in the items of a list there."""
-    found, own = [], core.tools[record.origin.tool]
+    found = []
+    own = core.tools[record.origin.tool]
     spend(4 * len(core.tools))
     for alias, tool in core.tools.items():
         # To read, nobody need call what may change something.
@@ -453,7 +456,9 @@ def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
         "AttributeError"
     ):
         return True
-    member, text, attr = t.members(value)[0], spelled(node.value), node.attr
+    member = t.members(value)[0]
+    text = spelled(node.value)
+    attr = node.attr
     match member:
         case t.Record():
             keys = member.shape.properties

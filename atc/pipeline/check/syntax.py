@@ -75,9 +75,11 @@ def parse(program: Program) -> ast.Module | Finding:
 
 
 def _syntax_error(error: SyntaxError, program: Program) -> Finding:
-    line, column = error.lineno or 1, max(0, (error.offset or 1) - 1)
+    line = error.lineno or 1
+    column = max(0, (error.offset or 1) - 1)
     end = (error.end_offset or 0) - 1 if error.end_lineno == error.lineno else 0
-    advice, said = "", (error.msg or "invalid syntax").rstrip(".")
+    advice = ""
+    said = (error.msg or "invalid syntax").rstrip(".")
     if program.line(error.lineno).startswith("```"):
         advice = " Write the program alone, without Markdown fences."
     elif "outside function" in said and "return" in said:

@@ -75,7 +75,8 @@ def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
 def _check_names(
     core: Core, tool: Tool, call: ast.Call, named: Passed, placed: list[ast.expr], *, sure: bool
 ) -> None:
-    alias, seen = tool.alias, {name for _, name, _, _ in named}
+    alias = tool.alias
+    seen = {name for _, name, _, _ in named}
     more = tool.protocol.input_schema.get("additionalProperties")
     unknown = (
         []
@@ -118,7 +119,8 @@ def _report_unknown(
     core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
 ) -> str | None:
     """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
-    alias, root = tool.alias, tool.protocol.input_schema
+    alias = tool.alias
+    root = tool.protocol.input_schema
     spend(2 * (len(core.tools) + len(tool.arguments)))
     by_original = [own for own, original in tool.arguments.items() if original == name]
     schemas = [
@@ -135,10 +137,8 @@ def _report_unknown(
     near = by_original[0] if by_original else None if inside else nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
-        kinds, allowed = (
-            t.json_types(value),
-            allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root),
-        )
+        kinds = t.json_types(value)
+        allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
         near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
     then = (
         f"Did you mean {near!r}?"
@@ -166,7 +166,8 @@ def _check_value(
     core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
 ) -> None:
     """Check what a call passes as one argument; `written` says that `node` is its value, not a dict that holds it."""
-    name, root = tool.arguments[argument], tool.protocol.input_schema
+    name = tool.arguments[argument]
+    root = tool.protocol.input_schema
     schema = tool.protocol.parameters[name]
     if not isinstance(schema, Mapping):
         return
@@ -195,7 +196,8 @@ def _check_type(
     value: t.Type,
     schema: Mapping[str, object],
 ) -> None:
-    root, shown = tool.protocol.input_schema, spelled(node, most=40)
+    root = tool.protocol.input_schema
+    shown = spelled(node, most=40)
     allowed = allowed_types(schema, root)
     must = tool.arguments[argument] in tool.protocol.required
     if must and allowed is not None and "null" not in allowed and not core.catches("ToolError"):

@@ -100,7 +100,8 @@ def _traceback(case: Case) -> list[Message]:
 
 def traceback_text(attempt: Attempt) -> str:
     """What a Python that ran the program would print; for a program that the check stopped, what a compiler would."""
-    program, trace = attempt.program, attempt.trace
+    program = attempt.program
+    trace = attempt.trace
     if attempt.findings:
         return "\n".join(render_finding(finding, program) for finding in attempt.findings)
     failure = trace.failure if trace is not None else None

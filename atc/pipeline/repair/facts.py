@@ -98,7 +98,8 @@ def facts(case: Case) -> list[Message]:
 
 def _known(case: Case, fault: Fault) -> Iterator[str]:
     """What the check found, or what failed with the facts of it, a line each."""
-    program, findings = case.attempt.program, case.attempt.findings
+    program = case.attempt.program
+    findings = case.attempt.findings
     if findings:
         yield "That program was checked and not run, since it cannot work:"
         for finding in findings[:_MOST_FINDINGS]:
@@ -109,7 +110,8 @@ def _known(case: Case, fault: Fault) -> Iterator[str]:
             yield f"- … and {len(findings) - _MOST_FINDINGS} more"
         return
     yield f"That program failed. {fault.message}"
-    facts, line = [fact.text for fact in fault.evidence], program.line(fault.line)
+    facts = [fact.text for fact in fault.evidence]
+    line = program.line(fault.line)
     if line and not any(line in fact for fact in facts):
         yield f"Line {fault.line} is `{line}`."
     yield from (f"- {shorten(fact, _LONGEST_FACT)}" for fact in facts[:_MOST_FACTS])
@@ -183,7 +185,8 @@ def better_lines(case: Case) -> Iterator[str]:
     """``Line 5 should be `…`.`` for lines that facts put right; none where a mended program has more or fewer."""
     program = case.attempt.program
     better = mend(program, case.attempt.findings, case.tools)
-    old, new = program.source.splitlines(), better.source.splitlines() if better is not None else []
+    old = program.source.splitlines()
+    new = better.source.splitlines() if better is not None else []
     changed = [
         (number, line)
         for number, (was, line) in enumerate(zip(old, new, strict=False), start=1)

@@ -30,7 +30,8 @@ _TYPES |= {"object": "dict", "array": "list"}
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
     """The paper's d_j: how a tool is called, and the fields of its result as a program reads them."""
-    lines, fields = [signature(tool, among=among)], _fields(tool)
+    lines = [signature(tool, among=among)]
+    fields = _fields(tool)
     if fields:
         lines.append(f"From result = {tool.alias}(…) these can be read:")
     lines += fields[:_MOST_LINES]
@@ -91,8 +92,10 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
 
     Where there are too many, those next to `near` (a path in the full response) are kept.
     """
-    value, name = tool.unwrap(call.result), assigned(program, call)
-    leaves, wanted = _leaves(value), general(tuple(steps(near)))
+    value = tool.unwrap(call.result)
+    name = assigned(program, call)
+    leaves = _leaves(value)
+    wanted = general(tuple(steps(near)))
     if tool.wrapper is not None and value is not call.result:
         wanted = wanted[1:]
     ranked = sorted(range(len(leaves)), key=lambda n: (-shared(general(leaves[n][0]), wanted), n))

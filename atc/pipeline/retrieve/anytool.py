@@ -43,12 +43,14 @@ _DEPTH = {"meta": 0, "flat": 0, "category": 1, "tool": 2}
 """How deep in the hierarchy agents of a role stand."""
 _LINE = 300
 """Characters of a call or a result in the transcript."""
-_REPLY_TOKENS, _VERDICT_TOKENS = 600, 200
+_REPLY_TOKENS = 600
+_VERDICT_TOKENS = 200
 _HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
 """What an agent that may add APIs does when it has looked at some: small models look again, or finish."""
 _FEW = 256
 """So many names stand in the schema as the only ones possible; of more, a reply's are checked when it comes."""
-_MOST_ADDED, _LOOKED_UP = 10, 5
+_MOST_ADDED = 10
+_LOOKED_UP = 5
 _PAGE: JsonObject = {"type": "integer", "minimum": 1, "maximum": 999}
 _WORDS: tuple[Word, ...] = ("Solvable", "Unsolvable", "Unsure")
 _VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum": list(_WORDS)}})
@@ -83,7 +85,8 @@ class Options:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value, least = getattr(self, one.name), one.metadata.get("least", 1)
+            value = getattr(self, one.name)
+            least = one.metadata.get("least", 1)
             if isinstance(value, int) and not isinstance(value, bool) and value < least:
                 raise ValueError(f"{one.name} must be at least {least}, not {value}")
 
@@ -129,7 +132,8 @@ class Agent:
 
     def prompt(self, *, room: int) -> list[Message]:
         """The history within about `room` tokens: the instructions and the task stay, the oldest turns are left out."""
-        opening, turns = self.history[:2], self.history[2:]
+        opening = self.history[:2]
+        turns = self.history[2:]
         while len(turns) > 2 and prompt_tokens([*opening, *turns]) > room:
             turns = turns[2:]
         return [*opening, *turns]
@@ -188,7 +192,8 @@ def _naming(
         return given | ({"page": _PAGE} if pages else {}) if names else None
 
     def resolved(search: Search, agent: Agent, arguments: JsonObject) -> str:
-        given, known = arguments.get(key), left(search, agent)
+        given = arguments.get(key)
+        known = left(search, agent)
         wanted = [given] if isinstance(given, str) else given
         if not isinstance(wanted, list) or not wanted:
             raise Mistake(f"{key!r} must be {'a name' if most is None else 'a list of names'}")
@@ -380,7 +385,8 @@ class Search:
         for lines in listing.pages(
             listing.category_lines(categories, self.hierarchy), room=self.room.scope
         ):
-            names, categories = categories[: len(lines)], categories[len(lines) :]
+            names = categories[: len(lines)]
+            categories = categories[len(lines) :]
             if names:
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
 
@@ -477,7 +483,8 @@ class Search:
         self.transcript.append(f"resumed, since: {one_text(reason)}")
         for agent in sorted(unfinished, key=lambda agent: (-_DEPTH[agent.role], -agent.number)):
             if self.ended in ("", "done"):
-                agent.status, agent.steps = "active", 0
+                agent.status = "active"
+                agent.steps = 0
                 self.run()
 
     def retrieval(self, *, k: int) -> Retrieval:
@@ -580,7 +587,9 @@ class AnyTool:
     def __init__(
         self, documents: Mapping[str, ToolDocument], ask: Ask, *, options: Options = Options()
     ) -> None:
-        self._documents, self._ask, self._options = documents, ask, options
+        self._documents = documents
+        self._ask = ask
+        self._options = options
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """The first `k` APIs of the pool, see `Retriever.search`.

@@ -14,7 +14,10 @@ from atc.pipeline.retrieve.fuse import best, hits, zscores
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.reinvoke import expanded_lexical, mean_rows, split
 
-DOCUMENT, QUERIES, ADAPTED, WORDS = 0.2, 0.2, 0.4, 0.1
+DOCUMENT = 0.2
+QUERIES = 0.2
+ADAPTED = 0.4
+WORDS = 0.1
 """How much each signal counts; words twice, in the document and in the expanded one. Chosen on the queries of ToolE's
 development split that have odd numbers; from .2 to .6 for the adapter the others found about as much.
 """
@@ -58,7 +61,8 @@ class Signals:
         kinds: list[str] = list(KINDS)
         written = [expansions.texts(document, kinds) for document in documents]
         if sum(map(bool, written)) < COVERED * len(names):
-            kinds, written = [], [()] * len(names)
+            kinds = []
+            written = [()] * len(names)
         texts = [text for of_one in written for text in of_one]
         owners = np.repeat(np.arange(len(names)), [len(of_one) for of_one in written])
         queries = expansions.embedded(texts, dense.embedder)

@@ -43,7 +43,9 @@ class Dense:
     ) -> None:
         if len(names) != len(vectors):
             raise ValueError(f"{len(names)} names for {len(vectors)} vectors")
-        self.names, self.embedder, self._lists = names, embedder, lists
+        self.names = names
+        self.embedder = embedder
+        self._lists = lists
         self.vectors = np.asarray(vectors, np.float32) if len(vectors) <= EXACT_ROWS else vectors
         self._known: dict[str, Any] = {}
         if lists is not None:

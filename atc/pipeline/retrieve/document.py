@@ -15,7 +15,8 @@ from protocols.toolbox import Tool
 
 _DEEPEST = 3
 """Objects within which a response field still says what the tool is about."""
-_ARGUMENTS, _FIELDS = 8, 4
+_ARGUMENTS = 8
+_FIELDS = 4
 """Names that a vector takes in: more of them drown what the tool is for. Chosen on synthetic queries of RestBench,
 StableToolBench and LiveMCPBench (against all names: +.044, +.010 and -.003 nDCG@5).
 """

@@ -101,7 +101,8 @@ class Store:
         """
         with self._writing():
             had = dict(self._rows("SELECT name, digest FROM documents"))
-            changed, seen = not self.generation, set()
+            changed = not self.generation
+            seen = set()
             for document in documents:
                 key = _key(document.name)
                 if not key or key in seen:

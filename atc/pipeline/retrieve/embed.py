@@ -26,7 +26,8 @@ _TOKEN_CHARACTERS = 100
 _BATCH_TEXTS = 128
 _TEXT_CHARACTERS = 24_000
 """A request is refused as a whole for one text beyond the model's context, 8,192 tokens at OpenAI."""
-_TIMEOUT_SECONDS, _RETRIES = 60.0, 4
+_TIMEOUT_SECONDS = 60.0
+_RETRIES = 4
 _MOST_BYTES = 32_000_000
 """Of a reply: each vector may have some thousands of numbers of some twenty digits."""
 _LARGEST = float(np.finfo(np.float32).max)
@@ -95,7 +96,8 @@ class MixedEmbedder:
     """
 
     def __init__(self, name: str, parts: Sequence[tuple[Embedder, float]]) -> None:
-        self.name, self._parts = name, parts
+        self.name = name
+        self._parts = parts
         self.dimensions = sum(part.dimensions for part, _ in parts)
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -113,12 +115,10 @@ class OnnxEmbedder:
     """
 
     def __init__(self, model: Encoder, *, folder: Path | None = None) -> None:
-        self.name, self.dimensions, self._model, self._folder = (
-            model.name,
-            model.dimensions,
-            model,
-            folder,
-        )
+        self.name = model.name
+        self.dimensions = model.dimensions
+        self._model = model
+        self._folder = folder
         self._loaded: tuple[Any, Any] | None = None
         self._lock = threading.Lock()
 
@@ -197,8 +197,10 @@ class OpenAIEmbedder:
     """
 
     def __init__(self, model: str) -> None:
-        self.name, self._model = f"openai:{model}", model
-        key, url = os.environ.get("OPENAI_API_KEY") or "", os.environ.get("OPENAI_BASE_URL") or ""
+        self.name = f"openai:{model}"
+        self._model = model
+        key = os.environ.get("OPENAI_API_KEY") or ""
+        url = os.environ.get("OPENAI_BASE_URL") or ""
         if not (key or url):
             raise RetrievalUnavailable(
                 f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of"

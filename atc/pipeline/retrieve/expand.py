@@ -127,7 +127,8 @@ def expand_all(
         numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
         return document, numbers, [text for texts in kept.values() for text in texts]
 
-    usage, done = Usage(), 0
+    usage = Usage()
+    done = 0
     for document, replies, took, failure in pool(
         opened, (missing(one) for one in different if not stopped)
     ):
@@ -159,7 +160,9 @@ _Written: TypeAlias = tuple[
 def _written(wanted: _Wanted, kind: Kind, ask: Ask, stopped: Sequence[object]) -> _Written:
     """What `ask` writes about one document, until it fails or another did."""
     document, numbers, given = wanted
-    tally, known, replies = Tally(ask), list(given), dict[int, Sequence[str]]()
+    tally = Tally(ask)
+    known = list(given)
+    replies = dict[int, Sequence[str]]()
     try:
         for number in numbers:
             if stopped:

@@ -91,7 +91,8 @@ def open_index(
     from atc.pipeline.retrieve.embed import choose, embedding
     from atc.pipeline.retrieve.index import ToolIndex
 
-    models, folder = config.cache_dir / "models", config.index
+    models = config.cache_dir / "models"
+    folder = config.index
     by_meaning = (
         method != AUTO and read(method)[0].embeds and "=bm25" not in method
     )  # on=bm25, of=bm25

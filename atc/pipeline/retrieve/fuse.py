@@ -29,7 +29,8 @@ def best(
         kept = kept[scores[kept] >= least - 10.0**-_DECIMALS]
     rounded = np.round(scores[kept].astype(np.float64), _DECIMALS)
     order = np.argsort(-rounded, kind="stable")
-    rounded, found = rounded[order], kept[order] if positions is None else positions[kept[order]]
+    rounded = rounded[order]
+    found = kept[order] if positions is None else positions[kept[order]]
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))  # of each run of equal scores
     ends = np.append(starts, len(rounded))[1:]
     for start, end in zip(starts, ends, strict=True):
@@ -117,7 +118,9 @@ class Hybrid:
     def __init__(
         self, parts: Sequence[tuple[Ranker, float]], *, full: int = 100_000, pool: int = 200
     ) -> None:
-        self._parts, self._full, self._pool = list(parts), full, pool
+        self._parts = list(parts)
+        self._full = full
+        self._pool = pool
 
     @property
     def names(self) -> Sequence[str]:
@@ -134,10 +137,8 @@ class Hybrid:
                 part = every if positions is None else every[:, positions]
             else:
                 sample = ranker.scores(views, self._sample())
-                mean, deviation = (
-                    sample.mean(axis=1, keepdims=True),
-                    sample.std(axis=1, keepdims=True),
-                )
+                mean = sample.mean(axis=1, keepdims=True)
+                deviation = sample.std(axis=1, keepdims=True)
                 part = standardized(ranker.scores(views, positions), mean, deviation)
             total = weight * part if total is None else total + weight * part
         assert total is not None

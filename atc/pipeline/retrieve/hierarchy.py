@@ -11,7 +11,8 @@ from atc.pipeline.retrieve.model_replies import one_text, tokens_of
 from protocols.truncate import clipped
 
 _NO_CATEGORY = "general"
-_INSTRUCTIONS, _LEAST = 500, 300
+_INSTRUCTIONS = 500
+_LEAST = 300
 """Tokens that the instructions of an agent take, and those that are shared out even if the model holds fewer."""
 _BEGINNINGS = (400, 160, 80, 40, 0)
 """Characters of a description, from generous to none."""
@@ -180,7 +181,8 @@ def _fitting(lines: Callable[[int], list[str]], room: int) -> list[str]:
 
 def _described(document: ToolDocument, most: int) -> str:
     """A line about an API with `most` characters of its description; none: its name alone."""
-    title, about = one_text(document.title), one_text(document.description)
+    title = one_text(document.title)
+    about = one_text(document.description)
     named = (
         f"- {document.name}"
         if not most or not title or title in document.name

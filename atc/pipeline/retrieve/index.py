@@ -31,7 +31,8 @@ from protocols.private_files import cannot_write, close_to_others
 _Made = TypeVar("_Made")
 
 _BLOCK = 512
-_VECTORS, _LISTS = "vectors.npy", "lists.faiss"
+_VECTORS = "vectors.npy"
+_LISTS = "lists.faiss"
 
 
 class ToolIndex:
@@ -131,7 +132,8 @@ class ToolIndex:
                 faiss.write_index(build_lists(vectors), str(place / _LISTS))
 
         def read(place: Path) -> Dense:
-            vectors, lists = np.load(place / _VECTORS, mmap_mode="r" if self.names else None), None
+            vectors = np.load(place / _VECTORS, mmap_mode="r" if self.names else None)
+            lists = None
             if large:
                 require("an index of this size", "faiss")
                 import faiss
@@ -147,7 +149,8 @@ class ToolIndex:
             np.float32 if len(self.names) <= EXACT_ROWS else np.float16
         )  # half the room; the fifth decimal differs
         vectors: Any = None
-        done, documents = 0, self.store.documents()
+        done = 0
+        documents = self.store.documents()
         while block := list(islice(documents, _BLOCK)):
             rows = self.store.embedded([vector_text(document) for document in block], embedder)
             if vectors is None:
@@ -210,7 +213,8 @@ class _Documents(Mapping[str, ToolDocument]):
     """The documents of an index by name. Of one that another process has removed since, the name is left."""
 
     def __init__(self, store: Store, names: Sequence[str]) -> None:
-        self._store, self._names = store, names
+        self._store = store
+        self._names = names
 
     @cached_property
     def _known(

@@ -14,8 +14,10 @@ from atc.pipeline.retrieve.base import Floats, Positions, Ranked, View, require
 from atc.pipeline.retrieve.fuse import best
 from atc.pipeline.retrieve.vocabulary import tokens
 
-K1, B = 1.5, 0.75
-_WORDS, _NO_WORDS = "vocabulary.npy", "no-words"
+K1 = 1.5
+B = 0.75
+_WORDS = "vocabulary.npy"
+_NO_WORDS = "no-words"
 """Files: hashes of words with their numbers, and what stands for bm25s' own where no document has a word."""
 _BLOCK = 1024
 """Documents whose best score is looked at first, to know early which scores are too low to come."""
@@ -74,7 +76,9 @@ class Lexical:
     def __init__(
         self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int], number: Any = None
     ) -> None:
-        self.names, self._engine, self._vocabulary = names, engine, vocabulary
+        self.names = names
+        self._engine = engine
+        self._vocabulary = vocabulary
         self._number = number or vocabulary.get
         self._last: tuple[View, Floats] | None = None
 

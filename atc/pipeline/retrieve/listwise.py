@@ -13,7 +13,8 @@ from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
 from protocols.truncate import clipped
 
-_QUERY_CHARACTERS, _TOOL_CHARACTERS = 4000, 240
+_QUERY_CHARACTERS = 4000
+_TOOL_CHARACTERS = 240
 _CHOSEN = 3
 _MAX_TOKENS = 40
 

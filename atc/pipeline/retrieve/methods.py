@@ -39,7 +39,8 @@ _AGENT: Kinds = {
     "flat": bool,
 }
 _PRF = "the same with the best documents of a first pass in view"
-_V, _M = "embeds", "asks"
+_V = "embeds"
+_M = "asks"
 _TABLE: tuple[tuple[str, str, Kinds, tuple[str, ...]], ...] = (
     ("bm25", "shared words, stemmed, rare ones first", {}, ()),
     ("dense", "meaning: cosine of embeddings", {}, (_V,)),

@@ -23,9 +23,11 @@ class Tally:
     """
 
     def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
-        self._ask, self.usage = ask, usage or Usage()
+        self._ask = ask
+        self.usage = usage or Usage()
         self._lock = threading.Lock()
-        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+        self.name = ask.name
+        self.prompt_tokens = ask.prompt_tokens
 
     @property
     def powers(self) -> Powers:
@@ -95,7 +97,8 @@ def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
 
 def json_object(reply: str) -> dict[str, Any]:
     """The JSON object that a reply is, or that stands in it; empty where there is none."""
-    begin, end = reply.find("{"), reply.rfind("}")
+    begin = reply.find("{")
+    end = reply.rfind("}")
     try:
         value = json.loads(reply[begin : end + 1], strict=False) if begin >= 0 else {}
     except (ValueError, RecursionError):

@@ -177,7 +177,8 @@ class ReInvoke:
     """
 
     def __init__(self, ranker: Ranker, *, find: Callable[[str], Found] | None = None) -> None:
-        self._ranker, self._find = ranker, find
+        self._ranker = ranker
+        self._find = find
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """The `k` best tools; the transcript lists the intents.

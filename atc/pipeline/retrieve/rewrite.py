@@ -38,8 +38,10 @@ from protocols.truncate import clipped
 
 MAX_TOKENS = 256
 """For one sample: a tool takes about 70, a search 50, the longest that the schemas allow about 240."""
-_MOST_PARAMETERS, _MOST_PHRASES = 8, 6
-_QUERY_CHARACTERS, _TOOL_CHARACTERS = 4000, 300
+_MOST_PARAMETERS = 8
+_MOST_PHRASES = 6
+_QUERY_CHARACTERS = 4000
+_TOOL_CHARACTERS = 300
 """Of the query, and of a tool of the first pass: so that a prompt fits a small context."""
 
 TOOL_SCHEMA = an_object(
@@ -97,7 +99,10 @@ class Rewriter:
         **options: int,
     ) -> None:
         self.method = replace(METHODS[method], **options)  # type: ignore[arg-type]
-        self._ranker, self._ask, self._documents, self._text = ranker, ask, documents, text
+        self._ranker = ranker
+        self._ask = ask
+        self._documents = documents
+        self._text = text
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """At most `k` tools, see `Retriever.search`. A blank query, or an empty index, asks no model.
@@ -107,7 +112,9 @@ class Rewriter:
         """
         if not query.strip() or not len(self._ranker.names):
             return Retrieval(hits=self._hits(query, k))
-        method, ask, notes = self.method, Tally(self._ask), []
+        method = self.method
+        ask = Tally(self._ask)
+        notes = []
         found = [hit.tool for hit in self._hits(query, method.feedback)] if method.feedback else []
         if found:
             notes.append(f"shown to the model: {', '.join(found)}")

@@ -25,11 +25,14 @@ from protocols.model import Ask, Message
 from protocols.response import one_line
 from protocols.schema import Json, JsonObject
 
-PLAN_TEMPERATURE, QUERY_TEMPERATURE = 0.0, 0.5
+PLAN_TEMPERATURE = 0.0
+QUERY_TEMPERATURE = 0.5
 """Both of Table 5, ToolQP-Prompting."""
-PLAN_TOKENS, QUERY_TOKENS = 600, 250
+PLAN_TOKENS = 600
+QUERY_TOKENS = 250
 """Longest replies that are waited for; a model that writes more has begun to repeat itself."""
-_TASK_LETTERS, _DESCRIPTION_LETTERS = 4000, 140
+_TASK_LETTERS = 4000
+_DESCRIPTION_LETTERS = 140
 _MOST_GOALS = 6
 _TRIES = 3
 """Queries for one sub-goal, at most; then the next one has its turn."""
@@ -45,7 +48,8 @@ class Found:
     """Looks each different query up once, `depth` tools deep."""
 
     def __init__(self, base: Retriever, *, depth: int) -> None:
-        self._base, self._depth = base, depth
+        self._base = base
+        self._depth = depth
         self._by_query: dict[str, Sequence[Hit]] = {}
 
     def look(self, query: str) -> Sequence[Hit]:
@@ -82,8 +86,11 @@ class ToolQP:
     ) -> None:
         if min(queries, shown) < 1:
             raise ValueError(f"queries and shown must be 1 or more, not {queries} and {shown}")
-        self._base, self._documents, self._ask = base, documents, ask
-        self._queries, self._shown = queries, shown
+        self._base = base
+        self._documents = documents
+        self._ask = ask
+        self._queries = queries
+        self._shown = shown
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """See `Retriever.search`; the ranking is by peak rank over all queries.
@@ -94,7 +101,8 @@ class ToolQP:
         """
         if not self._documents or not query.strip():
             return Retrieval(hits=())
-        ask, found = Tally(self._ask), Found(self._base, depth=max(k, _DEPTH))
+        ask = Tally(self._ask)
+        found = Found(self._base, depth=max(k, _DEPTH))
         notes = [f"own query → {_named(found.look(query)[: self._shown])}"]
         task = query if len(query) <= _TASK_LETTERS else query[:_TASK_LETTERS] + " …"
         messages = [
@@ -146,12 +154,14 @@ class ToolQP:
             if number > 1 and (
                 judged is None or reply.get("serves") in {hit.tool for hit in judged} - {_NONE}
             ):
-                goal, tries = goal + 1, 0
+                goal = goal + 1
+                tries = 0
             if goal == len(goals):
                 return [*notes, "stopped: every sub-goal has a tool"]
             query = one_text(reply.get("query"))
             query = query if query and _key(query) not in asked else goals[goal]
-            repeated, tries = _key(query) in asked, tries + 1
+            repeated = _key(query) in asked
+            tries = tries + 1
             asked.add(_key(query))
             shown = found.look(query)[: self._shown]
             notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_named(shown)}")

@@ -75,7 +75,8 @@ class _Stems(dict[str, str]):
 
     def __init__(self, stemmer: Any) -> None:
         super().__init__()
-        self._stemmer, self._lock = stemmer, threading.Lock()
+        self._stemmer = stemmer
+        self._lock = threading.Lock()
 
     def __missing__(self, word: str) -> str:
         lowered = word.lower()[:_LONGEST]

@@ -221,7 +221,8 @@ def _key(value: Json) -> tuple[str, str]:
 
 def by_alias(tool: Tool) -> JsonObject:
     """The schema of a tool's arguments under the names that programs give them."""
-    schema, properties = tool.protocol.input_schema, tool.protocol.parameters
+    schema = tool.protocol.input_schema
+    properties = tool.protocol.parameters
     return {
         **schema,
         "properties": {alias: properties[name] for alias, name in tool.arguments.items()},

@@ -12,12 +12,14 @@ SHORT = 6
 """Characters below which a secret is replaced only where it stands as a word of its own: `1234` is also in `12345`."""
 _SHORTEST = 3
 """Below this it is not looked for in texts at all: it would be found in every one."""
-_CLIPPED, _CLIPPED_SILENTLY = 8, 16
+_CLIPPED = 8
+_CLIPPED_SILENTLY = 16
 """Characters of a secret's beginning that give it away before an ellipsis, and where a text just ends."""
 _FEW = 64
 """So few are searched for one after the other: most texts have none, and that is known sooner."""
 
-_WORD, _WORD_START = re.compile(r"\w"), re.compile(r"(?<!\w)")
+_WORD = re.compile(r"\w")
+_WORD_START = re.compile(r"(?<!\w)")
 _CUT = re.compile(r"…|\.\.\.|\Z|[\"'\\]")
 
 
@@ -60,7 +62,9 @@ class SecretText:
 
     def _parted(self, text: str) -> list[str]:
         """The text cut up: what stays at even places, placeholders of what was found at odd ones."""
-        done, at, last = 0, 0, len(text) - SHORT + 1
+        done = 0
+        at = 0
+        last = len(text) - SHORT + 1
         pieces: list[str] = []
         if len(self._long) <= _FEW and not any(start in text for start in self._long.copy()):
             return [text]
@@ -93,7 +97,8 @@ class SecretText:
 
     def _words(self, text: str) -> str:
         """`text` without the short ones that stand in it as words."""
-        pieces, done = [], 0
+        pieces = []
+        done = 0
         for place in _WORD_START.finditer(text):
             at = place.start()
             for length in range(SHORT - 1, _SHORTEST - 1, -1) if at >= done else ():

@@ -69,7 +69,9 @@ class Taint:
         rules: Iterable[str],
         calls: Callable[[], Sequence[ToolCall]],
     ) -> None:
-        self._task, self._tools, self._calls = task, tools, calls
+        self._task = task
+        self._tools = tools
+        self._calls = calls
         self._trusted = Trusted(rules, tools)
         self._written: set[str] = set()
         self._agreed: set[tuple[str, str, Same]] = set()
@@ -171,10 +173,12 @@ class Taint:
     ) -> Tainted:
         """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
         value = leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
-        rules, origin = [typed(f"value={value}")], "the model wrote it, or the program computed it"
+        rules = [typed(f"value={value}")]
+        origin = "the model wrote it, or the program computed it"
         if (found := places.get(same(leaf.value))) is not None:
             call, path = found
-            where, tool = text(general(path)), self._tools.get(call.tool)
+            where = text(general(path))
+            tool = self._tools.get(call.tool)
             named = self._tools.spelling(tool) if tool is not None else call.tool
             origin = f"it equals {_field(call, path)}"
             if self._trusted.covers(call, leaf.value):

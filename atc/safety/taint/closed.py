@@ -21,7 +21,9 @@ class Guarantees:
     """What the schema of one argument guarantees for the values beneath `value`, which is given for this argument."""
 
     def __init__(self, schema: Json, root: JsonObject, value: Json) -> None:
-        self._schema, self._root, self._value = schema, root, value
+        self._schema = schema
+        self._root = root
+        self._value = value
 
     def is_listed(self, path: Path, *, only_one: bool = False) -> bool:
         """Return True if the value at `path` must be one of the values that the schema lists, and is one.
@@ -59,7 +61,8 @@ class _Search:
     """Looks for a test that holds however a value meets its schema."""
 
     def __init__(self, root: JsonObject, test: Callable[[JsonObject, Json], bool]) -> None:
-        self._root, self._test = root, test
+        self._root = root
+        self._test = test
         self._left = _MOST_VISITED
 
     def holds(

@@ -33,7 +33,8 @@ _SMALL_NUMBER = 1_000
 _TENS_OF = (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001"))
 _TIMES = (12, 24, 60, 1024, 1440, 3600, 7, 52, 365)
 """What hours, days, dozens and bytes are counted in."""
-_ONE, _CENT = Decimal(1), Decimal("0.01")
+_ONE = Decimal(1)
+_CENT = Decimal("0.01")
 _BASES = re.compile(r"(?:0[bo])?([0-7]{1,64})", re.IGNORECASE | re.ASCII)
 _SCHEME = re.compile(r"^(?:mailto|tel|sms|https?|ftp|urn):(?://)?", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x)?[\da-f]{1,16}", re.IGNORECASE | re.ASCII)

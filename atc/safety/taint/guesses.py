@@ -127,7 +127,8 @@ class Guesses:
 
     def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
         """On a tool that only reads, a recipient is guessed by the plainest names alone and an amount never."""
-        every, verbs = set(words), set(self._verbs)
+        every = set(words)
+        verbs = set(self._verbs)
         if not words or (
             words[-1] in NAMES["aside"] and not (words[-1] == "limit" and every & NAMES["amounts"])
         ):
@@ -156,7 +157,8 @@ class Guesses:
         return self._of_what_acts(words, kept) if self.acts else None
 
     def _of_what_acts(self, words: tuple[str, ...], kept: tuple[str, ...]) -> Sensitivity | None:
-        every, verbs = set(words), set(self._verbs)
+        every = set(words)
+        verbs = set(self._verbs)
         if words == ("to",):
             return "recipient" if self._to_somebody else None
         sent = (verbs & SENDS or self._tells) and kept[-1] in NAMES["who"]

@@ -72,7 +72,8 @@ def _words(text: str) -> list[str]:
 
 
 def _spelled(words: list[str]) -> Iterator[int]:
-    total, group = 0, 0
+    total = 0
+    group = 0
     for word in [*words, ""]:
         if word in _SMALL:
             group += _SMALL[word]
@@ -98,7 +99,9 @@ def _roman(word: str) -> Decimal:
 def _chinese(text: str) -> Iterator[Decimal]:
     """Yield the numbers that runs of numerals beyond ASCII are, where signs such as the one for a thousand multiply."""
     for run in re.findall(r"[^\W\da-zA-Z_]+", text):
-        total, group, digit = 0, 0, 0
+        total = 0
+        group = 0
+        digit = 0
         for sign in run:
             value = int(unicodedata.numeric(sign, -1))
             if value < 0:

@@ -77,9 +77,13 @@ def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
     """Return the sensitive fields that texts within `value`, which stands at `at`, name."""
     if not guess.acts or not isinstance(value, Mapping | list):
         return Named()
-    around, labelled = dict[Path, Sensitivity](), dict[Path, Sensitivity]()
-    kinds, labels = set[Sensitivity](), set[Sensitivity]()
-    places, flat, own = set[Path](), set[Path](), set[Path]()
+    around = dict[Path, Sensitivity]()
+    labelled = dict[Path, Sensitivity]()
+    kinds = set[Sensitivity]()
+    labels = set[Sensitivity]()
+    places = set[Path]()
+    flat = set[Path]()
+    own = set[Path]()
     for path, inner in walk(value):
         where = (*at, *path)
         if isinstance(inner, list) and _is_flat(guess, path, inner):

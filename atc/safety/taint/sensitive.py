@@ -95,7 +95,8 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
     truth value is one, and a text without a number beneath another name's mark is an amount, beneath a declared mark
     alone. Amounts count on tools that do something. An argument that cannot be judged is an opaque leaf as a whole.
     """
-    search, found = _Search(protocol), dict[tuple[str, str, Same], Leaf]()
+    search = _Search(protocol)
+    found = dict[tuple[str, str, Same], Leaf]()
     others = naming(search.guess, arguments)
     for name, value in arguments.items():
         try:
@@ -164,7 +165,8 @@ class _Search:
     """Looks for the sensitive values of one call."""
 
     def __init__(self, protocol: ToolProtocol) -> None:
-        self._root, self._parameters = protocol.input_schema, protocol.parameters
+        self._root = protocol.input_schema
+        self._parameters = protocol.parameters
         self.guess = Guesses(protocol)
         self._guaranteed = Guarantees({}, self._root, None)
         self._left = 0
@@ -354,7 +356,8 @@ class _Search:
         place = replace(
             place, named=Named()
         )  # fields that are named by texts are looked for as a notation
-        around, done = place, 0
+        around = place
+        done = 0
         for part in parts(text):
             self._spend(1)
             if part.start < done:

@@ -22,7 +22,8 @@ _BEFORE = (  # an apostrophe within a word opens nothing; `@ann` and `#general` 
     rf"""|(?:\A|[\s(\[{{"'])[^\W\d]+[:=](?!/))"""
 )
 _AFTER = rf"""(?=\Z|[{_BLANK})\]}}>"”“»›`—–|]|['’](?!\w)|['’]s\b|(?<!\d)[,;]|[,;](?!\d)|[.!?:…]+(?:\Z|[\s)\]}}>"'”’»]))"""
-_NO_DIGITS_BEFORE, _NO_DIGITS_AFTER = r"(?<!\d[ \u00a0\u202f])", r"(?![ \u00a0\u202f]\d)"
+_NO_DIGITS_BEFORE = r"(?<!\d[ \u00a0\u202f])"
+_NO_DIGITS_AFTER = r"(?![ \u00a0\u202f]\d)"
 """Groups of digits with blanks between them are one number."""
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
 
@@ -118,7 +119,8 @@ class Trusted:
         A value that can be built from what the call was given is the program's, and not the tool's: a tool that repeats
         its arguments, or reads them, would make everything trusted.
         """
-        made, wanted = calls() if self._places else (), same(value)
+        made = calls() if self._places else ()
+        wanted = same(value)
         places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
         return any(
             wanted in _held(call, path) and not Given(call.arguments).makes(value)

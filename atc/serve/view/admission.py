@@ -71,7 +71,8 @@ class Guard:
         headers = dict(scope["headers"])
         if headers.get(b"host") not in self._hosts:
             return PlainTextResponse("This address is not known here.\n", 421)
-        origin, reads = headers.get(b"origin"), scope["method"] in ("GET", "HEAD")
+        origin = headers.get(b"origin")
+        reads = scope["method"] in ("GET", "HEAD")
         embedded = (
             headers.get(b"sec-fetch-mode") != b"navigate"
             and headers.get(b"sec-fetch-site") in _ELSEWHERE
@@ -86,7 +87,8 @@ class Guard:
         if not slash or not scope["path"].startswith(self._place) or scope["method"] != "GET":
             return None
         with self._lock:
-            fresh, used = code in self._unused, code in self._used
+            fresh = code in self._unused
+            used = code in self._used
             if fresh:
                 self._unused.remove(code)
                 self._used.add(code)

@@ -14,7 +14,8 @@ from sandbox.trace import ToolCall
 
 _LANES = 6
 """Lines side by side at most; of further ones only the words and links tell."""
-_LONGEST_ARGUMENT, _LONGEST_SIGNATURE = 60, 600
+_LONGEST_ARGUMENT = 60
+_LONGEST_SIGNATURE = 600
 _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown": "outcome unknown"}
 
 

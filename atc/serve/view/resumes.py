@@ -35,7 +35,8 @@ class Resumes:
     """
 
     def __init__(self, resume: Callable[..., object], *, person: bool = True) -> None:
-        self._resume, self._person = resume, person
+        self._resume = resume
+        self._person = person
         self._runs: dict[str, _Going] = {}
         self._changed = threading.Condition()
         self._numbers = itertools.count(1)
@@ -85,12 +86,10 @@ class Resumes:
         """What can be done with a run now, its question answered, or the run gone on with."""
         with self._changed:
             going = self._runs.get(stored.summary.id) or _Going()
-            question, number, failed, thread = (
-                going.question,
-                going.number,
-                going.failed,
-                going.thread,
-            )
+            question = going.question
+            number = going.number
+            failed = going.failed
+            thread = going.thread
         if question is not None:
             return Html(_ACT.question(stored.summary.id, number, question, question_text(question)))
         ways = _ways_on(stored, person=self._person) if thread is None else ""
@@ -105,13 +104,17 @@ class Resumes:
         except Exception as error:  # noqa: BLE001 - the page is all that somebody sees of it
             failed = f"Going on failed: {type(error).__name__}: {error}"
         with self._changed:
-            going.thread, going.question, going.failed = None, None, failed
+            going.thread = None
+            going.question = None
+            going.failed = failed
             self._tell()
 
     def _ask(self, going: _Going, question: Question) -> bool | None:
         """An `AskPerson`: waits for the answer."""
         with self._changed:
-            going.question, going.number, going.answer = question, next(self._numbers), None
+            going.question = question
+            going.number = next(self._numbers)
+            going.answer = None
             self._tell()
             self._changed.wait_for(lambda: going.answer is not None or self._closed)
             going.question = None

@@ -26,7 +26,8 @@ _RUN: Any = templates(PACKAGE).get_template("run.html").module
 _LIST: Any = templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
 """Characters of arguments and responses that a page shows in all."""
-_LEAST, _MOST = 300, 30_000
+_LEAST = 300
+_MOST = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +109,8 @@ def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
         "attempts": _RUN.heading("Attempts" if executions else "No program is written yet."),
     }
     for number, one in enumerate(executions, start=1):
-        before, after = (
-            executions[max(number - 2, 0)].attempt.program.source,
-            one.attempt.program.source,
-        )
+        before = executions[max(number - 2, 0)].attempt.program.source
+        after = one.attempt.program.source
         changed = change(before, after) if before and after and before != after else None
         found[f"attempt-{number}"] = _RUN.attempt(
             number, one, Lanes(one.calls), changed, *_lines(one), room
@@ -152,7 +151,8 @@ def _executions(stored: StoredRun) -> list[Execution]:
 
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     """What the run is and took, by name."""
-    run, usage = stored.summary, stored.summary.usage
+    run = stored.summary
+    usage = stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
     made = sum(not call.reused and call.outcome != "not_run" for call in calls)
     price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE

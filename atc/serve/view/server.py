@@ -36,7 +36,8 @@ class Viewer:
     """The pages of one store of runs."""
 
     def __init__(self, store: RunStore, resumes: Resumes) -> None:
-        self._store, self._resumes = store, resumes
+        self._store = store
+        self._resumes = resumes
         self.ending: Callable[[], bool] = lambda: False
         """Whether those who listen for changes are to be let go."""
         self._known: dict[str, tuple[RunSummary, StoredRun]] = {}
@@ -106,7 +107,8 @@ class Viewer:
 
     async def _answer(self, request: Request) -> Response:
         wanted = await _body(request)
-        number, allow = wanted.get("question"), wanted.get("allow")
+        number = wanted.get("question")
+        allow = wanted.get("allow")
         if type(number) is not int or type(allow) is not bool:
             return JSONResponse({"error": "question and allow are wanted"}, 400)
         return _done(self._resumes.answer(request.path_params["run"], number, allow=allow))

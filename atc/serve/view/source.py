@@ -43,8 +43,10 @@ def coloured(source: str) -> list[Html]:
 
 def change(before: str, after: str) -> Change:
     """What became of a program's lines, each place with a few lines around it."""
-    old, new = _lines(before), _lines(after)
-    old_shown, new_shown = coloured(before), coloured(after)
+    old = _lines(before)
+    new = _lines(after)
+    old_shown = coloured(before)
+    new_shown = coloured(after)
     rows: list[Changed | None] = []
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
         if rows or group[0][1]:

@@ -19,10 +19,12 @@ _DATES = (
     *("2013-07-10", "2013-07-22", "2013-09-12", "2013-10-11", "2013-11-27", "2013-12-05"),
 )
 _ROUTES = ("JFK-LAX", "JFK-BOS", "LGA-ORD", "LGA-ATL", "LGA-DEN", "EWR-SFO")
-_A_DAY, _FLIGHTS_A_DAY = 40, 20
+_A_DAY = 40
+_FLIGHTS_A_DAY = 20
 # No passenger flies twice on a date, and two or three of them share a flight: the steps have no factor in common
 # with the number of passengers.
-_PASSENGER_STEP, _FLIGHT_STEP = 5, 7
+_PASSENGER_STEP = 5
+_FLIGHT_STEP = 7
 
 
 def installed_frames() -> dict[str, Any]:

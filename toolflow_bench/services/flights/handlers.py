@@ -11,7 +11,8 @@ from toolflow_bench.services.geometry import rows_near
 from toolflow_bench.services.operation import Arguments, Refusal
 
 # Bookings of before are read only: one that is cancelled is named in the state by flight and passenger.
-_MADE, _CANCELLED = "bookings", "cancellations"
+_MADE = "bookings"
+_CANCELLED = "cancellations"
 
 
 def search_airports(context: Context, arguments: Arguments) -> Row:
@@ -92,7 +93,8 @@ def get_booking(context: Context, arguments: Arguments) -> Row:
 
 
 def create_booking(context: Context, arguments: Arguments) -> Row:
-    flight_id, passenger = arguments["flight_id"], arguments["passenger"]
+    flight_id = arguments["flight_id"]
+    passenger = arguments["passenger"]
     if context.record("flight", arguments)["actual_departure"] is None:
         raise Refusal(
             409, f"the flight {flight_id!r} was cancelled and takes no bookings; choose another."

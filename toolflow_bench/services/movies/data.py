@@ -21,7 +21,9 @@ from toolflow_bench.services.movies.titles import (
 
 GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
 # Films that other sources add to the catalogue's 58,788 get numbers above those.
-_BOARD_FILMS, _BOX_OFFICE_FILMS, _AWARD_FILMS = 100_000, 300_000, 310_000
+_BOARD_FILMS = 100_000
+_BOX_OFFICE_FILMS = 300_000
+_AWARD_FILMS = 310_000
 
 _SALTS = {
     "fm": 0x1D7A9,
@@ -84,12 +86,15 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
     genres = {name: _id("gn", number) for number, name in enumerate(GENRES)}
     insert(connection, "genres", ((name_id, name) for name, name_id in genres.items()))
     shares = " ".join(f"r{score}" for score in range(1, 11))
-    rows, of_genre, known = [], [], []
+    rows = []
+    of_genre = []
+    known = []
     for number, title, year, *rest in frame_rows(
         data, f"rownames title year length mpaa budget rating votes {shares} {' '.join(GENRES)}"
     ):
         length, code, budget, *figures = rest
-        film, title = _id("fm", number), natural(title)
+        film = _id("fm", number)
+        title = natural(title)
         budget = None if budget is None else int(budget)
         rows.append(
             (film, title, year, length, certificates.get(code), budget, *figures[:12], key(title))

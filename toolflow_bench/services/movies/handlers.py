@@ -10,7 +10,8 @@ from toolflow_bench.services.answers import Context, Row
 from toolflow_bench.services.movies.titles import key
 from toolflow_bench.services.operation import Arguments, Refusal
 
-FIRST_DAY, LAST_DAY = "2027-06-04", "2027-06-13"
+FIRST_DAY = "2027-06-04"
+LAST_DAY = "2027-06-13"
 _COMMON = frozenset(("the", "a", "an", "of", "and", "in", "to", "on", "la", "le", "de", "i"))
 
 
@@ -98,7 +99,9 @@ def list_screenings(context: Context, arguments: Arguments) -> Row:
 
 
 def schedule_screening(context: Context, arguments: Arguments) -> Row:
-    hall, date, start = arguments["hall"], arguments["date"], arguments["start_time"]
+    hall = arguments["hall"]
+    date = arguments["date"]
+    start = arguments["start_time"]
     if not FIRST_DAY <= date <= LAST_DAY:
         raise Refusal(422, f"argument 'date' must be from {FIRST_DAY} to {LAST_DAY}, got {date!r}.")
     if any(_slot(other) == (date, start, hall) for other in _screenings(context)):

@@ -65,7 +65,8 @@ def create_trip_plan(context: Context, arguments: Arguments) -> Row:
 
 
 def add_trip_stop(context: Context, arguments: Arguments) -> Row:
-    name, city = arguments["plan_id"], arguments["city_id"]
+    name = arguments["plan_id"]
+    city = arguments["city_id"]
     missing = f"there is no trip plan {name!r}; create_trip_plan gives the id of a new one."
     plan = context.state.get("trip_plans", name, otherwise=missing)
     context.record("city", arguments)
@@ -141,7 +142,8 @@ def _alerts(context: Context) -> dict[str, Row]:
 
 
 def create_error_report(context: Context, arguments: Arguments) -> Row:
-    place, field = arguments["place_id"], arguments["field"]
+    place = arguments["place_id"]
+    field = arguments["field"]
     find_place(context, place)
     kind = place.partition("_")[0]
     if _ONLY_OF.get(field, kind) != kind or _NEVER_OF.get(field) == kind:
