@@ -45,7 +45,7 @@ def of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[f
         work = partial(
             subprocess.run, command, check=True, capture_output=True, env=os.environ | variables
         )
-        yield _spent(resource.RUSAGE_CHILDREN, work)
+        yield _measure_cost(resource.RUSAGE_CHILDREN, work)
 
 
 def of_runs(runs: int) -> Iterator[tuple[float, float]]:
@@ -66,10 +66,10 @@ def of_runs(runs: int) -> Iterator[tuple[float, float]]:
     ) as agent:
         assert agent.run(question, seed=0).status == "solved"
         for _ in range(runs):
-            yield _spent(resource.RUSAGE_SELF, partial(agent.run, question, seed=0))
+            yield _measure_cost(resource.RUSAGE_SELF, partial(agent.run, question, seed=0))
 
 
-def _spent(who: int, work: Callable[[], Any]) -> tuple[float, float]:
+def _measure_cost(who: int, work: Callable[[], Any]) -> tuple[float, float]:
     began = time.perf_counter()
     before = resource.getrusage(who)
     work()

@@ -40,7 +40,7 @@ class Fits:
             of_text["type"] = "string"
         self._plain = [check for schema in (declared, told) if schema and (check := _check(schema))]
         self._text = _check(of_text) if of_text else None
-        lost = (held for held in argument.not_found if _to_blame(tool, argument.name, held))
+        lost = (held for held in argument.not_found if _is_to_blame(tool, argument.name, held))
         self._gone = {self.key(held.value) for held in (*argument.refused, *lost)}
 
     def key(self, value: Json) -> str:
@@ -91,7 +91,7 @@ def _check(schema: JsonObject) -> Any:
         return None
 
 
-def _to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
+def _is_to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
     """Whether a value leads nowhere by itself: alone, or beside others that are good elsewhere."""
     good = {
         (one.name, repr(value.value)) for one in tool.arguments.values() for value in one.accepted
@@ -163,15 +163,15 @@ def combinations(
         return
     seen: set[str] = set()
     first = {name: values[0] for name, values in offered.items()}
-    together = _together(offered, records) if len(offered) > 1 else iter(())
-    for chosen in chain(islice(together, 12), [first], _in_turn(offered, first)):
+    together = _combine_from_records(offered, records) if len(offered) > 1 else iter(())
+    for chosen in chain(islice(together, 12), [first], _vary_in_turn(offered, first)):
         key = repr([(name, chosen[name].value) for name in offered])
         if key not in seen:
             seen.add(key)
             yield {name: chosen[name] for name in offered}
 
 
-def _together(
+def _combine_from_records(
     offered: Mapping[str, Sequence[Value]], records: Sequence[Record]
 ) -> Iterator[dict[str, Value]]:
     """Values that one record holds, of the records that hold most and take the better candidates."""
@@ -210,7 +210,7 @@ def _together(
             yield from (one for one in row if one is not None)
 
 
-def _in_turn(
+def _vary_in_turn(
     offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value]
 ) -> Iterator[dict[str, Value]]:
     for depth in range(1, max(map(len, offered.values()), default=0)):

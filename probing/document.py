@@ -176,7 +176,7 @@ def _property(
     top = resolve(schema, root)
     found: dict[str, Any] = {}
     for clause in clauses(argument):
-        if _allows(clause, accepted, argument):
+        if _all_conform(clause, accepted, argument):
             found |= clause
     if "enum" in found and None in accepted:
         found["enum"] = [*found["enum"], None]
@@ -216,7 +216,7 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
     )
 
 
-def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
+def _all_conform(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
     """Whether all accepted values conform; in a URL `5` and `"5"` are the same."""
     for value in accepted:
         forms: list[Json] = [value]

@@ -83,8 +83,8 @@ def refusal_in(response: Json) -> str:
         return ""
     fields = {snake(str(key)): value for key, value in response.items()}
     denied = {n for n, v in fields.items() if n in _FLAGS | _STATES and str(v).lower() in _NO}
-    wrong = any(name in _ERRORS and _is_told(value) for name, value in fields.items())
-    told = [fields[name] for name in _TEXTS if _is_told(fields.get(name))]
+    wrong = any(name in _ERRORS and _is_error_value(value) for name, value in fields.items())
+    told = [fields[name] for name in _TEXTS if _is_error_value(fields.get(name))]
     beside = _BESIDE if wrong or denied & _FLAGS else _BESIDE - _OF_RECORDS
     empty: tuple[Json, ...] = (None, "", [], {})
     data = {n for n, v in fields.items() if v not in empty} - beside - _FLAGS - _STATES - _ERRORS
@@ -103,7 +103,7 @@ def as_refused(sample: Sample) -> Sample:
     return replace(sample, outcome="refused", status=200, response=None, error=said, answer=answer)
 
 
-def _is_told(value: Json) -> bool:
+def _is_error_value(value: Json) -> bool:
     """Whether an error field says that there is one: `null`, `[]`, `false`, `"none"` and `0.1` do not."""
     if isinstance(value, str):
         return bool(value) and value.lower() not in ("none", "null", "false", "no", "ok")
@@ -209,7 +209,7 @@ class _Reader:
             node = queue.pop(0)
             if isinstance(node, list):
                 queue += node[:_MOST]
-            elif isinstance(node, Mapping) and (path := self._placed(node)):
+            elif isinstance(node, Mapping) and (path := self._find_path(node)):
                 inner = [part for part in node.values() if isinstance(part, Mapping)]
                 yield (
                     path,
@@ -221,7 +221,7 @@ class _Reader:
                 queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
                           and key not in ("input", "value", "body", "query") and not self.known(key)]  # fmt: skip
 
-    def _placed(self, node: Mapping[str, Json]) -> tuple[str, ...]:
+    def _find_path(self, node: Mapping[str, Json]) -> tuple[str, ...]:
         """The path to an argument that an object gives; empty where it gives none."""
         source = node.get("source")
         if isinstance(source, Mapping):  # JSON:API
@@ -258,7 +258,7 @@ class _Reader:
             folded = key.lower()
             if not known and (folded in _NOT_FIELDS or (folded in _SELDOM_FIELDS and not plain)):
                 continue
-            if isinstance(value, Mapping) and folded not in _PLACES and not self._placed(value):
+            if isinstance(value, Mapping) and folded not in _PLACES and not self._find_path(value):
                 value = _words_of(value)
             about = known or not (
                 top or self._named(str(value))
@@ -391,7 +391,7 @@ def wanted(words: str) -> list[Hint]:
         values = tuple(part for part in parts if part and " " not in part)
         if len(values) > 1 and not any(value.lower() in TYPE_WORDS for value in values):
             return [*found, Hint(kind="enum", values=values)]
-    found += _measured(low)
+    found += _read_bounds(low)
     mask = _MASK.search(words[:600])
     if matched := SAID["matched"].search(words[:4_000]):
         found.append(Hint(kind="pattern", pattern=matched[1] or matched[2]))
@@ -431,7 +431,7 @@ _MOST_OF = re.compile(
 )
 
 
-def _measured(low: str) -> list[Hint]:
+def _read_bounds(low: str) -> list[Hint]:
     """Ranges and lengths. A bound that is itself excluded counts as allowed: what nobody is sure of is not excluded."""
     sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
     least = _LEAST.search(low)
@@ -474,11 +474,11 @@ def _document(text: str) -> Json:
     listed = _ISSUES.search(text)
     for part in (text, text[listed.start() : text.rfind("]") + 1] if listed else ""):
         with suppress(ValueError, RecursionError):
-            return cast("Json", json.loads(part, object_hook=_unfolded))
+            return cast("Json", json.loads(part, object_hook=_unfold))
     return None
 
 
-def _unfolded(node: dict[str, Json]) -> dict[str, Json]:
+def _unfold(node: dict[str, Json]) -> dict[str, Json]:
     held = {
         key: _document(part)
         for key, part in node.items()

@@ -57,12 +57,12 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
 
     Raises `NotCalled` where it may not be called any more.
     """
-    questions: tuple[Callable[..., Asked], ...] = (_without, _wrong, _optional, _other, _nowhere)
+    questions: tuple[Callable[..., Asked], ...] = (_without, _wrong_value, _optional_arguments, _vary_values, _nowhere)
     if tool not in session.reads:
         harmless = not set(snake(tool).split("_")[:2]) & (
             SENDS | PAYS | TELLS
         )  # not where each tells or pays somebody
-        questions = (_without, _wrong, _optional) if harmless else (_wrong,)
+        questions = (_without, _wrong_value, _optional_arguments) if harmless else (_wrong_value,)
     for question in questions:
         while session.caller.left(tool) > reserve:
             facts = session.facts(tool)
@@ -89,7 +89,7 @@ def _without(session: Session, facts: ToolFacts, start: Sample) -> Asked:
             yield "omit", rest
 
 
-def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     """What must each argument be? Give a word that nobody knows, to all at once.
 
     Many tools name all that is wrong; of one that names the first alone, the rest is asked again.
@@ -111,7 +111,7 @@ def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     yield from (("refuse", {**start.arguments, name: value}) for name, value in wrong.items())
 
 
-def _optional(session: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Is each argument accepted? Give those never accepted a good value: all at once, then each where that failed."""
     left = [
         facts.arguments[name] for name in facts.usable
@@ -132,7 +132,7 @@ def _optional(session: Session, facts: ToolFacts, start: Sample) -> Asked:
             yield "vary", {**start.arguments, **chosen}
 
 
-def _other(session: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Other values of the arguments that are needed: what a record may lack, and what it may hold instead."""
     done = [
         s

@@ -62,7 +62,7 @@ def infer(
     data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=told)
     found = _found(seen, data_of)
     wide = None if known is None else relaxed(known, seen)
-    return found if wide is None else _merged(wide, found, wide, seen, _FOLLOWED, data_of)
+    return found if wide is None else _merge_schemas(wide, found, wide, seen, _FOLLOWED, data_of)
 
 
 def _found(values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
@@ -129,10 +129,10 @@ def _schema_of(values: Sequence[Any], data_of: DataKeys = shared_data_keys) -> d
     builder = SchemaBuilder(schema_uri=None)
     for value in values:
         builder.add_object(value)
-    return _refined(builder.to_schema(), values, data_of)
+    return _refine_schema(builder.to_schema(), values, data_of)
 
 
-def _refined(schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
+def _refine_schema(schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
     """GenSON's schema of values, with what its strategies do not see."""
     branches = schema.pop("anyOf", [])
     schema = {key: part for branch in (schema, *branches) for key, part in branch.items()}
@@ -147,7 +147,7 @@ def _refined(schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys) -
         schema["format"] = form
     lists = [part for value in values if isinstance(value, list) for part in value]
     if lists:
-        schema["items"] = _refined(schema["items"], lists, data_of)
+        schema["items"] = _refine_schema(schema["items"], lists, data_of)
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
         schema |= _fields(
@@ -177,7 +177,7 @@ def _fields(
         for key, part in one.items():
             below[key].append(part)
     fields = {
-        key: _refined(part, below[key], data_of)
+        key: _refine_schema(part, below[key], data_of)
         for key, part in properties.items()
         if key not in data
     }
@@ -191,7 +191,7 @@ def _fields(
     return schema
 
 
-def _merged(
+def _merge_schemas(
     known: JsonObject,
     found: JsonObject,
     root: JsonObject,
@@ -215,7 +215,7 @@ def _merged(
         part = found.get("properties", {}).get(key, rest)
         if isinstance(named.get(key), Mapping):
             inner = [value[key] for value in objects if key in value]
-            named[key] = _merged(named[key], part, root, inner, depth - 1, data_of)
+            named[key] = _merge_schemas(named[key], part, root, inner, depth - 1, data_of)
         elif key not in named and not (
             isinstance(extra, Mapping) and extra
         ):  # `{}` tells of no map
@@ -225,10 +225,10 @@ def _merged(
     if objects and isinstance(extra, Mapping):
         inner = [part for value in objects for key, part in value.items() if key not in named]
         rest = _found(inner, data_of)
-        here["additionalProperties"] = _merged(extra, rest, root, inner, depth - 1, data_of)
+        here["additionalProperties"] = _merge_schemas(extra, rest, root, inner, depth - 1, data_of)
     lists = [element for value in values if isinstance(value, list) for element in value]
     if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
-        here["items"] = _merged(
+        here["items"] = _merge_schemas(
             here.get("items") or {}, found.get("items", {}), root, lists, depth - 1, data_of
         )
     return here

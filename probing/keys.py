@@ -124,7 +124,7 @@ def shared_data_keys(
         and _are_alike(objects)
     ):
         return keys - frozenset(words)  # names may be words: records of one shape stand in a map
-    counted = _counted(keys)
+    counted = _find_counted_words(keys)
     data = frozenset(key for key in keys if _DATA.fullmatch(key))
     odd = frozenset(
         key for key in keys - data if key not in words and not _is_spoken(key, words, counted)
@@ -209,7 +209,7 @@ def _is_written(key: str, words: Collection[str]) -> bool:
     )  # `Ship Date`, and not `Alice Miller`
 
 
-def _counted(keys: Collection[str]) -> frozenset[str]:
+def _find_counted_words(keys: Collection[str]) -> frozenset[str]:
     """Return the words with a number behind them that come with another number, or without: `line1`, `line2`."""
     words = {word for key in keys for word in snake(key).split("_")}
     bare = Counter(word.rstrip("0123456789") for word in words)
@@ -262,12 +262,12 @@ def _shared(objects: Sequence[JsonObject], keys: Collection[str], *, known: int)
     if known <= len(keys):
         return frozenset()
     spelled = [key for key in keys if _IDENTIFIER.fullmatch(key)]
-    records = _different(objects) if spelled else []
+    records = _drop_duplicates(objects) if spelled else []
     if len(records) < _RECORDS:
         return frozenset()
     return frozenset(key for key in spelled if all(key in record for record in records))
 
 
-def _different(objects: Sequence[JsonObject]) -> list[JsonObject]:
+def _drop_duplicates(objects: Sequence[JsonObject]) -> list[JsonObject]:
     """Return the objects without repetitions."""
     return list({json.dumps(one, sort_keys=True): one for one in objects[:_MOST_COMPARED]}.values())

@@ -121,15 +121,15 @@ class Flows:
 
     def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
         self._pools = pools
-        self._takers = [taker for taker in _takers(facts) if taker.linkable]
+        self._argument_profiles = [taker for taker in _argument_profiles(facts) if taker.linkable]
         self._sources = list(_sources(pools))
 
     def links(self) -> dict[str, list[Link]]:
         """The links that follow from all samples, by the tool that takes the value; of one argument the best first."""
         found: dict[str, list[Link]] = {}
-        for taker in self._takers:
+        for taker in self._argument_profiles:
             ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
-            for source, named in self._feeding(taker):
+            for source, named in self._find_sources(taker):
                 for place in source.places:
                     held = sum(text in place.values for text in taker.took)
                     if place.tool != taker.tool.name:
@@ -144,7 +144,7 @@ class Flows:
     def tests(self) -> list[tuple[str, Arguments]]:
         """Calls worth making to confirm links that names suggest, the likeliest first."""
         planned: list[tuple[int, str, Arguments]] = []
-        for taker in self._takers:
+        for taker in self._argument_profiles:
             if (base := _base(taker)) is not None:
                 tried = enumerate(self._trials(taker, base))
                 planned += [
@@ -154,13 +154,13 @@ class Flows:
             (tool, arguments) for _, tool, arguments in sorted(planned, key=lambda entry: entry[0])
         ]
 
-    def _feeding(self, taker: Taker) -> list[tuple[Source, bool]]:
+    def _find_sources(self, taker: Taker) -> list[tuple[Source, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
         named = [source for source in self._sources if self._confirmed(taker, source)]
         others = [
             source
             for source in self._sources
-            if source not in named and self._by_values(taker, source)
+            if source not in named and self._is_confirmed_by_values(taker, source)
         ]
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
@@ -176,20 +176,20 @@ class Flows:
             return telling
         if of_ids or taker.name.own in POSITIONS:
             return True
-        return telling and not self._takes_anything(taker)
+        return telling and not self._accepts_anything(taker)
 
-    def _by_values(self, taker: Taker, source: Source) -> bool:
+    def _is_confirmed_by_values(self, taker: Taker, source: Source) -> bool:
         accepted = taker.took.keys() & source.ids
         if (
             len(accepted) < 2
             or taker.hidden(source)
             or source.texts & taker.refused
-            or self._takes_anything(taker)
+            or self._accepts_anything(taker)
         ):
             return False
         return len(taker.missed & source.texts) <= len(accepted)
 
-    def _takes_anything(self, taker: Taker) -> bool:
+    def _accepts_anything(self, taker: Taker) -> bool:
         """Whether an argument accepted a made-up value that no other tool's response holds."""
         made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
         return any(
@@ -201,7 +201,7 @@ class Flows:
         """Values to try on one argument: of sources that may feed it by their names, nearest first, then of lists."""
         sure = any(distinctive(held.value) for held in taker.took.values())
         fits = Fits(taker.tool, taker.argument)
-        known = [source for source, _ in self._feeding(taker)]
+        known = [source for source, _ in self._find_sources(taker)]
         beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
         open_: list[tuple[float, str, Source]] = []
         for source in self._sources:
@@ -228,7 +228,7 @@ class Flows:
                 yield value
 
 
-def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
+def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
     """All arguments that were given to a tool, or may be, with what came of it."""
     for tool in facts.values():
         for name, argument in tool.arguments.items():

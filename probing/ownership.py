@@ -238,7 +238,7 @@ class Ledger:
         if tool not in self.writes:
             return ""
         self._take()
-        judge = self._refuses_to_create if self.kinds[tool] == "create" else self._refuses_to_change
+        judge = self._creation_refusal if self.kinds[tool] == "create" else self._change_refusal
         why = judge(tool, arguments)
         if why:
             self.last[tool] = why
@@ -269,7 +269,7 @@ class Ledger:
         names = self._protocols[tool].parameters
         return [name for name in names if self.names_it(tool, name) and snake(name) not in _UNNAMED]
 
-    def _refuses_to_create(self, tool: str, arguments: JsonObject) -> str:
+    def _creation_refusal(self, tool: str, arguments: JsonObject) -> str:
         if self._is_fixed(tool) and any(self._same_address(read, tool) for read in self._single):
             return "a read of the same address shows one record, which it would write over"
         for name in self.named_by(tool):
@@ -302,7 +302,7 @@ class Ledger:
             )
         return ""
 
-    def _refuses_to_change(self, tool: str, arguments: JsonObject) -> str:
+    def _change_refusal(self, tool: str, arguments: JsonObject) -> str:
         mine = 0
         for name, value in arguments.items():
             for key, part in parts_of(name, value):
@@ -314,7 +314,7 @@ class Ledger:
                 )
                 if (names_it or text) and not self.is_own(tool, key, part):
                     return f"{key!r} is of nothing that was shown to carry this probing's mark"
-                new = self._is_fixed(tool) and not self._is_made(
+                new = self._is_fixed(tool) and not self._is_created_id(
                     tool, key, part
                 )  # `PUT /profile` renames somebody
                 mine += (
@@ -349,9 +349,9 @@ class Ledger:
                 self.is_own(tool, key, part, born=born) for key, part in parts_of(argument, value)
             )
         plain = (isinstance(value, bool) or value is None) and not self.names_it(tool, argument)
-        return plain or self.mark.on(value) or self._is_made(tool, argument, value, born=born)
+        return plain or self.mark.on(value) or self._is_created_id(tool, argument, value, born=born)
 
-    def _is_made(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
+    def _is_created_id(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         noun = self.noun_of(tool, argument)
         text = text_of(value)
         known = (pair for one in self._made for pair in (one.ids | one.given if born else one.ids))
@@ -409,13 +409,13 @@ class Ledger:
                 continue
             if sample.tool in self.writes and not (sample.done and refusal_in(sample.response)):
                 if self.kinds[sample.tool] != "remove":
-                    self._take_write(sample)
+                    self._read_write(sample)
                 elif sample.done:
-                    self._take_away(sample)
+                    self._read_removal(sample)
             if sample.done:
-                self._take_answer(sample)
+                self._read_answer(sample)
 
-    def _take_write(self, sample: Sample) -> None:
+    def _read_write(self, sample: Sample) -> None:
         tool = sample.tool
         noun = self._nouns[sample.tool]
         updates = self.kinds[sample.tool] == "update"
@@ -430,7 +430,7 @@ class Ledger:
         foreign = any(
             not self.mark.on(part) and alike(self.noun_of(tool, key), noun) for key, part in named
         )
-        if not self._acted(sample) or (updates and (of_known or foreign)):
+        if not self._may_have_acted(sample) or (updates and (of_known or foreign)):
             return  # it did nothing, or changed a record that is known already
         given = {one for one in own if self._met.get(one, sample.number) >= sample.number}
         key = self._key(sample)
@@ -456,7 +456,7 @@ class Ledger:
                 )
         self._made.append(made)
 
-    def _acted(self, sample: Sample) -> bool:
+    def _may_have_acted(self, sample: Sample) -> bool:
         """Whether a call may have done something: it was done, or nobody knows."""
         binding = self._protocols[sample.tool].binding
         said_no = isinstance(binding, PythonBinding) or (
@@ -471,7 +471,7 @@ class Ledger:
         sent = {text_of(part) for _, part in _parts(sample.plain)}
         found = records(sample.response if sample.done else None, top=True)
         ids = {
-            one for record, around in found for one in self._own_ids(record, {noun, around}, noun)
+            one for record, around in found for one in self._record_ids(record, {noun, around}, noun)
         }
         return {one for one in ids if one[1] not in sent}
 
@@ -480,7 +480,7 @@ class Ledger:
         ids = [pair for pair in parts if snake(pair[0]).rpartition("_")[2] in ID_WORDS]
         return frozenset(text_of(part) for _, part in ids or parts)
 
-    def _take_away(self, sample: Sample) -> None:
+    def _read_removal(self, sample: Sample) -> None:
         # Of `DELETE /buckets/{bucket_id}/records/{id}` the record is gone, and the bucket that it stood in is not.
         parts = [
             (k, p)
@@ -523,7 +523,7 @@ class Ledger:
             f"{{{wire}}}" in part for part in last
         )
 
-    def _take_answer(self, sample: Sample) -> None:
+    def _read_answer(self, sample: Sample) -> None:
         tool = sample.tool
         shows = sample.tool not in self.writes
         if shows:
@@ -554,7 +554,7 @@ class Ledger:
         known = [
             one
             for one in before
-            if (one.ids | one.given).intersection(self._own_ids(record, nouns, one.noun))
+            if (one.ids | one.given).intersection(self._record_ids(record, nouns, one.noun))
         ]
         for made in known[:1] or before:
             found, is_it = self._of(made, record, nouns)
@@ -570,7 +570,7 @@ class Ledger:
         """The ids of a record, and whether it is what these calls made."""
         begun = made.calls[0].number
         mine = {text_of(part) for call in made.calls for _, part in _parts(call.plain)}
-        found = {one for one in self._own_ids(record, nouns, made.noun)
+        found = {one for one in self._record_ids(record, nouns, made.noun)
                  if self._met.get(one, begun) >= begun and (one[1] not in mine or self.mark.on(one[1]))}  # fmt: skip
         names = {snake(name): value for name, value in record.items()}
         held = any(self.mark.on(value) for value in record.values())
@@ -584,7 +584,7 @@ class Ledger:
                 return found & made.given, True
         return set(), False
 
-    def _own_ids(self, record: JsonObject, nouns: Collection[str], noun: str) -> Iterator[Id]:
+    def _record_ids(self, record: JsonObject, nouns: Collection[str], noun: str) -> Iterator[Id]:
         """The ids of a record itself, under the noun of what was made; not those by which it points to others."""
         fields = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(record)]
         its = [

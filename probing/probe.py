@@ -173,13 +173,13 @@ class _Probing:
             before = session.log.sent
             session.round = number
             self._each(self._waiting(self._reads), partial(discover, session))
-            self._each(self._answering(self._reads), self._sharpen)
+            self._each(self._answered_tools(self._reads), self._sharpen)
             if number:
                 self._test_links()
             makers = self._waiting(self._allowed(self._writes.makers()))
             if number or not session.settings.rounds:
                 self._each(makers, self._writes.make)
-                self._each(self._answering(makers), self._sharpen)
+                self._each(self._answered_tools(makers), self._sharpen)
                 self._each(self._waiting(self._reads), self._look_again)
             if not self._waiting([*self._reads, *makers]) or (
                 number and session.log.sent == before
@@ -238,7 +238,7 @@ class _Probing:
     def _persevere(self, name: str) -> None:
         """Go on with ids that other tools gave, each of which may be the one of which the tool knows something."""
         discover(self._session, name, attempts=PERSEVERANCE)
-        if self._answering([name]):
+        if self._answered_tools([name]):
             self._sharpen(name)
 
     def _sharpen(self, name: str) -> None:
@@ -271,7 +271,7 @@ class _Probing:
         """The paper's B."""
         return [name for name in tools if not self._session.facts(name).fruitful]
 
-    def _answering(self, tools: Iterable[str]) -> list[str]:
+    def _answered_tools(self, tools: Iterable[str]) -> list[str]:
         """The paper's H."""
         return [name for name in tools if self._session.facts(name).fruitful]
 

@@ -109,7 +109,7 @@ class Session:
         if tool not in self.ledger.writes:
             return arguments
         return {
-            name: self._marked(self.facts(tool), name, value) for name, value in arguments.items()
+            name: self._mark_value(self.facts(tool), name, value) for name, value in arguments.items()
         }
 
     def choices(
@@ -165,7 +165,7 @@ class Session:
                 )
         return given
 
-    def _marked(self, facts: ToolFacts, name: str, value: Value) -> Value:
+    def _mark_value(self, facts: ToolFacts, name: str, value: Value) -> Value:
         key = self.ledger.names_it(facts.name, name)
         found = value.origin.kind not in (
             "generated",
@@ -187,13 +187,13 @@ class Session:
         listed = candidates(
             facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested
         )
-        return self._of_ours(facts, name, listed) if writes else listed
+        return self._prefer_own(facts, name, listed) if writes else listed
 
-    def _of_ours(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
+    def _prefer_own(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
         """Values for a write: marked ones before those of what is there; of what it is to name, nothing else."""
         tool = facts.name
         ledger = self.ledger
-        pairs = [(value, self._marked(facts, name, value)) for value in values]
+        pairs = [(value, self._mark_value(facts, name, value)) for value in values]
         by_id = ledger.refers(tool, name)
         if ledger.names_it(
             tool, name
@@ -239,7 +239,7 @@ def next_arguments(
 
     None where there are none: an argument without any value, or all combinations were tried.
     """
-    for wanted in _sets(session, facts):
+    for wanted in _argument_sets(session, facts):
         whole = {
             name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)
         }
@@ -252,7 +252,7 @@ def next_arguments(
     return None
 
 
-def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
+def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
     """Which arguments to give: those needed. Where that was refused without a reason, more of them too.
 
     Then the set that was tried least goes first: no reply tells which argument is to blame.

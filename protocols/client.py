@@ -71,7 +71,7 @@ class Invoker:
                     named = f"{binding.function!r} of the Python module {binding.module!r}"
                     advice = "name the module itself as a tool source if you trust it."
                     return partial(
-                        _refuse, f"{protocol.name} runs {named}, which you did not name; {advice}"
+                        _raise_not_run, f"{protocol.name} runs {named}, which you did not name; {advice}"
                     )
                 return _python_call(
                     protocol.name, function, reads=bool(declared), mask=self._keyring.mask
@@ -86,7 +86,7 @@ class Invoker:
             case None:
                 shown = docs_page("reference/protocols#bindings")
                 problem = f"the tool {protocol.name!r} has no binding, so it cannot be called; {shown} shows one."
-                return partial(_refuse, problem)
+                return partial(_raise_not_run, problem)
 
     def close(self) -> None:
         """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
@@ -100,7 +100,7 @@ class Invoker:
         self.close()
 
 
-def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
+def _raise_not_run(problem: str, _arguments: JsonObject) -> NoReturn:
     raise ToolError(None, problem, outcome="not_run")
 
 
@@ -224,7 +224,7 @@ class HttpCall:
         return command
 
 
-async def _gathered(items: AsyncIterator[object]) -> list[object]:
+async def _collect_async(items: AsyncIterator[object]) -> list[object]:
     return [item async for item in items]
 
 
@@ -247,7 +247,7 @@ def _python_call(
             raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
         try:
             result = function(*values, **named)
-            result = _gathered(result) if inspect.isasyncgen(result) else result
+            result = _collect_async(result) if inspect.isasyncgen(result) else result
             if inspect.iscoroutine(result):
                 import asyncio  # for functions that need it alone: every command would wait for it
 

@@ -70,7 +70,7 @@ def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
     return tool
 
 
-def _hoisted(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
+def _hoist_definitions(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
     """`schema` with its `$defs` moved to `shared`, under their own names where nothing else has these."""
     before = ""
     while True:
@@ -89,7 +89,7 @@ def _hoisted(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str
 def _operation(
     protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]
 ) -> dict[str, Any]:
-    properties = _hoisted(protocol.input_schema, protocol.name, components).get("properties", {})
+    properties = _hoist_definitions(protocol.input_schema, protocol.name, components).get("properties", {})
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
         parameters.append(
@@ -184,4 +184,4 @@ def _responses(
 
 def _content(schema: JsonObject, components: dict[str, Any], owner: str) -> dict[str, Any]:
     media = "text/plain" if schema == {"type": "string"} else "application/json"
-    return {media: {"schema": _hoisted(schema, owner, components)}}
+    return {media: {"schema": _hoist_definitions(schema, owner, components)}}

@@ -227,7 +227,7 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
     places: dict[str, list[_Place]] = {}
     for protocol in protocols:
-        for key, place in _produced(protocol, collections):
+        for key, place in _iter_keyed_places(protocol, collections):
             places.setdefault(key, []).append(place)
     for found in places.values():
         found.sort(key=lambda place: place.rank)
@@ -263,7 +263,7 @@ def _links(
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
 
-def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
+def _iter_keyed_places(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
     """Every place in a tool's response that has a key, with the key."""
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",

@@ -178,8 +178,8 @@ def check_above(path: Path) -> None:
     Raises:
         NotPrivate: another user can, in one of the folders above it. Says the repairing command.
     """
-    owners = {0, os.geteuid(), *_unmapped()}
-    for above in _above(path):
+    owners = {0, os.geteuid(), *_unmapped_user()}
+    for above in _folders_above(path):
         try:
             status = above.lstat()
         except FileNotFoundError:
@@ -229,12 +229,12 @@ def _repair(repair: str, path: Path, status: os.stat_result) -> str:
     return f"user {owner}, its owner, can repair it with 'chmod go-w'; or {_ELSEWHERE}"
 
 
-def _above(path: Path) -> Iterator[Path]:
+def _folders_above(path: Path) -> Iterator[Path]:
     """Yield the folders above `path`, as it is written and as it is once links are followed, each once."""
     yield from dict.fromkeys([*path.parents, *path.resolve().parents])
 
 
-def _unmapped() -> set[int]:
+def _unmapped_user() -> set[int]:
     """Return the user id of everybody who has none in a user namespace, where there are such; else nothing.
 
     In a container without root on the host, the host's own folders (`/`) seem to belong to that user.

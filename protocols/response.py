@@ -98,7 +98,7 @@ class Answer:
             return self.trouble
         text = self.text()
         try:
-            text = _essence(parse(text), depth=6)
+            text = _summarize_error(parse(text), depth=6)
         except ValueError:
             if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
                 text = html.unescape(re.sub(_TAGS, " ", text))
@@ -228,17 +228,17 @@ def phrase(status: int | None) -> str:
     return responses.get(status or 0, "no explanation")
 
 
-def _essence(value: Json, *, depth: int) -> str:
+def _summarize_error(value: Json, *, depth: int) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and depth:
-        return "; ".join(_essence(item, depth=depth - 1) for item in value[:10])
+        return "; ".join(_summarize_error(item, depth=depth - 1) for item in value[:10])
     if isinstance(value, dict) and depth:
         if (
             isinstance(value.get("loc"), list) and "msg" in value
         ):  # FastAPI's and pydantic's way of naming a field
             return f"{'.'.join(map(str, value['loc']))}: {value['msg']}"
-        said = [_essence(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)]
+        said = [_summarize_error(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)]
         if said := [text for text in dict.fromkeys(said) if text]:
             return "; ".join(said)
     return json.dumps(value, ensure_ascii=False)

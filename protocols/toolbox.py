@@ -63,7 +63,7 @@ class Tool:
     def identity(self) -> str:
         """A digest of its source, its name and what it calls, so that a tool can be known again."""
         return sha256(
-            repr((self.source, self.protocol.name, self.place, self._homeless)).encode()
+            repr((self.source, self.protocol.name, self.place, self._binding_without_origin)).encode()
         ).hexdigest()[:32]
 
     @cached_property
@@ -73,14 +73,14 @@ class Tool:
         A query may choose the operation, so it counts too; a secret in it cannot be read from the digest. What counts
         is the same whichever way the protocol was stored.
         """
-        binding = None if self._homeless is None else asdict(self._homeless)
+        binding = None if self._binding_without_origin is None else asdict(self._binding_without_origin)
         known = json.dumps(
-            [self.place, type(self._homeless).__name__, binding], sort_keys=True, default=str
+            [self.place, type(self._binding_without_origin).__name__, binding], sort_keys=True, default=str
         )
         return sha256(known.encode()).hexdigest()[:32]
 
     @property
-    def _homeless(self) -> Binding | None:
+    def _binding_without_origin(self) -> Binding | None:
         """The binding; of a service that this process has started, without its origin."""
         binding = self.protocol.binding
         if (

@@ -95,7 +95,7 @@ def covers(home: Origin, origin: Origin) -> bool:
 def is_near(address: str) -> bool:
     """Whether an IP address belongs to this machine or to its own networks, and not to the internet."""
     ip = _read(address)
-    return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _keeps_secrets(ip)
+    return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _is_metadata_address(ip)
 
 
 def claims_near(host: str) -> bool:
@@ -132,7 +132,7 @@ def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
         return not (is_near(address) or _is_own(address))
     if host in homes or not is_near(address):
         return True
-    return claims_near(host) and not _keeps_secrets(_read(address))
+    return claims_near(host) and not _is_metadata_address(_read(address))
 
 
 def _is_own(address: str) -> bool:
@@ -158,5 +158,5 @@ def _read(address: str) -> IPv4Address | IPv6Address:
     return ip.ipv4_mapped or ip.sixtofour or ip
 
 
-def _keeps_secrets(ip: IPv4Address | IPv6Address) -> bool:
+def _is_metadata_address(ip: IPv4Address | IPv6Address) -> bool:
     return any(ip in network for network in _SECRETS)

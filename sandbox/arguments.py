@@ -73,8 +73,8 @@ class Contract:
             }
         self._aliases = {name: alias for alias, name in self.arguments.items()}
         # What a format means differs between services: of arguments they judge it themselves.
-        self._input = _judge(root, formats=False)
-        self._output = None if protocol.output_schema is None else _judge(protocol.output_schema)
+        self._input = _build_validator(root, formats=False)
+        self._output = None if protocol.output_schema is None else _build_validator(protocol.output_schema)
 
     def accept(
         self, given: JsonObject, unsendable: Mapping[str, str] | None = None
@@ -194,7 +194,7 @@ def _wanted(kinds: tuple[str, ...]) -> str:
     )
 
 
-def _judge(schema: JsonObject, *, formats: bool = True) -> Judge | None:
+def _build_validator(schema: JsonObject, *, formats: bool = True) -> Judge | None:
     try:
         return Judge(schema, formats=formats)
     except ValueError:

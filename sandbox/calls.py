@@ -126,20 +126,20 @@ class Calls:
         """
         tool = opened.tool
         try:
-            sent = self._deliver(opened)
+            sent = self._deliver_call(opened)
             value = tool.unwrap(sent.response)
             encoded = encode(value)
         except ToolError as error:
             return self._failed(opened, error)
         except StillUnknown as problem:
-            return self._doubtful(opened, problem)
+            return self._reply_unknown_outcome(opened, problem)
         except Paused as pause:
             self._failed(opened, pause, "not_run")
-            raise _paused(opened, type(pause).__name__, str(pause)) from pause
+            raise _pause_run(opened, type(pause).__name__, str(pause)) from pause
         except (AtcError, Closed):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
-            return self._failed(opened, _unforeseen(tool, error))
+            return self._failed(opened, _unexpected_error(tool, error))
         drift = opened.terms.drift(sent.response)
         self._record(
             self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note)
@@ -208,7 +208,7 @@ class Calls:
             )
         return self._tools[call.tool]
 
-    def _deliver(self, opened: Open) -> Sent:
+    def _deliver_call(self, opened: Open) -> Sent:
         """Send the call, where the tool's gate lets it through and a write was not done before."""
         asked = opened.asked
         tool = opened.tool
@@ -218,16 +218,16 @@ class Calls:
         if tool.admit is not None and earlier is None:
             tool.admit(arguments)
         if journal.effects is None or not tool.protocol.writes:
-            self._intend(opened, None)
+            self._record_intent(opened, None)
             return Sent(self._make(opened, arguments))
         sending = Sending(
             tool=tool, arguments=arguments, earlier=earlier, make=lambda: self._make(opened, arguments),
-            intend=lambda baseline: self._intend(opened, baseline),
+            intend=lambda baseline: self._record_intent(opened, baseline),
             results=lambda: [call.result for call in journal.completed() if call.tool == asked.tool],
         )  # fmt: skip
         return journal.effects.send(sending)
 
-    def _intend(self, opened: Open, baseline: Json) -> None:
+    def _record_intent(self, opened: Open, baseline: Json) -> None:
         asked = opened.asked if baseline is None else replace(opened.asked, baseline=baseline)
         self._prepare(asked, complete=False)
         with self._lock:
@@ -252,7 +252,7 @@ class Calls:
         except (ToolError, Paused, AtcError):
             raise
         except Exception as error:
-            raise _unforeseen(tool, error) from error
+            raise _unexpected_error(tool, error) from error
         finally:
             if token is not None:
                 idempotency_key.reset(token)
@@ -263,7 +263,7 @@ class Calls:
             response = json.loads(encode(response))
         return response
 
-    def _doubtful(self, opened: Open, problem: StillUnknown) -> Reply:
+    def _reply_unknown_outcome(self, opened: Open, problem: StillUnknown) -> Reply:
         """A write that may or may not have taken effect: the run pauses, unless it was told to go on.
 
         Raises `RunEnded`: the run pauses.
@@ -275,7 +275,7 @@ class Calls:
             f"{opened.asked.tool} may or may not have taken effect: its answer was lost"
             f" ({shorten(reply.error or '', 200)}), and {problem.why}. It is not sent any more."
         )
-        raise _paused(opened, UNKNOWN_OUTCOME, message) from problem
+        raise _pause_run(opened, UNKNOWN_OUTCOME, message) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> Reply:
         """A value for the program, or a preview of one that is too large.
@@ -332,14 +332,14 @@ class Calls:
         )  # fmt: skip
 
 
-def _paused(opened: Open, type_: str, message: str) -> RunEnded:
+def _pause_run(opened: Open, type_: str, message: str) -> RunEnded:
     at = (Frame(line=opened.asked.line),)
     return RunEnded(
         Failure(kind="paused", type=type_, message=message, call=opened.asked.index, frames=at)
     )
 
 
-def _unforeseen(tool: Tool, error: Exception) -> ToolError:
+def _unexpected_error(tool: Tool, error: Exception) -> ToolError:
     """What a tool raised that is no `ToolError`; after a write nobody knows what it did."""
     outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
     return ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome)

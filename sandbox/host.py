@@ -215,7 +215,7 @@ class _Run:
                         self.value = value
                         self._end(None)
                     case Failure() as told:
-                        self._end(_Told(self._failure(told)))
+                        self._end(_ProgramFailed(self._failure(told)))
         except Closed:  # it was ended while a tool worked
             pass
         except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
@@ -291,7 +291,7 @@ class _Run:
             self._over = True
             self._how = how
         try:
-            if how is not None and not isinstance(how, _Told):
+            if how is not None and not isinstance(how, _ProgramFailed):
                 self._calls.hold_back()
         except BaseException as error:  # noqa: BLE001 - the journal takes nothing: the caller's thread raises it
             self._how = error
@@ -327,7 +327,7 @@ class _Run:
         return replace(told, frames=own, call=told.call if known else None, hints=hints)
 
 
-class _Told(wire.RunEnded):
+class _ProgramFailed(wire.RunEnded):
     """The program's own failure, as its process told it. What it began goes on, as after its last line."""
 
 

@@ -69,7 +69,7 @@ class Journal:
     _lost: dict[str, ToolCall] = field(default_factory=dict)
     _failed: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
-    _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
+    _unstored_run_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
@@ -95,7 +95,7 @@ class Journal:
             and (writes or entry.history == place.history)
         ):
             return again(entry.call, call)
-        if (failed := self._failed_before(call, writes=writes)) is not None:
+        if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
             return again(failed, call)
         if entry is None and (lost := self._lost.get(place.key)) is not None:
             said = f"not sent: an equal call is without an outcome ({lost.error})"
@@ -118,7 +118,7 @@ class Journal:
             self._history = (*self._history, key)
         return place
 
-    def _failed_before(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
+    def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.settled[call.index] if call.index < len(self.settled) else None
         was = was or self._failed.get((self.execution, call.index))
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
@@ -137,7 +137,7 @@ class Journal:
     def key(self, index: int) -> str:
         """The idempotency key of an open call: one for each call of the run, whichever execution makes it."""
         place = self._places[index]
-        text = f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}"
+        text = f"{self.run or self._unstored_run_id}\n{place.occurrence}\n{place.key}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def record(self, call: ToolCall, *, complete: bool) -> None:
@@ -190,7 +190,7 @@ class Journal:
 
     def completed(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
-        return [entry.call for _, _, entry in self._entered() if entry.call.outcome == "done"]
+        return [entry.call for _, _, entry in self._entries_in_order() if entry.call.outcome == "done"]
 
     def writes(self) -> tuple[ToolCall, ...]:
         """Every write that took effect, or may have, over all executions, in order of issue."""
@@ -209,11 +209,11 @@ class Journal:
     def _written(self) -> list[tuple[str, int, _Entry]]:
         return [
             one
-            for one in self._entered()
+            for one in self._entries_in_order()
             if one[2].writes and one[2].call.outcome in ("done", "unknown")
         ]
 
-    def _entered(self) -> list[tuple[str, int, _Entry]]:
+    def _entries_in_order(self) -> list[tuple[str, int, _Entry]]:
         # Copies: another thread's call may come out meanwhile.
         found = [
             (key, k, entry)

@@ -224,42 +224,42 @@ def judge(
     """
     # The arguments that a record shows: those that the write's own answer has, or where it is not known, any.
     fields = record_fields(tool.protocol) or {
-        key for record in _records(after, ()) for key in record
+        key for record in _records_with_fields(after, ()) for key in record
     }
     named = {
         name: value for name, value in arguments.items() if name in fields and value is not None
     }
     if not named:
         return Shown("unclear", f"{read.alias} shows none of its arguments")
-    now = _records(after, named)
-    before = None if baseline is None else _records(baseline[0], named)
+    now = _records_with_fields(after, named)
+    before = None if baseline is None else _records_with_fields(baseline[0], named)
     binding = tool.protocol.binding
     method = binding.method if isinstance(binding, HttpBinding) else "POST"
     if method == "DELETE":
-        if _matching(named, now):
+        if _matching_records(named, now):
             return Shown("absent", f"{read.alias} shows it still there")
-        if was := _matching(named, before or []):
+        if was := _matching_records(named, before or []):
             return _done(tool, read, was[0], "shows it no more")
         return Shown("unclear", f"{read.alias} does not show it, and did not before")
     if updates := method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
         place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
         if place and before is not None:
             # Its own record tells; the others may be changed meanwhile by whoever wants.
-            before = _matching(place, before)
-            now = _matching(place, now)
+            before = _matching_records(place, before)
+            now = _matching_records(place, now)
         candidates = now
         changed = before is None or bool(added(before, now) or added(now, before))
     elif before is None:
         return Shown("unclear", f"{read.alias} could not be asked before it was sent")
     else:
         explained = {
-            sorted_json(record) for result in results for record in _records(result, named)
+            sorted_json(record) for result in results for record in _records_with_fields(result, named)
         }
         candidates = [
             record for record in added(before, now) if sorted_json(record) not in explained
         ]
         changed = bool(candidates)
-    if found := _matching(named, candidates):
+    if found := _matching_records(named, candidates):
         return _done(tool, read, found[0], "shows it")
     if changed or not (_is_whole(read, after) or (updates and now)):
         return Shown("unclear", f"{read.alias} does not tell")
@@ -286,7 +286,7 @@ def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Shown:
     return Shown("unclear", f"{read.alias} shows that it took effect, but not what it answered")
 
 
-def _records(value: Json, named: Collection[str]) -> list[JsonObject]:
+def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject]:
     """The objects anywhere in `value` that have a field for each of the arguments."""
     return [
         part
@@ -295,7 +295,7 @@ def _records(value: Json, named: Collection[str]) -> list[JsonObject]:
     ]
 
 
-def _matching(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
+def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
     """The records whose fields have these values; `True` is not 1."""
 
     def has(record: JsonObject, name: str, value: Json) -> bool:

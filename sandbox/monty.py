@@ -77,7 +77,7 @@ class _Pool:
             "request_timeout": TURN_SECONDS,
         }
         try:
-            self._pool = _api().Monty(binary_path=_quiet(Path(self._folder.name)), **most)
+            self._pool = _import_monty().Monty(binary_path=_write_quiet_worker(Path(self._folder.name)), **most)
             self._pool.__enter__()
         except Exception as error:
             raise SandboxUnavailable(
@@ -91,7 +91,7 @@ class _Pool:
         self._folder.cleanup()
 
 
-def _quiet(folder: Path) -> Path:
+def _write_quiet_worker(folder: Path) -> Path:
     """A script that starts a worker without our stderr, on which it would tell of a program that needs much memory."""
     binary = importlib.import_module("pydantic_monty._binary").find_monty_binary()
     script = folder / "monty"
@@ -107,7 +107,7 @@ def unavailable() -> str | None:
     return None
 
 
-def _api() -> Any:
+def _import_monty() -> Any:
     """The extra, imported only where a program runs."""
     return importlib.import_module("pydantic_monty")
 
@@ -182,7 +182,7 @@ class _Interpreter:
                 finally:
                     with self._state:
                         self._pid = None
-        except _api().MontyError as error:
+        except _import_monty().MontyError as error:
             return self._last_word(error)
         except (OSError, EOFError):
             raise
@@ -192,7 +192,7 @@ class _Interpreter:
             )
 
     def _drive(self, session: Any) -> dict[str, Any]:
-        api = _api()
+        api = _import_monty()
         for text in self._saved.values():
             session.feed_run(text)
         step: Any = session.feed_start(self._source, print_callback=self._print)
@@ -206,7 +206,7 @@ class _Interpreter:
             else:
                 step = step.resume()
         try:
-            return {"done": plain(_bounded(step.output))}
+            return {"done": plain(_require_bounded(step.output))}
         except ValueError:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
@@ -223,12 +223,12 @@ class _Interpreter:
                 raise EOFError
             return {"return_value": None}
         if name == "input":
-            return _raised(
+            return _exception_reply(
                 "RuntimeError",
                 "input() is not available: nobody is there to answer; print the result",
             )
         if name not in self._tools:
-            return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
+            return _exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
         line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
         within = ""
         if (
@@ -237,14 +237,14 @@ class _Interpreter:
             line = 0
             within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         try:
-            _bounded([args, asked.kwargs])
+            _require_bounded([args, asked.kwargs])
             if args:
-                return _raised(
+                return _exception_reply(
                     "TypeError", keywords_only(name, self._tools[name], args, asked.kwargs)
                 )
             reply = self._frames.call(name, asked.kwargs, (line, within))
         except ValueError:
-            return _raised(
+            return _exception_reply(
                 "ValueError", f"{name}() was given arguments that are too large, or no JSON"
             )
         if "error" not in reply:
@@ -255,7 +255,7 @@ class _Interpreter:
         status = reply["status"]
         said = sendable(reply["error"] if status is None else f"HTTP {status}: {reply['error']}")
         self._failed[said] = reply["id"]
-        return _raised("RuntimeError", said)
+        return _exception_reply("RuntimeError", said)
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
@@ -263,7 +263,7 @@ class _Interpreter:
                 self._frames.output.write(sendable(text))
 
     def _last_word(self, error: Any) -> dict[str, Any]:
-        api = _api()
+        api = _import_monty()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
                 return last_word("limit", "cpu_seconds", "", [])
@@ -299,7 +299,7 @@ class _Interpreter:
         return last_word("exception", type_, text, frames)
 
 
-def _bounded(value: Any) -> Any:
+def _require_bounded(value: Any) -> Any:
     """`value`, where it is plain data and all its parts and characters fit into one frame.
 
     A few bytes in the interpreter may be endless when they are written out (`x = [x, x]`).
@@ -327,5 +327,5 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def _raised(type_: str, text: str) -> dict[str, Any]:
+def _exception_reply(type_: str, text: str) -> dict[str, Any]:
     return {"exc_type": type_, "message": sendable(text)}

@@ -135,7 +135,7 @@ def _compare(recorded: Trace, trace: Trace) -> None:
     for expected, got in zip(recorded.calls, trace.calls, strict=False):
         # What the host refuses for its arguments never reaches the journal.
         if (expected.error is None) != (got.error is None) or expected.tool != got.tool:
-            raise Diverged(got.index, _with_error(expected), _with_error(got))
+            raise Diverged(got.index, _with_recorded_error(expected), _with_recorded_error(got))
     if _end(recorded) != _end(trace):
         raise Diverged(len(trace.calls), _end(recorded), _end(trace))
     if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
@@ -144,7 +144,7 @@ def _compare(recorded: Trace, trace: Trace) -> None:
         )
 
 
-def _with_error(call: ToolCall) -> str:
+def _with_recorded_error(call: ToolCall) -> str:
     return shown(call) if call.error is None else f"{shown(call)}, which fails with {call.error!r}"
 
 

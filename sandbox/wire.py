@@ -152,7 +152,7 @@ def parse(line: bytes) -> Message:
             json.dumps(frame, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise violation("sent a frame that is not JSON") from None
-    if line.count(b"[") + line.count(b"{") > LEVELS and _deeper_than(LEVELS, frame):
+    if line.count(b"[") + line.count(b"{") > LEVELS and _is_deeper_than(LEVELS, frame):
         raise violation(f"sent a frame nested more than {LEVELS} levels deep")
     if type(frame) is not dict:
         raise violation("sent a frame that is no object")
@@ -184,7 +184,7 @@ def _call(frame: dict[str, Any]) -> Call:
     right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
     if (
         not right
-        or not _small(number, line)
+        or not _are_small_integers(number, line)
         or not all(type(text) is str for text in unsendable.values())
     ):
         raise violation("sent a call of the wrong shape")
@@ -209,7 +209,7 @@ def _failed(fail: dict[str, Json]) -> Failure:
             and len(hints) <= MOST_HINTS
         ):
             levels = tuple(map(_frame, frames))
-            found = tuple(map(_hint, hints))
+            found = tuple(map(_parse_hint, hints))
             what = _name(name) or "Exception"
             told = message[:LONGEST_MESSAGE]
             return Failure(
@@ -220,24 +220,24 @@ def _failed(fail: dict[str, Json]) -> Failure:
 
 def _frame(item: Json) -> Frame:
     match item:
-        case [line, str(function)] if _small(line):
+        case [line, str(function)] if _are_small_integers(line):
             return Frame(line=line, function=_name(function))
-        case [line, str(function), column, last, end] if _small(line, column, last, end):
+        case [line, str(function), column, last, end] if _are_small_integers(line, column, last, end):
             return Frame(
                 line=line, function=_name(function), column=column, end_line=last, end_column=end
             )
     raise violation("sent a failure of the wrong shape")
 
 
-def _hint(item: Json) -> Hint:
+def _parse_hint(item: Json) -> Hint:
     match item:
         case [frame, line, column, last, end, call, list(path), int(mark)] if (
-            _small(frame, line, column, last, end, call)
+            _are_small_integers(frame, line, column, last, end, call)
             and type(mark) is int
             and 0 <= mark < 2**32
             and len(path) <= LONGEST_PATH
             and all(
-                _small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path
+                _are_small_integers(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path
             )
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
@@ -245,7 +245,7 @@ def _hint(item: Json) -> Hint:
     raise violation("sent a failure of the wrong shape")
 
 
-def _small(*numbers: Json) -> bool:
+def _are_small_integers(*numbers: Json) -> bool:
     return all(type(number) is int and 0 <= number < LARGEST_NUMBER for number in numbers)
 
 
@@ -257,7 +257,7 @@ def _name(text: str) -> str:
 _NO_NAME = re.compile(r"[^\w.<>…]")
 
 
-def _deeper_than(levels: int, value: Json) -> bool:
+def _is_deeper_than(levels: int, value: Json) -> bool:
     inside = [value]
     while inside and levels >= 0:
         levels -= 1

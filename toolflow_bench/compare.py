@@ -63,7 +63,7 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
         found = estimate(list(known.values()), seed=seed, groups=recipes)
         if found is not None:
             differences[name] = found
-    solved = [(_solved(tasks_a[task]), _solved(tasks_b[task])) for task in shared]
+    solved = [(_is_solved(tasks_a[task]), _is_solved(tasks_b[task])) for task in shared]
     only_a = solved.count((True, False))
     only_b = solved.count((False, True))
     return Comparison(
@@ -92,7 +92,7 @@ def _value(rows: Sequence[Row], metric: Callable[[Row], float | None]) -> float 
     return fmean(values) if values else None
 
 
-def _solved(rows: Sequence[Row]) -> bool:
+def _is_solved(rows: Sequence[Row]) -> bool:
     return fmean(row.correct for row in rows) > 0.5
 
 

@@ -22,7 +22,7 @@ def difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> 
         there = list(found.get(service, {}).get(collection, ()))
         for record in wanted.get(service, {}).get(collection, ()):
             match = next(
-                (index for index, one in enumerate(there) if _same(one, record, tolerance)), None
+                (index for index, one in enumerate(there) if _is_same(one, record, tolerance)), None
             )
             if match is None:
                 beside = f"; there is {_short(there[0])}" if there else ""
@@ -33,15 +33,15 @@ def difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> 
     return None
 
 
-def _same(one: Json, other: Json, tolerance: float) -> bool:
+def _is_same(one: Json, other: Json, tolerance: float) -> bool:
     match one, other:
         case dict(), dict():
             return one.keys() == other.keys() and all(
-                _same(one[key], other[key], tolerance) for key in one
+                _is_same(one[key], other[key], tolerance) for key in one
             )
         case list(), list():
             return len(one) == len(other) and all(
-                map(lambda a, b: _same(a, b, tolerance), one, other)
+                map(lambda a, b: _is_same(a, b, tolerance), one, other)
             )
         case (bool(), _) | (_, bool()):
             return one is other

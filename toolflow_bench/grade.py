@@ -118,14 +118,14 @@ def _number(answer: str, expected: Question) -> Verdict:
     whole = whole_number(answer)
     if whole is not None:
         return _verdict(
-            _near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}"
+            _is_near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}"
         )
     asked = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
     left = list(dict.fromkeys(number for number in found if number not in asked))
     if not left:
         return Verdict(False, "every number of the answer stands in the question")
-    correct = all(_near(number, expected.answer, expected.tolerance) for number in left)
-    return _verdict(correct, expected.answer, _few([f"{number:.12g}" for number in left]))
+    correct = all(_is_near(number, expected.answer, expected.tolerance) for number in left)
+    return _verdict(correct, expected.answer, _shorten_list([f"{number:.12g}" for number in left]))
 
 
 def _text(answer: str, expected: Question) -> Verdict:
@@ -161,7 +161,7 @@ def _text(answer: str, expected: Question) -> Verdict:
     )
     alternatives = _alternatives(rest, known=frozenset() if given_away else frozenset(asked))
     if alternatives:
-        return Verdict(False, f"also names {_few(alternatives)}")
+        return Verdict(False, f"also names {_shorten_list(alternatives)}")
     return Verdict(True, f"says {expected.answer!r}")
 
 
@@ -195,7 +195,7 @@ def _none(answer: str, expected: Question) -> Verdict:
         or new
         or len(said) > MOST_WORDS_OF_NONE
     ):
-        return Verdict(False, f"does not say that there is none: {_few([answer.strip()])}")
+        return Verdict(False, f"does not say that there is none: {_shorten_list([answer.strip()])}")
     return Verdict(True, "says that there is none")
 
 
@@ -204,12 +204,12 @@ def _items(answer: str, expected: Question) -> Verdict:
     wanted = expected.answer
     readings = list(_readings(answer))
     if any(_fits(items, expected) for items in readings) or any(
-        _spells(text, expected) for text in _bodies(answer)
+        _has_expected_words(text, expected) for text in _bodies(answer)
     ):
         return Verdict(True, f"exactly the {len(wanted)} items")
     if not readings:
         return Verdict(False, "no list in the answer")
-    return _verdict(False, wanted, _few([str(item) for item in max(readings, key=len)]))
+    return _verdict(False, wanted, _shorten_list([str(item) for item in max(readings, key=len)]))
 
 
 def _fits(items: Sequence[Json], expected: Question) -> bool:
@@ -268,7 +268,7 @@ def _values(value: Json) -> list[Json]:
     )
 
 
-def _spells(text: str, expected: Question) -> bool:
+def _has_expected_words(text: str, expected: Question) -> bool:
     """Whether the words and numbers of a text are those of the expected items, one after the other."""
     if isinstance(structure(text), dict | list) or any(
         re.search(r"[{\[(]\s*['\"]", line) for line in text.splitlines()
@@ -339,10 +339,10 @@ def _same(item: Json, wanted: Json, tolerance: float) -> bool:
     if isinstance(wanted, str):
         return words(str(item)) == words(wanted)
     value = whole_number(str(item))
-    return value is not None and _near(value, wanted, tolerance)
+    return value is not None and _is_near(value, wanted, tolerance)
 
 
-def _near(value: float, wanted: float, tolerance: float) -> bool:
+def _is_near(value: float, wanted: float, tolerance: float) -> bool:
     slack = 1e-9 * max(1.0, abs(wanted))  # what binary fractions lose
     return abs(value - wanted) <= tolerance + slack
 
@@ -358,7 +358,7 @@ def _verdict(correct: bool, wanted: Any, found: str) -> Verdict:
     )
 
 
-def _few(items: Sequence[str]) -> str:
+def _shorten_list(items: Sequence[str]) -> str:
     shown = ", ".join(item[:40] for item in items[:5])
     return f"{shown}, … ({len(items)} in all)" if len(items) > 5 else shown
 

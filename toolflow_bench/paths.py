@@ -48,8 +48,8 @@ def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
     """
     if not gold:
         return None
-    left = iter(_collapsed(issued(made)))
-    return all(any(tool == wanted for tool in left) for wanted in _collapsed(gold))
+    left = iter(_collapse_repeats(issued(made)))
+    return all(any(tool == wanted for tool in left) for wanted in _collapse_repeats(gold))
 
 
 def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
@@ -84,5 +84,5 @@ def _may_have_acted(call: Call) -> bool:
     return call["outcome"] in ("done", "unknown")
 
 
-def _collapsed(tools: Iterable[str]) -> list[str]:
+def _collapse_repeats(tools: Iterable[str]) -> list[str]:
     return [tool for tool, _ in groupby(tools)]

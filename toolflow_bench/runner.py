@@ -205,7 +205,7 @@ def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """Every call of every attempt, in order, without its response."""
     names = ("tool", "arguments", "line", "outcome", "status", "error", "seconds", "reused")
     return tuple(
-        _picked(call, names, attempt=number)
+        _pick_fields(call, names, attempt=number)
         | {"arguments": dict(call.arguments), "seconds": round(call.seconds, 6)}
         for number, attempt in enumerate(solution.attempts)
         if attempt.trace is not None
@@ -217,7 +217,7 @@ def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """What the check found in every attempt, mended or not."""
     names = ("code", "message", "line", "tool", "certain")
     return tuple(
-        _picked(finding, names, attempt=number) | {"mended": mended}
+        _pick_fields(finding, names, attempt=number) | {"mended": mended}
         for number, attempt in enumerate(solution.attempts)
         for mended, findings in ((True, attempt.mended), (False, attempt.findings))
         for finding in findings
@@ -228,13 +228,13 @@ def _faults_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """What stopped each attempt that gave no answer."""
     names = ("kind", "message", "tool", "path", "line")
     return tuple(
-        _picked(fault, names, attempt=number) | {"evidence": [fact.text for fact in fault.evidence]}
+        _pick_fields(fault, names, attempt=number) | {"evidence": [fact.text for fact in fault.evidence]}
         for number, attempt in enumerate(solution.attempts)
         if (fault := attempt.fault) is not None
     )
 
 
-def _picked(thing: object, names: Sequence[str], *, attempt: int) -> dict[str, Any]:
+def _pick_fields(thing: object, names: Sequence[str], *, attempt: int) -> dict[str, Any]:
     return {"attempt": attempt, **{name: getattr(thing, name) for name in names}}
 
 

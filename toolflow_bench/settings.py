@@ -57,7 +57,7 @@ def hardened(
         with open_world() as world:
             world.faults = faults if faults != Faults() else None
             if "open" in settings:
-                world.toolbox = world.toolbox.also(map(_unsubscribed, distractors))
+                world.toolbox = world.toolbox.also(map(_unsubscribed_tool, distractors))
             if "blind" in settings:
                 world.toolbox = without_responses(world.toolbox)
             yield world
@@ -134,7 +134,7 @@ def _parameter(entry: Mapping[str, Any]) -> tuple[str, JsonObject]:
     return entry["name"], {"type": kind, "description": str(entry.get("description", ""))}
 
 
-def _unsubscribed(protocol: ToolProtocol) -> Tool:
+def _unsubscribed_tool(protocol: ToolProtocol) -> Tool:
     def call(_arguments: JsonObject) -> Json:
         raise ToolError(403, '{"message": "You are not subscribed to this API."}')
 

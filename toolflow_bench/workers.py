@@ -64,11 +64,11 @@ def agent_worker(
             def work(
                 item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
             ) -> Answered:
-                shifted = _Reseeded(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
+                shifted = _ReseededModel(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
                 world.reset(f"{seed} {repeat} {item.question.id}")
                 forget(ask)
                 toolbox = offered(world, item)
-                given = config if item.candidates else _indexed(config, toolbox)
+                given = config if item.candidates else _with_index_folder(config, toolbox)
                 with Agent(
                     toolbox,
                     model=shifted,
@@ -87,7 +87,7 @@ def agent_worker(
     return opened
 
 
-def _indexed(config: Config, toolbox: Toolbox) -> Config:
+def _with_index_folder(config: Config, toolbox: Toolbox) -> Config:
     """The configuration with a folder for the index: who is given no candidates searches the same tools each time."""
     names = hashlib.sha256("\n".join(toolbox).encode()).hexdigest()[:16]
     return replace(config, index=config.index or config.cache_dir / "indexes" / f"toolflow-{names}")
@@ -138,7 +138,7 @@ def answered(solution: Solution, world: WorldLike, toolbox: Toolbox) -> Answered
     )
 
 
-class _Reseeded:
+class _ReseededModel:
     """A model whose seeds are moved on, so that repeats of one question are not the same samples again."""
 
     def __init__(self, ask: Ask, offset: int) -> None:

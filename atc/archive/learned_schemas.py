@@ -61,7 +61,7 @@ class LearnedSchemas:
     def over(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
-        return toolbox.map(lambda tool: self._informed(tool) if _safe(tool) in names else tool)
+        return toolbox.map(lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool)
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Take what the completed calls of a run show, and give the toolbox that knows it."""
@@ -87,7 +87,7 @@ class LearnedSchemas:
                     write_whole(self._file(tool), document)
         return better
 
-    def _informed(self, tool: Tool) -> Tool:
+    def _apply_to_tool(self, tool: Tool) -> Tool:
         """Return the tool with what is known of it; as it is where there is nothing, or the file is damaged.
 
         Raises:
@@ -95,7 +95,7 @@ class LearnedSchemas:
         """
         keep_private(self._file(tool))
         try:
-            return _with(
+            return _replace_schema(
                 tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"]
             )
         except (OSError, ValueError, KeyError, TypeError):
@@ -106,14 +106,14 @@ class LearnedSchemas:
         bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
         known = json.dumps([_RULES, bare], sort_keys=True)
         digest = hashlib.sha256(known.encode()).hexdigest()[:32]
-        return self._folder / f"{_safe(tool)}-{digest}.json"
+        return self._folder / f"{_safe_name(tool)}-{digest}.json"
 
 
-def _safe(tool: Tool) -> str:
+def _safe_name(tool: Tool) -> str:
     return re.sub(r"\W", "_", tool.protocol.name, flags=re.ASCII)[:80]
 
 
-def _with(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
+def _replace_schema(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
     return replace(
         tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level))
     )
@@ -141,7 +141,7 @@ def exported(tool: Tool, declared: Tool) -> Tool:
     ):
         return tool
     words = words_of(declared.protocol)
-    return _with(tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level)
+    return _replace_schema(tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level)
 
 
 def is_news(tool: Tool, response: Json) -> bool:
@@ -170,14 +170,14 @@ def observed(
         tool = toolbox[alias]
         known = toolbox[alias].protocol.output_schema
         if any(is_news(tool, response) for response in responses):
-            found = structure(_inferred(tool, responses, exactly=exactly, shared=shared))
+            found = structure(_infer_schema(tool, responses, exactly=exactly, shared=shared))
             schema = _as_programs_see_it(tool, found, exactly=exactly)
             if schema not in (None, known):
-                changed[alias] = _with(tool, schema, "declared" if exactly else "observed")
+                changed[alias] = _replace_schema(tool, schema, "declared" if exactly else "observed")
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
-def _inferred(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
+def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
     if exactly:
         return infer(responses, every_key=True)
     return infer(

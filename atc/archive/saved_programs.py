@@ -79,7 +79,7 @@ class Savable:
         self._names = dict.fromkeys(
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
         )
-        self._known = {_key(node.value): node.value for node in _literals(tree)}
+        self._known = {_key(node.value): node.value for node in _find_literals(tree)}
 
     @property
     def literals(self) -> dict[str, Json]:
@@ -121,7 +121,7 @@ class Savable:
                 f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
             )
         given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
-        answer = self._proved(f"{binding.source}\n{name}({given})", binding, sandbox)
+        answer = self._run_and_compare(f"{binding.source}\n{name}({given})", binding, sandbox)
         schema: JsonObject = structure(infer([answer], shared=True))
         if schema.get("type") == "object":
             schema = {**schema, "additionalProperties": True}
@@ -164,7 +164,7 @@ class Savable:
             raise CannotSave(
                 f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name."
             )
-        bound, literal = _bound(self._tree)
+        bound, literal = _count_bindings(self._tree)
         if changed := [
             one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]
         ]:
@@ -202,12 +202,12 @@ class Savable:
         tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names = {_key(value): parameter for parameter, value in parameters.items()}
         named = {
-            id(node): names[key] for node in _literals(tree) if (key := _key(node.value)) in names
+            id(node): names[key] for node in _find_literals(tree) if (key := _key(node.value)) in names
         }
-        function.body[at : at + 1] = _Parametrized(named).visit(tree).body
+        function.body[at : at + 1] = _LiteralReplacer(named).visit(tree).body
         return ast.unparse(ast.fix_missing_locations(function))
 
-    def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
+    def _run_and_compare(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
         """What the function gives from the run's own calls: the run's answer, or it is not saved."""
         recorded = self._attempt.trace
         answer = self._attempt.answer or ""
@@ -245,7 +245,7 @@ class Savable:
         return schema if hidden else schema | {"description": f"Such as {value!r}."}
 
 
-class _Parametrized(ast.NodeTransformer):
+class _LiteralReplacer(ast.NodeTransformer):
     """Puts parameters in the places of literals: `names` has those that are one, by the identity of their nodes."""
 
     def __init__(self, names: Mapping[int, str]) -> None:
@@ -263,10 +263,10 @@ def offered(toolbox: Toolbox, folder: Path) -> Toolbox:
 
 def examined(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
     """Each file of saved tools: its name, the tool, or else why `toolbox` cannot offer it."""
-    return [(path.name, *_examined(toolbox, path)) for path in sorted(folder.glob("*.json"))]
+    return [(path.name, *_check_saved_tool(toolbox, path)) for path in sorted(folder.glob("*.json"))]
 
 
-def _examined(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
+def _check_saved_tool(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
     try:
         keep_private(path)
         protocol = load(json.loads(path.read_text(encoding="utf-8")), where=str(path))
@@ -293,7 +293,7 @@ def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape
     )
 
 
-def _literals(tree: ast.AST) -> list[ast.Constant]:
+def _find_literals(tree: ast.AST) -> list[ast.Constant]:
     """The texts and numbers that a program works with. Keys of responses, parts of texts and documentation are none."""
     nodes = list(ast.walk(tree))
     others = {id(part) for node in nodes for part in _no_literals(node)}
@@ -304,7 +304,7 @@ def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
     return isinstance(node, ast.Constant) and type(node.value) in (str, int, float)
 
 
-def _bound(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     """How often each name is bound, and how often to which literal."""
     nodes = list(ast.walk(tree))
     names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]

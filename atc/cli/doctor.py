@@ -40,7 +40,7 @@ Check = tuple[str, str, str]
 def doctor(*, workers: str | None) -> None:
     """Check that everything needed is here and works. Exit status 3 if something does not."""
     config, _, refused = read_settings({"workers": workers})
-    checks = ([("settings", "failed", refused)] if refused else []) + list(_checks(config))
+    checks = ([("settings", "failed", refused)] if refused else []) + list(_run_checks(config))
     documents = [dict(zip(("name", "state", "detail"), check, strict=True)) for check in checks]
     print_result(
         documents, "\n".join(f"{name:<15}  {state:<7}  {detail}" for name, state, detail in checks)
@@ -48,17 +48,17 @@ def doctor(*, workers: str | None) -> None:
     sys.exit(3 if any(state == "failed" for _, state, _ in checks) else 0)
 
 
-def _checks(config: Config) -> Iterator[Check]:
+def _run_checks(config: Config) -> Iterator[Check]:
     yield "python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}"
-    sandboxes = {name: _tried(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
+    sandboxes = {name: _try_check(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
     yield from sandboxes.values()
     chosen = next((name for name in automatic() if sandboxes[name][1] == "ok"), None)
     yield "sandbox", "ok" if chosen else "failed", f"auto takes {chosen or 'none of these'}"
     for name, problem in with_secrets(config)[1].items():
         yield name, "missing", problem
-    yield _tried("model", partial(_model, config))
-    yield _tried("runs", partial(_runs, config))
-    yield _tried("cache", partial(_cache, config.cache_dir))
+    yield _try_check("model", partial(_model, config))
+    yield _try_check("runs", partial(_runs, config))
+    yield _try_check("cache", partial(_cache, config.cache_dir))
     for extra, modules in EXTRAS.items():
         lacking = ", ".join(filter(_is_missing, modules))
         command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
@@ -71,7 +71,7 @@ def _checks(config: Config) -> Iterator[Check]:
         yield from _cluster(config)
 
 
-def _tried(name: str, look: Callable[[], str]) -> Check:
+def _try_check(name: str, look: Callable[[], str]) -> Check:
     """What `look` finds; what it raises says whether that is missing, or fails."""
     try:
         return name, "ok", look()

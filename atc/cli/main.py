@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command of a verb, imported now."""
-        return _imported(cmd_name) if cmd_name in VERBS else None
+        return _import_verb(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The verbs with their lines, without importing any."""
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
 
 
 @cache
-def _imported(verb: str) -> click.Command:
+def _import_verb(verb: str) -> click.Command:
     """The command of a verb. Its help, and that of those below it, ends in the page of the documentation."""
     gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
     there = vars(import_module(f"atc.cli.{verb}")).values()

@@ -81,7 +81,7 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     task = readable(output.read_text("-") if task == "-" else task)
     if not dry_run:
         _solve(config, lambda agent, view: agent.run(task, observer=view))
-    with _watched(config, warm=False) as (agent, view):
+    with _open_watched_agent(config, warm=False) as (agent, view):
         tools, program, findings = agent.draft(task, observer=view)
     source = program.source if program else None
     document = {
@@ -144,7 +144,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     }
     _require_person(
         stored,
-        [*_newly_allowed(stored, config), *(name for name, given in decided.items() if given)],
+        [*_list_newly_allowed(stored, config), *(name for name, given in decided.items() if given)],
     )
 
     def go_on(agent: Agent, view: RunView) -> Solution:
@@ -168,14 +168,14 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
     }
     changed = dict(flags or {})
     if shared:
-        known = _harmless(stored.summary.id, known, load_config(changed), changed)
+        known = _keep_harmless_settings(stored.summary.id, known, load_config(changed), changed)
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if changed.get(key):
             changed[key] = (*known.get(key, ()), *changed[key])
     return load_config(changed, stored=Layer(f"run {stored.summary.id}", known))
 
 
-def _newly_allowed(stored: StoredRun, config: Config) -> list[str]:
+def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
     """What `config` allows besides what the run was begun with, as options say it."""
     known = {
         key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
@@ -198,7 +198,7 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
         )
 
 
-def _harmless(
+def _keep_harmless_settings(
     run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
 ) -> dict[str, Json]:
     """Return what is taken over of the settings of a run that others could have written; `own` are this user's.
@@ -282,7 +282,7 @@ def _own_tools(
 
 
 @contextmanager
-def _watched(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
+def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
     """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
     with RunView(stderr_console()) as view:
         person = asker(aside=view.interrupted)
@@ -297,7 +297,7 @@ def _solve(
 
     The answer is the user's, who asked for it; in all else secrets are placeholders.
     """
-    with _watched(config) as (agent, view):
+    with _open_watched_agent(config) as (agent, view):
         before = agent.toolbox
         latest = [stored.id for stored in agent.store.list(1)]
         try:
@@ -318,7 +318,7 @@ def _solve(
         "repairs": solution.repairs,
     }
     answer = solution.answer if solution.status == "solved" else None
-    output.print_result(plain | output.error_document(_why(shown), 1), answer or "")
+    output.print_result(plain | output.error_document(_explain_failure(shown), 1), answer or "")
     _conclude(shown, view)
     for tool in amended(before, agent.toolbox):
         output.say(
@@ -343,7 +343,7 @@ def _conclude(solution: Solution, view: RunView) -> None:
         )
     for call in solution.unknown:
         view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
-    if (why := _why(solution)) is None:
+    if (why := _explain_failure(solution)) is None:
         return
     output.say(why)
     resume = _runs("resume", solution.run or "")
@@ -368,7 +368,7 @@ def _runs(verb: str, run: str) -> str:
     return command("atc", "runs", verb, run) or f"atc runs {verb} last"
 
 
-def _why(solution: Solution) -> str | None:
+def _explain_failure(solution: Solution) -> str | None:
     """Return why there is no answer that stands, in a sentence; None where there is one."""
     if solution.status == "failed" and solution.limit and " = " in solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it with 'atc runs resume', or ask for less."

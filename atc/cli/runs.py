@@ -71,7 +71,7 @@ def list_(*, limit: int) -> None:
     with open_store(load_config()) as store:
         found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
     shown = [(stored.summary, _line(stored.purpose)) for stored in found]
-    rows = [(run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown]
+    rows = [(run.id, run.status, _format_time(run.created), _format_duration(run), purpose) for run, purpose in shown]
     print_result([{name: getattr(run, name) for name in _LISTED} for run, _ in shown], rows)
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
@@ -97,7 +97,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     )
     document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
     print_result(
-        document, escape_hidden("\n".join(_page(stored, prompts=prompts)), keep_newlines=True)
+        document, escape_hidden("\n".join(_format_run(stored, prompts=prompts)), keep_newlines=True)
     )
 
 
@@ -231,10 +231,10 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         hidden = recording.secrets
         if as_script:
             text = script_of(recording, stored, shared=store.shared)
-            use = f"run it with: {_typed('python', path)}"
+            use = f"run it with: {_format_command('python', path)}"
         else:
             text = json_text(to_document(recording), indent=1) + "\n"
-            use = f"replay it with: {_typed('atc runs replay', path)}"
+            use = f"replay it with: {_format_command('atc runs replay', path)}"
     if path is not None:
         write_whole(path, text, mode=FOLDER_MODE if as_script else FILE_MODE)
         print_result({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
@@ -249,7 +249,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         )
 
 
-def _typed(words: str, path: Path | None) -> str:
+def _format_command(words: str, path: Path | None) -> str:
     """Return a command on a file, to be copied into a shell."""
     return f"{words} {shlex.quote(str(path or '-'))}"
 
@@ -282,7 +282,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     output.require_new(file, force=force)
     with open_store(config) as store:
         savable = Savable(store.load(run))
-    parameters = _named(savable, given)
+    parameters = _parse_parameters(savable, given)
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
         protocol = savable.tool(name, parameters, opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n")
@@ -292,7 +292,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
         say(f"What can be a --parameter of it: {', '.join(savable.literals)}.")
 
 
-def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
+def _parse_parameters(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
     parameters: dict[str, Json] = {}
     for text in given:
         name, equals, literal = text.partition("=")
@@ -316,7 +316,7 @@ def replay(file: str, *, sandbox: str | None) -> None:
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         recording = parse(output.read_text(file), where=file)
-        document, told = _replayed(recording, replayer)
+        document, told = _replay_one(recording, replayer)
     print_result(document, (document["same"] and recording.answer) or "")
     say(told)
     sys.exit(0 if document["same"] else 1)
@@ -331,7 +331,7 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     FILES are recordings, or folders that hold some; of each is said whether it gave the same answer. Needs neither keys
     nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
     """
-    found = list(dict.fromkeys(_recordings(files)))
+    found = list(dict.fromkeys(_find_recordings(files)))
     if not found:
         raise click.UsageError(
             "there is no recording in it; 'atc runs export RUN -o FILE' writes one"
@@ -340,7 +340,7 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
             try:
-                document, told = _replayed(parse(output.read_text(file), where=file), replayer)
+                document, told = _replay_one(parse(output.read_text(file), where=file), replayer)
                 state = "passed" if document["same"] else "failed"
             except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
                 document = {}
@@ -356,13 +356,13 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     sys.exit(0 if passed == len(documents) else 1)
 
 
-def _recordings(files: Sequence[str]) -> Iterator[str]:
+def _find_recordings(files: Sequence[str]) -> Iterator[str]:
     """Files as they were given; of a folder, all that end in .json."""
     for file in files:
         yield from map(str, sorted(Path(file).rglob("*.json"))) if Path(file).is_dir() else [file]
 
 
-def _replayed(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any], str]:
+def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any], str]:
     """How a replay ended, as JSON and as a sentence."""
     verdict = replayer.rerun(recording)
     departure = verdict.departure
@@ -388,7 +388,7 @@ def _replayed(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any],
     return document, f"the same {end} ({took})"
 
 
-def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
+def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
     """The run for people: its head, each attempt, with `prompts` what was said to the model, and how it ended."""
     run = stored.summary
     usage = stored.summary.usage
@@ -396,7 +396,7 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     lines = [
         f"run      {run.id} ({run.status})",
         f"task     {run.task}",
-        f"when     {_when(run.created)}, took {_took(run)}",
+        f"when     {_format_time(run.created)}, took {_format_duration(run)}",
         f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
         f"tools    {', '.join(run.tools) or '-'}",
         *(f"note     {note}" for note in run.notes),
@@ -406,10 +406,10 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
             f"{line:>7} │ {text}"
             for line, text in enumerate(attempt.program.source.splitlines(), start=1)
         ]
-        lines += ["", f"attempt {number}", *source, *_outcome(attempt)]
+        lines += ["", f"attempt {number}", *source, *_format_attempt(attempt)]
     if unfinished := stored.unfinished:
         lines += ["", "calls of executions that broke off or were begun again"]
-        lines += [_call(one.call, complete=one.complete) for one in unfinished]
+        lines += [_format_call(one.call, complete=one.complete) for one in unfinished]
     if prompts:
         for exchange in stored.exchanges:
             lines += ["", f"prompt ({exchange.purpose})"]
@@ -421,7 +421,7 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     return lines + (["", f"answer   {run.answer}"] if run.answer is not None else [])
 
 
-def _outcome(attempt: Attempt) -> list[str]:
+def _format_attempt(attempt: Attempt) -> list[str]:
     """What became of a program: findings, calls, output, fault."""
     lines = [
         f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings
@@ -430,7 +430,7 @@ def _outcome(attempt: Attempt) -> list[str]:
         f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended
     ]
     if attempt.trace is not None:
-        lines += [_call(call) for call in attempt.trace.calls]
+        lines += [_format_call(call) for call in attempt.trace.calls]
         lines += (
             [f"printed  {_line(attempt.trace.stdout.rstrip())}"]
             if attempt.trace.stdout.strip()
@@ -442,7 +442,7 @@ def _outcome(attempt: Attempt) -> list[str]:
     return lines + [f"doubt    {_line(doubt)}" for doubt in attempt.doubts]
 
 
-def _call(call: ToolCall, *, complete: bool = True) -> str:
+def _format_call(call: ToolCall, *, complete: bool = True) -> str:
     result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
     if not complete:
         result = "(no outcome was recorded)"
@@ -456,9 +456,9 @@ def _line(text: str) -> str:
     return clipped(text, _WIDTH)
 
 
-def _when(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
-def _took(run: RunSummary) -> str:
+def _format_duration(run: RunSummary) -> str:
     return "-" if run.ended is None else f"{run.ended - run.created:.1f} s"

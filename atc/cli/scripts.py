@@ -88,7 +88,7 @@ def _run(script: Script, config: Config) -> int:
     if missing := script.left_out:
         problem = f"{quoted(missing[0])} stands for a value that was left out; write the value in its place in RUN."
         raise InvalidRecording(WHERE, problem)
-    trace = _executed(script, config)
+    trace = _execute_script(script, config)
     if trace.failure is not None:
         failed = trace.failure
         told = (
@@ -102,7 +102,7 @@ def _run(script: Script, config: Config) -> int:
     return 0
 
 
-def _executed(script: Script, config: Config) -> Trace:
+def _execute_script(script: Script, config: Config) -> Trace:
     """Run the program with each call behind the gate of a run: consent to writes, and where values come from."""
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with (

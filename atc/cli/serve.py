@@ -138,7 +138,7 @@ def serve(
 
     with open_agent(config, given=True) as agent:
         limits = GatewayLimits(run_seconds=max_seconds)
-        gateway = Gateway(agent, limits=limits, share_learned=share_learned, waits=_teller())
+        gateway = Gateway(agent, limits=limits, share_learned=share_learned, waits=_make_notifier())
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:
             # A thread that reads stdin cannot be interrupted; what a program had sent stands in the journal.
@@ -165,7 +165,7 @@ def serve(
         )
 
 
-def _teller() -> Callable[[str], None]:
+def _make_notifier() -> Callable[[str], None]:
     """Return what tells the person of a run that waits for them, once each, on stderr, which no agent reads."""
     told: set[str] = set()
 

@@ -142,7 +142,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     for layer in layers:
         for key, raw in layer.values.items():
             if key not in SETTINGS:
-                raise InvalidConfig(_unknown(layer, key))
+                raise InvalidConfig(_explain_unknown_key(layer, key))
             if key not in TABLES:
                 values[key], places[key] = raw, layer
             elif isinstance(raw, Mapping):
@@ -153,7 +153,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     try:
         config = adapter().validate_python(values)
     except ValidationError as error:
-        raise InvalidConfig(_told(error.errors()[0], places)) from None
+        raise InvalidConfig(_explain_problem(error.errors()[0], places)) from None
     # What these are spelled with is known by the packages that they choose from.
     for key, read in (("strategy", read_strategy), ("retrieval", read_method)):
         try:
@@ -171,7 +171,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     return config, origins | named
 
 
-def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
+def _explain_problem(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
     """What is wrong with a setting, in a sentence that quotes no secret."""
     key, *within = map(str, problem["loc"])
     layer = places[f"{key}.{within[0]}" if key in TABLES else key]
@@ -179,7 +179,7 @@ def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
     return f"{layer.origin}: {name} {demand(problem)}{got(problem)}."
 
 
-def _unknown(layer: Layer, key: str) -> str:
+def _explain_unknown_key(layer: Layer, key: str) -> str:
     near = closest(key, SETTINGS)
     hint = (
         f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
@@ -322,7 +322,7 @@ def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
     if file.foreign:
         told = f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
         return frozenset(file.values), told + changed
-    found = {key: what for key, raw in file.values.items() if (what := _beyond(key, raw, below))}
+    found = {key: what for key, raw in file.values.items() if (what := _describe_refused_part(key, raw, below))}
     if not found:
         return frozenset(), ""
     verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
@@ -333,7 +333,7 @@ def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
     )
 
 
-def _beyond(key: str, raw: Any, below: Config) -> str:
+def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
     """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
     if key == "tools":
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []

@@ -397,10 +397,10 @@ def _read_word(
         raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
     plain = name.removesuffix(":")
     alias = aliases.get(plain, plain)
-    return alias, _spelled(text, types.get(alias, ())) if plain == name else _json(text, plain)
+    return alias, _parse_argument_value(text, types.get(alias, ())) if plain == name else _json(text, plain)
 
 
-def _spelled(text: str, kinds: Sequence[str]) -> Json:
+def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
     """What `text` spells: JSON of one of these types, or of any where none is named; else a text, or a list of it."""
     try:
         value = loads(text)

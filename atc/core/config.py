@@ -93,7 +93,7 @@ def _shown_words(command: Sequence[str]) -> list[str]:
     return shlex.split(shown(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
 
 
-def _located(model: str) -> str:
+def _resolve_model_path(model: str) -> str:
     """The model, by its whole path where it is a file: a run goes on from any folder."""
     return re.sub(
         r"^(scripted:|(?=.*\.gguf$))(.+)",
@@ -130,7 +130,7 @@ Prices = Annotated[
 ]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
-Model = Annotated[Text, AfterValidator(_located)]
+Model = Annotated[Text, AfterValidator(_resolve_model_path)]
 Address = Annotated[
     str,
     _of_form("^postgres(ql)?://", "an address such as postgresql://USER@HOST/NAME"),

@@ -54,7 +54,7 @@ def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
         return text
     if keep_newlines:
         return "\n".join(map(escape_hidden, text.split("\n")))
-    return "".join(_escaped(text))
+    return "".join(_escape_units(text))
 
 
 def quoted(value: Json, *, most: int = MOST) -> str:
@@ -83,7 +83,7 @@ def named(name: str) -> str:
 
 def typed(text: str) -> str | None:
     """Return the text as an argument of a shell's command, or None if nobody could tell by eye what they type."""
-    if len(text) > _LONGEST_TYPED or "".join(_honest(text, strict=True)) != text:
+    if len(text) > _LONGEST_TYPED or "".join(_escape_lookalikes(text, strict=True)) != text:
         return None
     return shlex.quote(text)
 
@@ -109,12 +109,12 @@ def plain(value: Json) -> str:
 
 def _quotable(text: str) -> list[str]:
     """Return what stands for each character of a text between single quotes."""
-    units = _honest(text)
+    units = _escape_lookalikes(text)
     for place, character in enumerate(text):
         if character in "'\\":
             units[place] = "\\" + character
         elif character in _QUOTE_MARKS and not _within_word(text, place):
-            units[place] = _spelt(character)
+            units[place] = _escape_character(character)
         elif character == " " and text[max(place - 2, 0) : place] == "  ":
             units[place] = "\\x20"  # a long gap would move what follows out of sight
     return units
@@ -132,13 +132,13 @@ def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
     """
     if len(units) <= most and sum(map(len, units)) <= 2 * most:
         return quote + "".join(units) + quote
-    head = _fitting(units, most // 2)
-    tail = _fitting(reversed(units[len(head) :]), most // 2)[::-1]
+    head = _take_fitting(units, most // 2)
+    tail = _take_fitting(reversed(units[len(head) :]), most // 2)[::-1]
     ends = (f"{quote}{''.join(end)}{quote}" for end in (head, tail))
     return f"{' … '.join(ends)} ({length:,} characters)"
 
 
-def _fitting(units: Iterable[str], most: int) -> list[str]:
+def _take_fitting(units: Iterable[str], most: int) -> list[str]:
     """Return the first of `units` that take at most `most` columns."""
     kept: list[str] = []
     room = most
@@ -150,26 +150,26 @@ def _fitting(units: Iterable[str], most: int) -> list[str]:
     return kept
 
 
-def _honest(text: str, *, strict: bool = False) -> list[str]:
+def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
     """Return what stands for each character, in words that mix scripts without the letters that pass for others.
 
     `strict` judges every word as an address, in which nothing but Latin letters stands beside Latin letters.
     """
-    units = _escaped(text)
+    units = _escape_units(text)
     if text.isascii():
         return units
     for word in re.finditer(r"\S+", text):
         if word[0].isascii():
             continue
-        deceives = _judge_of(word[0], strict=strict)
+        deceives = _lookalike_test(word[0], strict=strict)
         for place in range(word.start(), word.end()):
             character = text[place]
             if not (character.isascii() or _is_latin(character)) and deceives(character):
-                units[place] = _spelt(character)
+                units[place] = _escape_character(character)
     return units
 
 
-def _judge_of(word: str, *, strict: bool) -> Callable[[str], bool]:
+def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
     """Return what says of a character of this word, which is no Latin one, whether it may pass for another."""
     if re.search(r"[A-Za-z]", word):
         address = strict or re.search(r"[@/:.\\]\w", word) is not None
@@ -200,7 +200,7 @@ def _is_latin(character: str) -> bool:
     return len(base) > 1 and base[0].isascii() and base[0].isalpha()
 
 
-def _escaped(text: str) -> list[str]:
+def _escape_units(text: str) -> list[str]:
     """Return what stands for each character: itself, or its escape if it is hidden or hides others."""
     units: list[str] = []
     marks = _MOST_MARKS  # a mark at the very beginning has no letter of its own
@@ -212,11 +212,11 @@ def _escaped(text: str) -> list[str]:
             marks += 1
             over = unicodedata.combining(character) == 1 or unicodedata.category(character) == "Me"
             hidden = over or marks > _MOST_MARKS or ord(character) in INVISIBLE
-        units.append(_spelt(character) if hidden else character)
+        units.append(_escape_character(character) if hidden else character)
     return units
 
 
-def _spelt(character: str) -> str:
+def _escape_character(character: str) -> str:
     r"""Return a character as Python spells it: `\n`, `\x1b`, `\u202e`; of one that Python shows, too."""
     spelt = character.encode("unicode_escape").decode()
     return spelt if spelt != character else f"\\x{ord(character):02x}"

@@ -137,7 +137,7 @@ class RayPool:
         )
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         waiting = iter(items)
-        lost = list[_Lost]()
+        lost = list[_WorkerLost]()
         # With no number given, two items for each CPU are with the cluster, so that none waits.
         most = self.most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
         busy = [task.remote(order, item) for item in islice(waiting, most)]
@@ -151,7 +151,7 @@ class RayPool:
             for reference in ready:
                 try:
                     yield _result(reference)
-                except _Lost as error:
+                except _WorkerLost as error:
                     lost.append(error)
         if lost:
             raise lost[-1]
@@ -174,7 +174,7 @@ class _Order(NamedTuple):
     environment: Mapping[str, str]
 
 
-class _Lost(ClusterUnavailable):
+class _WorkerLost(ClusterUnavailable):
     """An item's process died, and those after it."""
 
 
@@ -182,7 +182,7 @@ def _result(reference: Any) -> Any:
     """What a task gave, or the error that it ended with as it would have come in this process.
 
     Raises:
-        _Lost: its process died.
+        _WorkerLost: its process died.
         ClusterUnavailable: the node cannot run it.
     """
     try:
@@ -194,7 +194,7 @@ def _result(reference: Any) -> Any:
             ) from error
         raise error.cause from error
     except RayError as error:
-        raise _Lost(f"a process of the cluster is lost ({_told(error)}); {_GOES_ON}.") from error
+        raise _WorkerLost(f"a process of the cluster is lost ({_told(error)}); {_GOES_ON}.") from error
 
 
 def _told(error: Exception) -> str:

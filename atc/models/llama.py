@@ -107,10 +107,10 @@ class LlamaProcess:
                 f"or of an unknown architecture ({answer['error']}); name another with --model or ATC_MODEL_PATH."
             )
         if not answer:
-            raise ModelUnavailable(self._obituary())
+            raise ModelUnavailable(self._explain_end())
         return answer["address"]
 
-    def _obituary(self) -> str:
+    def _explain_end(self) -> str:
         """How the child ended, and what to do."""
         try:
             code = self._child.wait(5)
@@ -177,7 +177,7 @@ class LlamaProcess:
                 f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a shorter prompt."
             ) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ModelUnavailable(self._obituary()) from error
+            raise ModelUnavailable(self._explain_end()) from error
         finally:
             connection.close()
 

@@ -180,7 +180,7 @@ class OpenAIModel:
                 ) from error
             break
         text = completion.text if in_words is None else unfenced(completion.text)
-        if going_on and not self._rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
+        if going_on and not self._is_rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words
         if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
             parts = (reply, *listed(reply.get("choices"), dict))
@@ -201,13 +201,13 @@ class OpenAIModel:
         return self._known
 
     @property
-    def _rendered_by_llama(self) -> bool:
+    def _is_rendered_by_llama(self) -> bool:
         return self._dialect.name == LLAMA.name and self._dialect.powers.continues
 
     def _accepted(self, body: dict[str, Json]) -> dict[str, Json] | None:
         """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""
         try:
-            if body["messages"][-1]["role"] == "assistant" and self._rendered_by_llama:
+            if body["messages"][-1]["role"] == "assistant" and self._is_rendered_by_llama:
                 return continued(self._endpoint.request_at_root, body)
             return self._endpoint.request("/chat/completions", body)
         except Refused as refused:

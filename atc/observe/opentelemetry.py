@@ -107,7 +107,7 @@ class RunSpans:
         self._root = self._begin(
             "invoke_agent atc", _NO_SPAN, about | {"gen_ai.agent.version": __version__}
         )
-        self._say(self._root, "gen_ai.input.messages", _messages([("user", self._task)]))
+        self._set_content(self._root, "gen_ai.input.messages", _messages([("user", self._task)]))
         for at, event in self._events:
             self._now = at
             self._tell(event)
@@ -115,15 +115,15 @@ class RunSpans:
         kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
         failed = None if error is None else kind
         if self._asked is not None:
-            self._chat(None, failed=failed or "no_reply")
+            self._end_chat(None, failed=failed or "no_reply")
         self._ended(self._program, failed=failed)
         self._ended(self._repair, failed=failed)
         if solution is not None:
             came = {
                 f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")
             }
-            self._root.set_attributes(_sendable(came | _tokens(solution.usage)))
-            self._say(
+            self._root.set_attributes(_to_attributes(came | _tokens(solution.usage)))
+            self._set_content(
                 self._root,
                 "gen_ai.output.messages",
                 _messages([("assistant", solution.answer or "")]),
@@ -156,9 +156,9 @@ class RunSpans:
                         "atc.fault.tool": fault.tool,
                     }
                     self._repair = self._begin("repair", self._root, about)
-                    self._say(self._repair, "atc.fault.message", fault.message)
+                    self._set_content(self._repair, "atc.fault.message", fault.message)
             case ModelReplied():
-                self._chat(event.completion)
+                self._end_chat(event.completion)
             case ProgramWritten():
                 self._ended(self._repair)
                 self._ended(self._program)
@@ -168,7 +168,7 @@ class RunSpans:
                 self._program = self._begin(
                     "program", self._root, {"atc.attempt": event.attempt + 1, **counts}
                 )
-                self._say(self._program, "atc.program", event.program.source)
+                self._set_content(self._program, "atc.program", event.program.source)
             case Called(complete=True):
                 self._called(event.call)
             case AttemptEnded(result=attempt):
@@ -178,7 +178,7 @@ class RunSpans:
                 self._program = _NO_SPAN
                 self._fault = (event.attempt, found) if found else None
 
-    def _chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
+    def _end_chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
         """The span of the last request, with its reply where one came."""
         began, asked = self._asked or (self._now, ModelAsked("", ()))
         self._asked = None
@@ -201,13 +201,13 @@ class RunSpans:
         span = self._begin(
             f"chat {model}".strip(), self._repair, about, kind=SpanKind.CLIENT, at=began
         )
-        self._say(
+        self._set_content(
             span,
             "gen_ai.input.messages",
             _messages([(one.role, one.content) for one in asked.messages]),
         )
         if reply is not None:
-            self._say(
+            self._set_content(
                 span,
                 "gen_ai.output.messages",
                 _messages([("assistant", reply.text)], finish_reason=reason),
@@ -238,9 +238,9 @@ class RunSpans:
             kind=kind,
             at=self._now - int(call.seconds * 1e9),
         )
-        self._say(span, "gen_ai.tool.call.arguments", call.arguments)
+        self._set_content(span, "gen_ai.tool.call.arguments", call.arguments)
         if call.error is None:
-            self._say(span, "gen_ai.tool.call.result", call.result)
+            self._set_content(span, "gen_ai.tool.call.result", call.result)
         failed = str(call.status or (call.outcome if call.outcome != "done" else "tool_error"))
         self._ended(span, failed=None if call.error is None else failed, why=call.error)
 
@@ -257,7 +257,7 @@ class RunSpans:
         above = self._root if parent is _NO_SPAN else parent
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
         known = {"gen_ai.conversation.id": self._conversation, **about}
-        given = _sendable(known)
+        given = _to_attributes(known)
         start = self._now if at is None else at
         return self._tracer.start_span(
             escape_controls(name), context, kind, given, start_time=start
@@ -274,7 +274,7 @@ class RunSpans:
             span.set_status(Status(StatusCode.ERROR, told))
         span.end(self._now)
 
-    def _say(self, span: Span, name: str, value: Json) -> None:
+    def _set_content(self, span: Span, name: str, value: Json) -> None:
         """Content, where it is wanted."""
         if self._content:
             text = (
@@ -287,7 +287,7 @@ class RunSpans:
             )
 
 
-def _sendable(
+def _to_attributes(
     about: Mapping[str, Attribute],
 ) -> dict[str, str | int | float | bool | Sequence[str]]:
     """What is known, as spans can hold it: numbers of 64 bits, and no character that acts on a screen."""

@@ -145,10 +145,10 @@ class RunView:
     def _program(self, event: ProgramWritten) -> None:
         source = event.program.source.rstrip("\n")
         if event.findings:
-            self.line("check", f"passed over a program: {_finding(event.findings[0])}", "yellow")
+            self.line("check", f"passed over a program: {_format_finding(event.findings[0])}", "yellow")
             return
         for finding in event.mended:
-            self.line("mended", _finding(finding), "yellow")
+            self.line("mended", _format_finding(finding), "yellow")
         self._kept = event.program.lines_of(self._before)
         self._before = event.program
         lines = source.splitlines()
@@ -210,7 +210,7 @@ def told_call(call: ToolCall) -> str:
     return invocation(call, most=sys.maxsize)
 
 
-def _finding(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     return (
         f"line {finding.line}: {finding.message}"
         if "line" not in finding.message[:6]

@@ -54,8 +54,8 @@ def attempt(
     insisted = insists(findings, program, known, run.attempts) and not writing_tools(program, known)
 
     def better(result: Attempt) -> Attempt:
-        result = _mended(run, known, result, look=look)
-        return _borne_out(result, known) if insisted else result
+        result = _fix_from_calls(run, known, result, look=look)
+        return _withdraw_if_confirmed(result, known) if insisted else result
 
     findings = () if insisted else findings
     result = _made(
@@ -82,11 +82,11 @@ def given(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
         run.tools,
         blind=False,
         findings=findings,
-        better=partial(_doubted, run, run.tools),
+        better=partial(_add_doubts, run, run.tools),
     )
 
 
-def _borne_out(result: Attempt, tools: Toolbox) -> Attempt:
+def _withdraw_if_confirmed(result: Attempt, tools: Toolbox) -> Attempt:
     """The attempt without its answer, where what was found in its program holds of what its calls brought, too."""
     if result.answer is None or result.trace is None:
         return result
@@ -116,7 +116,7 @@ def _made(
         parts.observer(ProgramWritten(number, program, findings, mended))
         trace = None if findings else traced(run, program, tools)
         result = Attempt(program, findings, trace, None, mended=mended, round=run.round)
-        result = _blamed(result, tools, parts, look=look)
+        result = _attribute_fault(result, tools, parts, look=look)
         if trace is not None:
             result = better(result)
         if parts.output is not None and not look:
@@ -126,7 +126,7 @@ def _made(
     return result
 
 
-def _blamed(result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False) -> Attempt:
+def _attribute_fault(result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False) -> Attempt:
     """The attempt with what it failed at; one that is to show something need not answer."""
     fault = attribute(result.program, result.findings, result.trace, tools)
     if look and fault is not None and fault.kind == "no_answer":
@@ -136,7 +136,7 @@ def _blamed(result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False
     )
 
 
-def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt:
+def _fix_from_calls(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt:
     """The attempt with what its calls allow to put right without asking the model, and the doubts that are left.
 
     A mended program runs in the place of the first where it gives an answer; the journal answers what was called.
@@ -146,8 +146,8 @@ def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt
     result = _shapes(run, tools, result)
     if look:
         return result
-    result = _completed(run, tools, result)
-    return result if wrote(result, run.parts) else _doubted(run, tools, result)
+    result = _complete_answer(run, tools, result)
+    return result if wrote(result, run.parts) else _add_doubts(run, tools, result)
 
 
 def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
@@ -175,14 +175,14 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     return mended if mended.answer is not None else result
 
 
-def _completed(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+def _complete_answer(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """All pages read, where it answered from the first; ids looked up, where the task asks for what is behind them."""
     if result.answer is not None and result.trace is not None:
         for unread in unread_pages(result.program, result.trace, tools):
             found = Finding(
                 code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1
             )
-            result = _instead(
+            result = _replace_program(
                 run, tools, result, read_every_page(result.program, unread, tools), found
             )
     if result.answer is None or result.trace is None:
@@ -193,10 +193,10 @@ def _completed(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     found = Finding(
         code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1
     )
-    return _instead(run, tools, result, program, found)
+    return _replace_program(run, tools, result, program, found)
 
 
-def _instead(
+def _replace_program(
     run: Run, tools: Toolbox, result: Attempt, program: Program | None, found: Finding
 ) -> Attempt:
     """The attempt with `program` in its place; as it came where there is none, or it gives no answer."""
@@ -216,12 +216,12 @@ def _again(
 ) -> Attempt:
     """The attempt with `program` run in its place."""
     trace = traced(run, program, tools)
-    trace = replace(trace, calls=_as_made(trace.calls, result))
+    trace = replace(trace, calls=_merge_calls(trace.calls, result))
     again = replace(result, program=program, trace=trace, mended=(*result.mended, *found))
-    return _blamed(again, tools, run.parts)
+    return _attribute_fault(again, tools, run.parts)
 
 
-def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
+def _merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
     """The calls of both runs of one attempt: what the first made and the second reused is shown once, as made."""
     made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []
@@ -241,7 +241,7 @@ def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]
     return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
 
 
-def _doubted(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+def _add_doubts(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """The attempt with what speaks against its answer, if it has one."""
     if result.answer is None or result.trace is None:
         return result
@@ -257,20 +257,20 @@ def checked(
 
     With `look` it may print nothing; where it is not `blind` the answer may stand in it.
     """
-    found = findings = _certain(task, program, tools, look=look, blind=blind)
+    found = findings = _find_certain(task, program, tools, look=look, blind=blind)
     better = program
     for _ in range(_MENDING_ROUNDS):
         mended = mend(better, findings, tools) if findings else None
         if mended is None:
             break
         better = mended
-        findings = _certain(task, mended, tools, look=look, blind=blind)
+        findings = _find_certain(task, mended, tools, look=look, blind=blind)
         if not findings:
             return better, (), found
     return program, found, ()
 
 
-def _certain(
+def _find_certain(
     task: str, program: Program, tools: Toolbox, *, look: bool, blind: bool
 ) -> tuple[Finding, ...]:
     """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
@@ -316,7 +316,7 @@ def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
     left = run.meter.seconds_left
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
-    named = dict.fromkeys([*_words(program), *_inner(program, tools)])
+    named = dict.fromkeys([*_words(program), *_inner_tools(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
     return parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
 
@@ -327,12 +327,12 @@ def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox
         dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)])
     )
     inner = [
-        alias for alias in _inner(program, named) if alias not in named and alias in everything
+        alias for alias in _inner_tools(program, named) if alias not in named and alias in everything
     ]
     return everything.only([*named, *inner]) if inner else named
 
 
-def _inner(program: Program, tools: Toolbox) -> list[str]:
+def _inner_tools(program: Program, tools: Toolbox) -> list[str]:
     bindings = [tools[word].protocol.binding for word in _words(program) if word in tools]
     return [
         alias

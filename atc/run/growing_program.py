@@ -91,12 +91,12 @@ def new_lines(
     of it, or with its beginning up to a call of a tool of `writing`. Prints that call none of `tools` do not count.
     """
     known = [
-        ast.dump(statement) for statement in _statements(before) if not _looks(statement, tools)
+        ast.dump(statement) for statement in _statements(before) if not _is_plain_print(statement, tools)
     ]
     body = _statements(piece)
     last = 0
     for number, statement in enumerate(body, start=1):
-        if not _looks(statement, tools):
+        if not _is_plain_print(statement, tools):
             if known[:1] != [ast.dump(statement)]:
                 break
             last = number
@@ -109,7 +109,7 @@ def new_lines(
     return Program("".join(f"{statement}\n" for statement in rest)) if rest else None
 
 
-def _looks(statement: ast.stmt, tools: Collection[str]) -> bool:
+def _is_plain_print(statement: ast.stmt, tools: Collection[str]) -> bool:
     """Whether a statement is a print that calls no tool."""
     return ast.unparse(statement).startswith("print(") and not _names(statement) & set(tools)
 

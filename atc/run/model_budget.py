@@ -181,7 +181,7 @@ class Meter:
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
-        return _Metered(self, self._ask, purpose)
+        return _BudgetedAsk(self, self._ask, purpose)
 
     def _require_budget(self) -> None:
         spent = {
@@ -197,7 +197,7 @@ class Meter:
                 raise BudgetSpent(f"{name} = {most:.15g}")
 
 
-class _Metered:
+class _BudgetedAsk:
     """An `Ask` for a part that knows nothing of runs."""
 
     def __init__(self, meter: Meter, ask: Ask, purpose: str) -> None:

@@ -54,7 +54,7 @@ class RunRecord:
         spans = self._spans(tools)
         try:
             with ExitStack() as stack:
-                if self.watcher is None and (cell := _cell()) is not None:
+                if self.watcher is None and (cell := _notebook_view()) is not None:
                     self.watcher = stack.enter_context(cell)
                 yield
         except BaseException as error:
@@ -131,7 +131,7 @@ class RunRecord:
             self.watcher(event)
 
 
-def _cell() -> AbstractContextManager[Observer] | None:
+def _notebook_view() -> AbstractContextManager[Observer] | None:
     """Shows a run below the cell that runs it, where this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):

@@ -193,7 +193,7 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     most = parts.config.max_tools
     names: Sequence[str] = list(toolbox)
     docs = parts.config.docs
-    if len(names) > _FEW and not _fit(toolbox, budget, docs):
+    if len(names) > _FEW and not _is_fitting(toolbox, budget, docs):
         names = names[:most]
         with suppress(
             BudgetSpent
@@ -213,7 +213,7 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     return kept
 
 
-def _fit(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
+def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     """Whether the least that can be said of each tool fits; of very many that need not be written out."""
     if len(toolbox) > budget:
         return False
@@ -230,11 +230,11 @@ def not_undone(
     write answered with, or was itself given where it answered with nothing of that name.
     """
     return tuple(
-        orphan for orphan in orphans if not any(_undoes(call, orphan, tools) for call in made)
+        orphan for orphan in orphans if not any(_is_undoing(call, orphan, tools) for call in made)
     )
 
 
-def _undoes(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
+def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
     tool = tools.get(call.tool)
     if tool is None or not tool.protocol.annotations.destructive or call.tool == orphan.tool:
         return False

@@ -127,7 +127,7 @@ class Consent:
         with self._lock:
             tainted = self._taint.of(tool, arguments)
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
-            held = self._holding(tool, arguments, tainted)
+            held = self._find_holds(tool, arguments, tainted)
             if unallowed or tainted or held:
                 declined = any(one.state == "declined" for one in held)
                 question = Question(
@@ -136,7 +136,7 @@ class Consent:
                 if held or not self._was_listed(question):
                     self._ask(question, held=held, unallowed=unallowed)
 
-    def _holding(
+    def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]
     ) -> list[Asked]:
         """Return what holds a call, whatever is allowed.
@@ -160,7 +160,7 @@ class Consent:
 
     def _was_listed(self, question: Question) -> bool:
         """Whether an earlier question listed this very call and got a yes, which is used up now."""
-        exactly = self._exactly(question.tool, question.arguments, question.tainted)
+        exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         known = exactly in self._agreed
         self._agreed.discard(exactly)
         return known
@@ -173,7 +173,7 @@ class Consent:
             Paused: nobody has decided.
         """
         tool = question.tool
-        exactly = self._exactly(question.tool, question.arguments, question.tainted)
+        exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         self._listed.add(exactly)
         others = self._beside(question)
         listed = [question.arguments, *(other.arguments for other in others.values())]
@@ -194,11 +194,11 @@ class Consent:
                     f"{named(tool.alias)}: a person said no to this call, so it is declined"
                 )
             )
-        raise self._undecided(
+        raise self._stop_undecided(
             question, held, unallowed=unallowed
         )  # whatever else came is no decision
 
-    def _undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
+    def _stop_undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
         """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
         tool = named(question.tool.alias)
         if question.declined:
@@ -214,7 +214,7 @@ class Consent:
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _beside(self, question: Question) -> dict[str, Question]:
-        """The same call with each other value at the place that its one doubtful value came from, by `_exactly`.
+        """The same call with each other value at the place that its one doubtful value came from, by `_exact_key`.
 
         What was listed before by this program is left out, and so is what was declined or other runs hold.
         """
@@ -230,7 +230,7 @@ class Consent:
             alike = [(one.argument, one.path) for one in tainted] == [
                 (doubtful.argument, doubtful.path)
             ]
-            exactly = self._exactly(tool, arguments, tainted)
+            exactly = self._exact_key(tool, arguments, tainted)
             if (
                 alike
                 and exactly not in self._listed
@@ -249,7 +249,7 @@ class Consent:
         own = (self._held.run, "open")
         return any((one.run, one.state) != own for one in self._held.about(tool, arguments))
 
-    def _exactly(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
+    def _exact_key(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
         """One call of one program, and what was doubtful about it: all that a yes covers."""
         doubts = [f"{one.place} = {one.value!r}" for one in tainted]
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])

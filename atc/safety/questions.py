@@ -203,13 +203,13 @@ def _read(question: Question) -> _Call:
     deciding = [_Value(leaf.place, quoted(leaf.value), _note(leaf)) for leaf in found]
     paths = [(leaf.argument, *leaf.path) for leaf in found]
     if not found:
-        paths = _about(question, leaves)
+        paths = _key_places(question, leaves)
         deciding = [_Value(text(path), quoted(leaves[path])) for path in paths]
     others = {path: value for path, value in leaves.items() if path not in paths}
-    return _Call(question, deciding, list(_in_runs(others)))
+    return _Call(question, deciding, list(_group_values(others)))
 
 
-def _in_runs(leaves: Mapping[Path, Json]) -> Iterator[_Value]:
+def _group_values(leaves: Mapping[Path, Json]) -> Iterator[_Value]:
     """Yield a value for each leaf, and one for equal items of one list that stand one after another."""
     for _, run in groupby(
         leaves.items(), key=lambda leaf: (_without_index(leaf[0]), same(leaf[1]))
@@ -228,7 +228,7 @@ def _without_index(path: Path) -> Path:
     return (*path[:-1], "") if isinstance(path[-1], int) else path
 
 
-def _about(question: Question, leaves: Iterable[Path]) -> list[Path]:
+def _key_places(question: Question, leaves: Iterable[Path]) -> list[Path]:
     """Return the places that say what a call is about: in the path of its address, else required, else the first."""
     protocol = question.tool.protocol
     binding = protocol.binding

@@ -34,7 +34,7 @@ class Turns:
         self._most = each + waiting
         self._places = asyncio.Semaphore(places)
         self._begun = asyncio.Semaphore(places + parked)
-        self._own: dict[str, _Own] = {}
+        self._own: dict[str, _ClientPlaces] = {}
         self._requests: Counter[str] = Counter()  # at work, or waiting
 
     async def take(self, client: str) -> Place:
@@ -49,7 +49,7 @@ class Turns:
                 " again. Nothing was run."
             )
         self._requests[client] += 1
-        own = self._own.setdefault(client, _Own(self._each, self._begun_each))
+        own = self._own.setdefault(client, _ClientPlaces(self._each, self._begun_each))
         place = Place(
             [own.begun, self._begun], [own.places, self._places], lambda: self._leave(client)
         )
@@ -66,7 +66,7 @@ class Turns:
             del self._requests[client], self._own[client]
 
 
-class _Own:
+class _ClientPlaces:
     """The places of one client."""
 
     def __init__(self, each: int, begun_each: int) -> None:

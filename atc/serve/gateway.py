@@ -226,14 +226,14 @@ class Gateway:
         client = sent.get("client") or ""
         with _one_at_a_time():
             done = self._agent_of(client).execute(
-                program.source, continues=run, **self._gated(**sent)
+                program.source, continues=run, **self._gated_options(**sent)
             )
         return self._reply(done, client)
 
     def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
         """Go on with a paused run after a person has allowed its write."""
         client = sent.get("client") or ""
-        return self._reply(self._resume(client, run, self._gated(**sent)), client)
+        return self._reply(self._resume(client, run, self._gated_options(**sent)), client)
 
     def call(
         self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
@@ -251,7 +251,7 @@ class Gateway:
         given = {aliases.get(original, original): value for original, value in arguments.items()}
         agent = self._agent_of(sent.get("client") or "")
         source = f"{tool.alias}(**{given!r})"
-        how = self._gated(**sent)
+        how = self._gated_options(**sent)
         arguments = tool.original(given)
         run = (
             self._run_of(continues)
@@ -304,7 +304,7 @@ class Gateway:
             )
         return run
 
-    def _gated(self, **how: Unpack[Sent]) -> Gated:
+    def _gated_options(self, **how: Unpack[Sent]) -> Gated:
         """How the run of a client's program goes. A client is kept as a digest: its name may be a secret."""
         name = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
         hold = partial(self._hold, name)

@@ -196,7 +196,7 @@ class _Service:
     ) -> types.ListToolsResult:
         """The gateway's own tools; few API tools are described in `run_program`'s description."""
         tools = [
-            _offered(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()
+            _describe_tool(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()
         ]
         running = next(tool for tool in tools if tool.name == "run_program")
         overview = await self._requests.answer(ctx, partial(self._gateway.overview, client_of(ctx)))
@@ -301,7 +301,7 @@ def client_of(ctx: Context) -> str:
     return "" if ctx.request is None else str(ctx.request.scope.get(CLIENT, ""))
 
 
-def _offered(protocol: ToolProtocol) -> types.Tool:
+def _describe_tool(protocol: ToolProtocol) -> types.Tool:
     return types.Tool.model_validate(mcp_tool(protocol))
 
 
@@ -324,7 +324,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
 
     def listed(client: str) -> list[types.Tool]:
         return [
-            _offered(replace(tool.protocol, name=tool.alias))
+            _describe_tool(replace(tool.protocol, name=tool.alias))
             for tool in gateway.tools(client).values()
         ]
 

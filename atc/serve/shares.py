@@ -68,7 +68,7 @@ class Exchange:
         )
         if not self._started:
             await PlainTextResponse(f"{said}\n", 503, {"connection": "close"})(
-                scope, _nothing, self._send
+                scope, _empty_message, self._send
             )
             return
         body = f": {said}\n\n".encode() if self._streams else b""
@@ -226,7 +226,7 @@ class Sessions:
             "headers": headers,
         }  # fmt: skip
         with suppress(Exception):  # it may have ended by itself
-            await self._app(scope, _nothing, _nowhere)
+            await self._app(scope, _empty_message, _discard)
 
 
 def header(message: Scope | Message, name: bytes) -> bytes:
@@ -236,8 +236,8 @@ def header(message: Scope | Message, name: bytes) -> bytes:
     )
 
 
-async def _nothing() -> Message:
+async def _empty_message() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _nowhere(message: Message) -> None: ...
+async def _discard(message: Message) -> None: ...

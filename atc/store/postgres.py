@@ -111,7 +111,7 @@ class PostgresStore(RunStore):
     shared = True
 
     def __init__(self, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
-        self._parameters = {**_CONNECTION, **_parsed(address)}
+        self._parameters = {**_CONNECTION, **_parse_address(address)}
         host = self._parameters.get("host") or self._parameters.get("service") or "the default host"
         self.name = (
             f"PostgreSQL database {self._parameters.get('dbname') or 'of its user'} at {host}"
@@ -288,7 +288,7 @@ def _shown(owner: str) -> str:
     return str(_holder(owner) or owner)
 
 
-def _parsed(address: str) -> dict[str, Any]:
+def _parse_address(address: str) -> dict[str, Any]:
     """The parts of an address. What is wrong with one is not quoted: it may be a part of the password.
 
     Raises `StoreUnavailable`: it is none.

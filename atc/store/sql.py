@@ -58,7 +58,7 @@ ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.
 _TOOLS = (
     "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
 )
-_IN_DOUBT = """
+_UNCONFIRMED = """
 SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
 WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'unknown'
     AND json_extract(runs.document, '$.status') != 'solved'
@@ -225,7 +225,7 @@ class RunStore(ABC):
         """
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}
-            for row in db.execute(_IN_DOUBT, (tool, tool, tool)).fetchall():
+            for row in db.execute(_UNCONFIRMED, (tool, tool, tool)).fetchall():
                 found[row["run"]] = (
                     *found.get(row["run"], ()),
                     json.loads(row["document"])["arguments"],

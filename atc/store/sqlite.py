@@ -27,7 +27,7 @@ _HOLDER = "SELECT json_extract(document, '$.lease.holder.taken') AS taken FROM r
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldRun:
     """A run of this process: what was drawn when it was taken, and until when nobody else may take it."""
 
     taken: str
@@ -45,7 +45,7 @@ class Store(RunStore):
         self.path = Path(path).expanduser()
         self._lock = threading.RLock()
         self._db = _connect(self.path)
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _HeldRun] = {}
         self._silent: dict[str, Lease] = {}
         """Leases of processes that cannot be looked up and that gave no sign of life while they were watched."""
         self._closing = threading.Event()
@@ -80,14 +80,14 @@ class Store(RunStore):
 
     def changes(self) -> int:
         """See `RunStore.changes`."""
-        with self._lock, _explained(self.path):
+        with self._lock, _translate_errors(self.path):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def delete(self, names: Sequence[str]) -> int:
         """See `RunStore.delete`. Holders that cannot be looked up are watched for a sign of life first."""
         self._watch(names)
         count = super().delete(names)
-        with self._lock, _explained(self.path):
+        with self._lock, _translate_errors(self.path):
             self._db.execute("VACUUM")
             busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
@@ -108,14 +108,14 @@ class Store(RunStore):
     def _own(self, db: Database, run: str) -> None:
         lease = Lease(holder=this_process(), seen=time.time())
         change_run(db, run, lease=lease)
-        self._held[run] = _Held(lease.holder.taken, time.monotonic() + LEASE_SECONDS)
+        self._held[run] = _HeldRun(lease.holder.taken, time.monotonic() + LEASE_SECONDS)
         if self._heart is None:
             self._heart = threading.Thread(target=self._beat, name="leases", daemon=True)
             self._heart.start()
 
     @contextmanager
     def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:
-        with self._lock, _explained(self.path), self._db:
+        with self._lock, _translate_errors(self.path), self._db:
             self._db.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             if run in self._held:
                 self._require_held(self._db, run)
@@ -152,15 +152,15 @@ class Store(RunStore):
 
         What is watched is whether signs come, so it does not matter what any clock shows.
         """
-        watched = self._unjudged(names)
+        watched = self._unresolved_leases(names)
         end = time.monotonic() + LEASE_SECONDS
         while watched and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)
-            now = self._unjudged(names)
+            now = self._unresolved_leases(names)
             watched = {run: lease for run, lease in watched.items() if now.get(run) == lease}
         self._silent |= watched
 
-    def _unjudged(self, names: Sequence[str]) -> dict[str, Lease]:
+    def _unresolved_leases(self, names: Sequence[str]) -> dict[str, Lease]:
         """Return the leases of runs under way whose holders cannot be looked up from here."""
         found: dict[str, Lease] = {}
         with self._transaction(writing=False) as db:
@@ -178,7 +178,7 @@ class Store(RunStore):
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """Turns what SQLite and the file system say about `path` into `StoreUnavailable`."""
     try:
         yield
@@ -193,7 +193,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
     Raises `StoreUnavailable`: the file cannot be used, or is not ours, or another version's.
     """
-    with _explained(path):
+    with _translate_errors(path):
         make_folders(path.parent)
         _keep_private(path)
         if not path.exists():

@@ -61,7 +61,7 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
     ).solve()
 
 
-class _Failed(NamedTuple):
+class _FailedRound(NamedTuple):
     """Why a round came to nothing, and the functions that were of no use."""
 
     reason: str
@@ -89,7 +89,7 @@ class _AnyTool(Acting):
 
     def act(self) -> None:
         """Round after round, until an answer stands or a round fails as the one before it, with no agent woken."""
-        failed: _Failed | None = None
+        failed: _FailedRound | None = None
         self.search.run()
         for round_ in range(self.options.rounds + 1):
             self.round = round_
@@ -109,16 +109,16 @@ class _AnyTool(Acting):
         attempt, self.standing = self.best
         if self.attempts[-1] is not attempt:
             self.give(attempt.answer or "")
-            self._doubt(*attempt.doubts)
+            self._replace_doubts(*attempt.doubts)
         self.answer = self.attempts[-1].answer
 
-    def _round(self, failed: _Failed | None) -> _Failed | None:
+    def _round(self, failed: _FailedRound | None) -> _FailedRound | None:
         """Solve with the pool as it is, after `failed`; None where the run is over."""
         if self.search.ended == "budget":
             raise BudgetSpent(f"max_tokens = {self.options.tokens}")
         tools = self._candidates()
         if not tools:
-            return _Failed("No function was found that helps with the task.")
+            return _FailedRound("No function was found that helps with the task.")
         offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
         budget = self.parts.prompt_tokens
         docs = self.parts.config.docs
@@ -134,19 +134,19 @@ class _AnyTool(Acting):
         if last.answer is not None:
             return self._judged(last.answer)
         if limit is not None:
-            return _Failed(f"No answer was found within {limit}.")
+            return _FailedRound(f"No answer was found within {limit}.")
         if last.end == "paused":
             return None
         reason = clipped(last.reason or react.NO_ANSWER, _LONGEST_REASON)
         named = [spelled(name.removesuffix("()"), self.search.pool) for name in last.functions]
-        return _Failed(reason, tuple(dict.fromkeys(name for name in named if name is not None)))
+        return _FailedRound(reason, tuple(dict.fromkeys(name for name in named if name is not None)))
 
-    def _judged(self, text: str) -> _Failed | None:
+    def _judged(self, text: str) -> _FailedRound | None:
         """What the judge holds of an answer: None, or why it is rejected."""
         attempt = self.give(text)
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
-            return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
+            return None if self.paused else _FailedRound(clipped(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
         calls = told(attempt.trace.calls, self.parts.toolbox)
         warmth = self.parts.config.temperature
@@ -157,16 +157,16 @@ class _AnyTool(Acting):
             self.answer = attempt.answer
             return None
         reason = why or "The answer does not settle the task."
-        self.best = (self._doubt(f"A judge holds: {reason}"), self.standing)
-        return _Failed(clipped(reason, _LONGEST_REASON))
+        self.best = (self._replace_doubts(f"A judge holds: {reason}"), self.standing)
+        return _FailedRound(clipped(reason, _LONGEST_REASON))
 
-    def _doubt(self, *doubts: str) -> Attempt:
+    def _replace_doubts(self, *doubts: str) -> Attempt:
         """The last attempt, against whose answer this speaks."""
         self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
         self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
         return self.attempts[-1]
 
-    def _reflect(self, failed: _Failed) -> bool:
+    def _reflect(self, failed: _FailedRound) -> bool:
         """Drop what was of no use, and wake agents with the reason; whether one was woken.
 
         A call that changed something stays in the history and in the program, whatever was said of its tool: it did

@@ -98,7 +98,7 @@ class Chain(Run):
     def settle(self) -> None:
         """An answer that stands, if there is one."""
         asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
-        self.answer = _standing(self.attempts, confirmed=self.confirmed, asks=asks)
+        self.answer = _select_answer(self.attempts, confirmed=self.confirmed, asks=asks)
         if self.answer is None and any(attempt.answer is not None for attempt in self.attempts):
             self.meter.note(UNCONFIRMED)
 
@@ -130,7 +130,7 @@ def _reads_of(program: Program, writing: set[str]) -> Program:
     return program
 
 
-def _standing(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
+def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
     """The answer that stands: one without doubts before one with, a later before an earlier.
 
     A doubtful one stands where the model, told so, kept to it or gave another. Where it never `asks` again the last one

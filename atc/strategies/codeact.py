@@ -94,7 +94,7 @@ class _Session(Run):
         shown += [shown_value(value, most=most)] if value is not None else []
         if failure is None or failure.kind == "exception":
             self.growing.take(
-                self.growing.with_piece(_as_left(block, failed=failure is not None)), trace
+                self.growing.with_piece(_without_exit(block, failed=failure is not None)), trace
             )
         if failure is not None and (failure.kind, failure.type) == ("limit", "tool_calls"):
             raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
@@ -126,7 +126,7 @@ def read(text: str) -> Reply:
     return Reply(said, code=program_in_reply(said))
 
 
-def _as_left(block: Program, *, failed: bool) -> Program:
+def _without_exit(block: Program, *, failed: bool) -> Program:
     """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
     tree = python_source.parse(block.source)
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}

@@ -85,7 +85,7 @@ class _Team(Acting):
         for _ in range(MOST_STEPS):
             self.rounds = MOST_ROUNDS
             said, outcome = self._accepted(
-                "grounding", self.turns.messages(), self.guiding, self._guided
+                "grounding", self.turns.messages(), self.guiding, self._follow_guidance
             )
             self.turns.taken.append(
                 Turn(said=said, told=fill("conagents_result", result=outcome.told))
@@ -108,7 +108,7 @@ class _Team(Acting):
             call = written.call
             said = written.text.strip() or "(nothing)"
             outcome = (
-                act(call) if call.error is None else self._sent_back(call.error.message, agent)
+                act(call) if call.error is None else self._send_back(call.error.message, agent)
             )
             if outcome.again != agent:
                 return said, outcome
@@ -117,12 +117,12 @@ class _Team(Acting):
                 Message("user", fill("conagents_again", feedback=outcome.told)),
             ]
 
-    def _guided(self, call: ReadCall) -> _Outcome:
+    def _follow_guidance(self, call: ReadCall) -> _Outcome:
         """What came of grounding's reply: the answer, or an instruction, which execution carries out."""
         if call.tool != "instruct":
             attempt = self.give(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
-                return self._sent_back("The answer is empty.", "grounding")
+                return self._send_back("The answer is empty.", "grounding")
             return _Outcome(told="", answer=attempt.answer, paused=attempt.paused)
         step = {name: str(value) for name, value in call.arguments.items()}
         question = fill(
@@ -159,11 +159,11 @@ class _Team(Acting):
             return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(
                 told=seen.text
             )
-        found = self._observed(seen.value, told["call"], step) or seen.text
+        found = self._observe(seen.value, told["call"], step) or seen.text
         self.known.append(f"{step['instruction']}\n{found}")
         return _Outcome(told=found)
 
-    def _observed(self, value: Json, call: str, step: Mapping[str, str]) -> str:
+    def _observe(self, value: Json, call: str, step: Mapping[str, str]) -> str:
         """The observing agent: what is wanted of a response, in words; empty where the agent has none.
 
         Of a long response, code is written over its structure; where that fails the model reads a sample.
@@ -204,9 +204,9 @@ class _Team(Acting):
         if call.tool != "send_back" or call.error is not None:
             return None
         back = next(agent for agent in to if agent == call.arguments["to"])
-        return self._sent_back(str(call.arguments["feedback"]), back)
+        return self._send_back(str(call.arguments["feedback"]), back)
 
-    def _sent_back(self, feedback: str, to: Agent) -> _Outcome:
+    def _send_back(self, feedback: str, to: Agent) -> _Outcome:
         """To be written again, while the step has rounds left; then grounding goes on from there."""
         if not self.rounds:
             return _Outcome(told=f"Not done. {feedback}")

@@ -83,7 +83,7 @@ class _RestGPT(Acting):
             if answer is not None:
                 self.answer = self.give(answer).answer
                 return
-            done = self._fulfilled(plan)
+            done = self._fulfil(plan)
             if done is None:
                 return
             self.results.append(done)
@@ -93,7 +93,7 @@ class _RestGPT(Acting):
             )
         self.limit = f"{MOST_STEPS} steps"
 
-    def _fulfilled(self, plan: str) -> str | None:
+    def _fulfil(self, plan: str) -> str | None:
         """What came of a step, in words; None where a person must decide first."""
         if not plan:
             return fill("restgpt_plan_none")

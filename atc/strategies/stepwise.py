@@ -133,7 +133,7 @@ class Stepwise(Run):
         if alike or piece.source in self.failed:
             self.meter.note(REPEATED if alike else UNCHANGED)
             return None
-        step = self._attempted(piece, blind=blind)
+        step = self._attempt_piece(piece, blind=blind)
         result = step.result
         fails_again = not rests_on_responses(result.findings, result.program, self.parts.toolbox)
         self.failed = (
@@ -150,7 +150,7 @@ class Stepwise(Run):
         completion = self.meter.write(messages, purpose=purpose, temperature=temperature, seed=seed)
         return replace(completion, text=next_piece(completion.text))
 
-    def _attempted(self, piece: Program, *, blind: bool) -> _Step:
+    def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
         """The program with the piece, executed: as the finished program first where the piece may give the answer."""
         writing = writing_tools(piece, self.parts.toolbox)
         new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)

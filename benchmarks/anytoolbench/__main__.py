@@ -309,7 +309,7 @@ def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterat
             kind = "service failed" if failed.outage else "call failed"
             raise Refused(kind, f"call {number} of the solution, {api!r}: {failed}") from None
         values = list(_leaves(response))
-        shared = shared or not values or any(_stands_in(value, answer) for value in values)
+        shared = shared or not values or any(_is_in_text(value, answer) for value in values)
         known += "".join(f" {value}".casefold() for value in values)
         yield {"api": api, "arguments": arguments, "response": response}
     if not shared:
@@ -327,7 +327,7 @@ def _leaves(value: Json) -> Iterator[str | int | float]:
         yield value
 
 
-def _stands_in(value: str | float, text: str) -> bool:
+def _is_in_text(value: str | float, text: str) -> bool:
     """Whether a text holds a value; a number may be rounded to as many places as are written."""
     if isinstance(value, str):
         return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()

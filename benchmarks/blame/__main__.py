@@ -99,7 +99,7 @@ class Breaking:
         self._impatient = impatient
         self._made = 0
         self._struck = ""
-        self.toolbox = world.toolbox.map(self._wrapped)
+        self.toolbox = world.toolbox.map(self._wrap_tool)
         self.changes: list[str] = []  # what drift did to each answer, in the service's words
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
@@ -123,7 +123,7 @@ class Breaking:
         spread = replace(whole, call=None, first_line=min(lines), last_line=max(lines))
         return tuple(replace(spread, path=path) for path in dict.fromkeys(paths))
 
-    def _wrapped(self, tool: Tool) -> Tool:
+    def _wrap_tool(self, tool: Tool) -> Tool:
         def call(arguments: JsonObject) -> Json:
             broken = self._broken
             asked = json.dumps([tool.alias, arguments], sort_keys=True)
@@ -138,7 +138,7 @@ class Breaking:
             if not here and not (drifts and number >= broken.call):
                 return tool.call(arguments)
             if broken.kind == "emptied":
-                return _emptied(tool.call(arguments))
+                return _empty_answer(tool.call(arguments))
             return self._break(tool, arguments)
 
         return replace(tool, call=call)
@@ -190,7 +190,7 @@ def _lists(result: Json, *, empty: bool = False) -> list[str]:
     return [key for key, value in fields if isinstance(value, list) and (value or empty)]
 
 
-def _emptied(result: Json) -> Json:
+def _empty_answer(result: Json) -> Json:
     """The answer as the service gives it where there is nothing: no items, and a count of 0."""
     counts = {"total": 0, "pages": 0}
     if not isinstance(result, Mapping):

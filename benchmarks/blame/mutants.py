@@ -322,13 +322,13 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
                 ops=[ast.Is() | ast.IsNot() as op],
                 comparators=[ast.Constant(value=None)],
             ):
-                yield from _unguarded(gold, node, value, str(isinstance(op, ast.IsNot)), "none")
+                yield from _remove_guard(gold, node, value, str(isinstance(op, ast.IsNot)), "none")
             case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(
                 test, ast.Compare | ast.BoolOp
             ):
                 tested = test.operand if isinstance(test, ast.UnaryOp) else test
                 if any(one.size is not None for one in gold.traced(tested)):
-                    yield from _unguarded(gold, test, tested, str(tested is test), "empty")
+                    yield from _remove_guard(gold, test, tested, str(tested is test), "empty")
             case ast.ExceptHandler(type=ast.Name(id="ToolError") as caught):
                 body = gold.parents[node].body  # type: ignore[attr-defined]
                 inside = {n for statement in body for n in ast.walk(statement)}
@@ -340,7 +340,7 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
                     yield caught, "ZeroDivisionError", "failed", truths
 
 
-def _unguarded(
+def _remove_guard(
     gold: Gold, test: ast.expr, value: ast.expr, always: str, variant: str
 ) -> Iterator[_Edited]:
     found = gold.traced(value)

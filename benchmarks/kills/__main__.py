@@ -196,7 +196,7 @@ class Stage(ExitStack):
         `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what the host said last.
         Raises HostLost: a host hangs, or requests stay open.
         """
-        gold = self._undisturbed(case.task)
+        gold = self._undisturbed_remains(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
         struck: list[Struck] = []
         asleep: Nursery | None = None
@@ -266,7 +266,7 @@ class Stage(ExitStack):
         detail = said.get("crashed") or ended.get("detail", "")
         return found | {"cut": woken is not None, "twice": int(stale), "detail": detail}
 
-    def _undisturbed(self, task: Task) -> Left:
+    def _undisturbed_remains(self, task: Task) -> Left:
         """What the task's program leaves where nothing goes wrong."""
         if task.id not in self._gold:
             self._clear(None)

@@ -214,7 +214,7 @@ def registry(unit: str, options: Options) -> Row:
             source.write_bytes(requests.get(url + service["document"], timeout=60).content)
         else:
             source.write_text(
-                json.dumps({name: _bare(call, url) for name, call in service["tools"].items()})
+                json.dumps({name: _bare_description(call, url) for name, call in service["tools"].items()})
             )
         source_ = f"{source}@{url}" if "document" in service else str(source)
         report_ = folder / "report.json"
@@ -248,7 +248,7 @@ def registry(unit: str, options: Options) -> Row:
     }
 
 
-def _bare(call: str, url: str) -> Any:
+def _bare_description(call: str, url: str) -> Any:
     method, path, *names = call.split()
     return (
         {"url": url + path, "method": method, "arguments": names}

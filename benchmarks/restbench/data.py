@@ -149,7 +149,7 @@ def replay(world: RestWorld, item: Item) -> Solution:
     seen: list[Thing] = []
     for number, (tool, operation) in enumerate(zip(tools, operations, strict=True)):
         wanted = [kind for step in operations[number:] for kind in _kinds(mock, step)]
-        filling = _Filling(mock, seen, operation, wanted)
+        filling = _ArgumentFiller(mock, seen, operation, wanted)
         given = dict[str, Json]()
         try:
             for alias, name in tool.arguments.items():
@@ -201,7 +201,7 @@ def _kinds(mock: Mock, operation: Operation) -> list[str]:
     return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]
 
 
-class _Filling(NamedTuple):
+class _ArgumentFiller(NamedTuple):
     """Fills one call's arguments from the things `seen`, the newest first; enums by the kinds `wanted`."""
 
     mock: Mock

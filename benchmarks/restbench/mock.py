@@ -63,7 +63,7 @@ class Operation:
         assert isinstance(binding, HttpBinding)
         path = re.sub(r"^https?://[^/]+(/v?\d+)?", "", binding.url.split("?")[0])
         response = tool.protocol.output_schema or {}
-        return cls(tool, binding.method, path, _written_out(response, response, _DEEPEST + 1))
+        return cls(tool, binding.method, path, _inline_references(response, response, _DEEPEST + 1))
 
     @property
     def name(self) -> str:
@@ -375,17 +375,17 @@ def _label(*key: object) -> str:
     return f"{_FIRST[draw('first', *key) % len(_FIRST)]} {_SECOND[draw('second', *key) % len(_SECOND)]}"
 
 
-def _written_out(part: Json, root: Mapping[str, Any], depth: int) -> Any:
+def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:
     """A schema with what its references mean in their places, to a depth."""
     if isinstance(part, list):
-        return [_written_out(one, root, depth) for one in part]
+        return [_inline_references(one, root, depth) for one in part]
     if not isinstance(part, Mapping):
         return part
     if "$ref" in part:
-        return _written_out(resolve(part, root), root, depth - 1) if depth else {}
+        return _inline_references(resolve(part, root), root, depth - 1) if depth else {}
     if "" in part:  # a list to which TMDB's document gives no name
         part = {
             **{key: value for key, value in part.items() if key},
             "results": {"items": part[""]},
         }
-    return {key: _written_out(value, root, depth) for key, value in part.items() if key != "$defs"}
+    return {key: _inline_references(value, root, depth) for key, value in part.items() if key != "$defs"}

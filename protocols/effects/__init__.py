@@ -149,11 +149,11 @@ def effect_of(
         READS["computing"] & {*words_of(part)[:1]} for part in (*parts, protocol.name)
     ):
         return Effect(False, f"its argument {paid.name!r} may be an amount or a recipient")
-    why = _evidence(protocol, http, said, arguments, shown or Resources(), written=written)
+    why = _evidence_of_read(protocol, http, said, arguments, shown or Resources(), written=written)
     return Effect(bool(why), why or UNPROVEN)
 
 
-def _evidence(
+def _evidence_of_read(
     protocol: ToolProtocol,
     http: HttpBinding,
     said: Sequence[Heard],
@@ -314,7 +314,7 @@ def _filter(arguments: Sequence[Argument], shown: Resources, *, listing: bool) -
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
     """True if somebody gave the tool the name of a read, and it names what its path names."""
     fixed = [part for part in parts if "{" not in part]
-    words = _without_address(words_of(protocol.name), http)
+    words = _words_beyond_address(words_of(protocol.name), http)
     if not words or not (words[0] in READS["names"] or words[-1] in READS["names"] - {"get"}):
         return False
     if not fixed:
@@ -329,7 +329,7 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
     )
 
 
-def _without_address(words: list[str], http: HttpBinding) -> list[str]:
+def _words_beyond_address(words: list[str], http: HttpBinding) -> list[str]:
     """The words of a name that somebody chose: none of one that is made of method and path, as many generators do.
 
     They say no more than the address: `get_play` is as good for `GET /play` as `get_users_by_id` for `GET /users/{id}`.

@@ -53,7 +53,7 @@ class Resources:
         )
         made = "POST" in self.methods.get(above, ())
         return bool(
-            changed or listed or made or above in self._chosen_from or address in self._wholes
+            changed or listed or made or above in self._addresses_with_choices or address in self._wholes
         )
 
     def has_whole(self, url: str) -> bool:
@@ -88,7 +88,7 @@ class Resources:
         return frozenset(found)
 
     @cached_property
-    def _chosen_from(self) -> frozenset[str]:
+    def _addresses_with_choices(self) -> frozenset[str]:
         """Addresses of things some of which are chosen by an adjective: `/processes` for `/processes/extended`."""
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods

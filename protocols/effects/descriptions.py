@@ -80,13 +80,13 @@ def heard(text: str) -> Heard:
     sentences = [words for one in split if (words := _without_marks(one))]
     if not sentences:
         return Heard("")
-    if verb := _acts_besides(sentences[1:], whole) or acts_in_passing(plain):
+    if verb := _find_side_effect(sentences[1:], whole) or acts_in_passing(plain):
         return Heard("acts", verb)
-    first = _opening(sentences[0])
+    first = _classify_first_sentence(sentences[0])
     if first.voice in ("information", "thing") or _is_heading(
         sentences[0]
     ):  # `Weather API. Returns the forecast.`
-        later = (_opening(words) for words in sentences[1:])
+        later = (_classify_first_sentence(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
     if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
         return Heard("acts", verb)
@@ -108,14 +108,14 @@ def _apart(name: re.Match[str]) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[0])
 
 
-def _acts_besides(sentences: Sequence[list[str]], text: str) -> str:
+def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
     """The verb by which a sentence behind the first, or an aside, says that the call acts; empty for none."""
     for words in sentences:
-        if verb := _acts_later(words) or is_done(words):
+        if verb := _find_later_acting_verb(words) or is_done(words):
             return verb
     for aside in _ASIDE.findall(text):
         words = _WORD.findall(aside.lower())
-        if words and (verb := _acts_later(words) or _second_verb(["", *words])):
+        if words and (verb := _find_later_acting_verb(words) or _second_verb(["", *words])):
             return verb
         if words and words[0] in VERBS["remove"] and len(words) == 1:  # `Users: delete`
             return words[0]
@@ -128,7 +128,7 @@ def _without_marks(words: list[str]) -> list[str]:
     return words[start:]
 
 
-def _opening(words: list[str]) -> Heard:
+def _classify_first_sentence(words: list[str]) -> Heard:
     """What the first sentence says."""
     text = " ".join(words)
     for pattern in _BEFORE_THE_VERB:
@@ -136,25 +136,25 @@ def _opening(words: list[str]) -> Heard:
     words = text.split() or words
     lead = words[0]
     if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
-        main = _opening(words[words.index(",", 1) + 1 :])
+        main = _classify_first_sentence(words[words.index(",", 1) + 1 :])
         return main if main.voice == "reads" else Heard("unclear", lead)
     verb = base_of(lead, READS["verbs"])
     if verb and not lead.endswith("ed"):
         return _reading(verb, words)
     if lead in READS["foreign"] or not lead.isascii():
         return Heard("reads" if _reads_in_another_language(words) else "", lead)
-    if lead in READS["light"] and (light := _light(words)):
+    if lead in READS["light"] and (light := _classify_light_verb(words)):
         return light
-    if called := _what_the_call_does(words):
+    if called := _classify_call_subject(words):
         return called
     if lead in _CLOSED or lead.isdigit():
-        if verb := _acts_after(words):
+        if verb := _find_acting_verb(words):
             return Heard("acts", verb)
         return _named(words, determined=True)
-    return _unknown_lead(lead, words)
+    return _classify_unknown_lead(lead, words)
 
 
-def _light(words: Sequence[str]) -> Heard | None:
+def _classify_light_verb(words: Sequence[str]) -> Heard | None:
     """What `Run a search` or `Perform a status check` says: the noun tells; None where that is no reading one."""
     phrase = phrase_of(words[1:], object_of_verb=True)
     reading = READS["reading_nouns"] - {"test"}
@@ -187,7 +187,7 @@ def _reads_in_another_language(words: Sequence[str]) -> bool:
     )
 
 
-def _what_the_call_does(words: Sequence[str]) -> Heard | None:
+def _classify_call_subject(words: Sequence[str]) -> Heard | None:
     """What `The following endpoint returns a list` says; None for a sentence whose subject is not the call."""
     for place, word in enumerate(words[1:8], 1):
         if (
@@ -256,7 +256,7 @@ def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
     return Heard("unclear", words[0])
 
 
-def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
+def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Heard:
     """What a sentence says that begins with no reading verb and no small word."""
     after = words[1] if len(words) > 1 else ""
     if (
@@ -296,7 +296,7 @@ def _reading(verb: str, words: list[str]) -> Heard:
     after = words[1] if len(words) > 1 else ""
     if second := _second_verb(words):
         return Heard("acts", second)
-    clause = _clause(words)
+    clause = _first_clause(words)
     be = {"are", "is", "was", "were", "it"}
     cut = len(clause) < len(words) and words[len(clause)] in ("/", ":")
     ends = not cut and clause[-1] in _LAST_PARTICLES and len(clause) > 1 and clause[-2] not in be
@@ -317,7 +317,7 @@ def _reading(verb: str, words: list[str]) -> Heard:
     return Heard("reads", words[0])
 
 
-def _clause(words: Sequence[str]) -> list[str]:
+def _first_clause(words: Sequence[str]) -> list[str]:
     """The words up to the first comma."""
     end = next(
         (place for place, word in enumerate(words) if place and not word[0].isalnum()), len(words)
@@ -391,7 +391,7 @@ def _second_verb(words: Sequence[str]) -> str:
     return ""
 
 
-def _acts_after(words: Sequence[str]) -> str:
+def _find_acting_verb(words: Sequence[str]) -> str:
     """The verb of `this endpoint deletes the user`, behind what the sentence begins with; empty where none acts."""
     for place, word in enumerate(words[1:5], 1):
         after = words[place + 1] if place + 1 < len(words) else ""
@@ -409,7 +409,7 @@ def _acts_after(words: Sequence[str]) -> str:
 _SUBJECTS = _CALL | {"this", "it", "which", "that", "also", "then"}
 
 
-def _acts_later(words: list[str]) -> str:
+def _find_later_acting_verb(words: list[str]) -> str:
     """The verb of a later sentence that says what the call does besides: `Also clears the queue.`; empty for none."""
     start = next((n for n, word in enumerate(words[:4]) if word not in _BEFORE_VERBS | _CALL), 0)
     word = words[start]

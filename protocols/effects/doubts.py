@@ -117,11 +117,11 @@ def doubt_of(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
     if tail[0] in ("another", "you", "me", "him", "her", "us") and verb in ("find", "get"):
         return f"{verb} {tail[0]}"
     phrase = phrase_of(tail, object_of_verb=True)
-    doubt = doubtful_gerund(words) or _second_act(words)
-    return doubt or _of_phrase(verb, phrase) or _of_condition(tail) or _of_place(verb, clause)
+    doubt = doubtful_gerund(words) or _find_second_action(words)
+    return doubt or _find_doubt_in_phrase(verb, phrase) or _find_doubt_in_condition(tail) or _find_doubt_in_place(verb, clause)
 
 
-def _second_act(words: Sequence[str]) -> str:
+def _find_second_action(words: Sequence[str]) -> str:
     """The verb of `detects all devices and pairs with them`, `analyzes the disk and repairs errors`; empty for none."""
     if not words[0].endswith("s"):
         return ""
@@ -142,10 +142,10 @@ def _second_act(words: Sequence[str]) -> str:
     return ""
 
 
-def _of_phrase(verb: str, phrase: Phrase) -> str:
+def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
     """What is doubtful of the object of a reading verb and of what follows it."""
     after = phrase.rest[0] if phrase.rest else ""
-    if doubt := _of_object(verb, phrase) or _of_what_follows(verb, phrase, after):
+    if doubt := _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(verb, phrase, after):
         return f"{verb} … {doubt}"
     whole = phrase.kind in ("information", "things") or (
         after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
@@ -160,7 +160,7 @@ def _of_phrase(verb: str, phrase: Phrase) -> str:
     return verb if verb not in READS["looking_up"] or moved else ""
 
 
-def _of_object(verb: str, phrase: Phrase) -> str:
+def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
     """What is doubtful of the object itself: `a new token`, `the user admin rights`, `the blinds closed`."""
     new = {"fresh", "freshly", "new", "newly"} & {*phrase.nouns}
     article = phrase.nouns[:1] in (("a",), ("an",), ("the",))
@@ -176,7 +176,7 @@ def _of_object(verb: str, phrase: Phrase) -> str:
     )
 
 
-def _of_what_follows(verb: str, phrase: Phrase, after: str) -> str:
+def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
     """What is doubtful of what follows the object: a further object, to whom it goes, into what it is put."""
     one = singular(phrase.head) == phrase.head
     when = len(phrase.rest) > 1 and phrase.rest[1] in GRAMMAR["times"]
@@ -205,7 +205,7 @@ def _of_what_follows(verb: str, phrase: Phrase, after: str) -> str:
     return after if handed and verb in READS["handing"] else ""
 
 
-def _of_condition(tail: Sequence[str]) -> str:
+def _find_doubt_in_condition(tail: Sequence[str]) -> str:
     """What is doubtful of `200 if the relay was switched on` and `the state once it has been switched`."""
     for place, word in enumerate(tail):
         if word in ("if", "once", "after", "when", "whether"):
@@ -215,7 +215,7 @@ def _of_condition(tail: Sequence[str]) -> str:
     return ""
 
 
-def _of_place(verb: str, clause: Sequence[str]) -> str:
+def _find_doubt_in_place(verb: str, clause: Sequence[str]) -> str:
     """What is doubtful of where something is shown or how it comes: `on the display`, `by text message`."""
     if (
         verb in ("display", "present", "show")

@@ -83,8 +83,8 @@ def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
                 and not _is_code(name, parts)
                 and not _names_what_is_set(name, parts),
                 sets=may_be_set(name),
-                acts=_acts(name, text, values, flag=flag) if name not in in_path else "",
-                pays=_pays(name, text, names),
+                acts=_find_acting_verb(name, text, values, flag=flag) if name not in in_path else "",
+                pays=_may_be_payment(name, text, names),
             )
         )
     return found
@@ -145,7 +145,7 @@ def _names_what_is_set(name: str, parts: list[str]) -> bool:
     return key in READS["settable"] or key == singular(words[-1])
 
 
-def _acts(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
+def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
     """The verb by which an argument says that the call acts: by its values, its name as a flag, its description."""
     if _SWITCHES & values >= {"on", "off"}:
         return "switch"
@@ -157,10 +157,10 @@ def _acts(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
             verb = next((word for word in words if word in STRICT), "")
             if verb or (len(words) > 1 and words[0] in ACTING):
                 return verb or words[0]
-    return _said_to_act(text, flag=flag)
+    return _find_setting_verb(text, flag=flag)
 
 
-def _said_to_act(text: str, *, flag: bool) -> str:
+def _find_setting_verb(text: str, *, flag: bool) -> str:
     """The verb by which the description of an argument says what it sets; empty for none."""
     plain = text[:300].lower()
     for found in _TO_SET.finditer(plain):
@@ -175,7 +175,7 @@ def _said_to_act(text: str, *, flag: bool) -> str:
     return "set" if new and new[1] in READS["settable"] else ""
 
 
-def _pays(name: str, text: str, names: set[str]) -> bool:
+def _may_be_payment(name: str, text: str, names: set[str]) -> bool:
     """True if an argument may be an amount of money or who is to receive something."""
     words = words_of(name)
     if not words or words[0] in ("min", "max"):

@@ -106,7 +106,7 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
             key=lambda one: order.index(one[1]),
         )
         return kind, f"its name says {word!r}"
-    verb = _of_text(protocol.description)
+    verb = _find_verb_in_text(protocol.description)
     kind = kind_of_word(verb)
     return (kind, f"its description begins with {verb!r}") if kind else None
 
@@ -119,10 +119,10 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     said = {*words_of(protocol.name)[:1], *(singular(found[0].lower()) for found in first if found)}
     trusted = bool((said - {http.method.lower()}) & (_READING | {"return"}))
     asks = any(_ASKS_WHETHER.match(text) for text in texts)
-    verb = _of_path(path.split("/")[3:], trusted=trusted)
+    verb = _find_verb_in_path(path.split("/")[3:], trusted=trusted)
     if verb and not (asks and verb in _NOUNS_TOO):
         return verb, f"its path says {verb!r}"
-    if verb := _of_name(words_of(protocol.name), method=http.method.lower()):
+    if verb := _find_verb_in_name(words_of(protocol.name), method=http.method.lower()):
         return verb, f"its name says {verb!r}"
     named = protocol.parameters.items()
     arguments = {http.wire_name(name): list(known_values(part)) for name, part in named}
@@ -130,15 +130,15 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
         argument, _, value = pair.partition("=")
         arguments.setdefault(unquote_plus(argument), []).append(unquote_plus(value))
     for argument, values in arguments.items():
-        if verb := _of_argument(argument, values):
+        if verb := _find_verb_in_argument(argument, values):
             return verb, f"its argument {argument!r} may say what is to be done"
     for text in texts:
-        if verb := _of_text(text):
+        if verb := _find_verb_in_text(text):
             return verb, f"its description begins with {verb!r}"
     return "", ""
 
 
-def _of_path(segments: list[str], *, trusted: bool) -> str:
+def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
     """The first verb among the fixed parts of a path; empty where there is none.
 
     Without `trusted`, also a word behind an id that is no known noun: `/pets/{id}/frobnicate`.
@@ -157,7 +157,7 @@ def _of_path(segments: list[str], *, trusted: bool) -> str:
             alone = not behind and (after_id or words[0] not in PATHS["verbs_behind_ids"])
             if alone or (behind and "{" not in behind and not _names_a_thing(behind)):
                 return words[0]
-        elif verb := _of_words(words):
+        elif verb := _find_verb_in_words(words):
             if not (words[-1].endswith("ing") and _names_a_thing(behind)):  # `/fine_tuning/jobs`
                 return verb
         elif after_id and not behind and len(words) == 1 and not trusted:
@@ -168,17 +168,17 @@ def _of_path(segments: list[str], *, trusted: bool) -> str:
     return ""
 
 
-def _of_name(words: list[str], *, method: str) -> str:
+def _find_verb_in_name(words: list[str], *, method: str) -> str:
     if not words or words[0] == method:
         return ""  # made of method and path
     if words[0] in _READING:
         return next((word for before, word in pairwise(words) if before in ("and", "or", "then") and word in ACTING),
                     "")  # fmt: skip
     alone = len(words) == 1 and words[0] in _NOUNS_TOO - PATHS["verbs_behind_ids"]
-    return _of_words(words) or (words[0] if alone else "")
+    return _find_verb_in_words(words) or (words[0] if alone else "")
 
 
-def _of_words(words: list[str]) -> str:
+def _find_verb_in_words(words: list[str]) -> str:
     """The verb of a name in several words, or of one that is hardly a noun."""
     first = words[0]
     last = words[-1]
@@ -218,7 +218,7 @@ def _names_a_thing(text: str) -> bool:
     )
 
 
-def _of_argument(name: str, values: list[str]) -> str:
+def _find_verb_in_argument(name: str, values: list[str]) -> str:
     words = words_of(name) or [""]
     key = "_".join(words)
     said = [word for value in values for word in words_of(value)[:1]]
@@ -232,7 +232,7 @@ def _of_argument(name: str, values: list[str]) -> str:
     return words[0] if flag and words[0] not in _NOUNS_TOO and words[-1] not in _DATES else ""
 
 
-def _of_text(text: str) -> str:
+def _find_verb_in_text(text: str) -> str:
     """The verb with which a description begins: `Sends the mail.`, `Log out the user.`, `Order the book.`"""
     words = re.findall(r"[a-z]+", text.lower())[:3]
     if not words or singular(words[0]) in _OPENING:
@@ -246,7 +246,7 @@ def _of_text(text: str) -> str:
     ):  # `Starting in version 6, …`
         return ""
     if verb := strict_verb(words[0]) or strict_verb(
-        _joined([words[0].removesuffix("s"), *words[1:]])[0]
+        _join_phrasal_verbs([words[0].removesuffix("s"), *words[1:]])[0]
     ):
         return verb
     return (
@@ -270,10 +270,10 @@ def base_of(word: str, known: frozenset[str]) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a name, numbers left out, phrasal verbs as one: `log_out_2` → `logout`."""
-    return _joined([word for word in snake(text).split("_") if word and not word.isdigit()])
+    return _join_phrasal_verbs([word for word in snake(text).split("_") if word and not word.isdigit()])
 
 
-def _joined(words: list[str]) -> list[str]:
+def _join_phrasal_verbs(words: list[str]) -> list[str]:
     """`log_out` → `logout`."""
     return (
         [words[0] + words[1], *words[2:]]

@@ -56,10 +56,10 @@ def steps_of(encoding: str) -> Steps:
         raise Undecodable(f"is encoded as {name!r}, where {ACCEPTED} was asked for")
     if name in _GZIP_NAMES or name == "deflate":
         return _Decoder(name).steps
-    return _unchanged
+    return _pass_through
 
 
-def _unchanged(data: bytes) -> Iterable[bytes]:
+def _pass_through(data: bytes) -> Iterable[bytes]:
     return (data,)
 
 

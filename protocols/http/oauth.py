@@ -65,7 +65,7 @@ class TokenFile:
                 write_whole(self._path, json.dumps(self._known))
 
 
-class _Page(BaseHTTPRequestHandler):
+class _RedirectHandler(BaseHTTPRequestHandler):
     server: Redirect
     timeout = 1  # browsers open connections on which they send nothing
 
@@ -94,9 +94,9 @@ class Redirect(HTTPServer):
     def __init__(self) -> None:
         self.answer: dict[str, str] = {}
         try:
-            super().__init__(("127.0.0.1", REDIRECT_PORT), _Page)
+            super().__init__(("127.0.0.1", REDIRECT_PORT), _RedirectHandler)
         except OSError:  # another sign-in is under way
-            super().__init__(("127.0.0.1", 0), _Page)
+            super().__init__(("127.0.0.1", 0), _RedirectHandler)
         self.url = f"http://127.0.0.1:{self.server_port}/callback"
 
     def wait(self, state: str | None) -> dict[str, str]:
@@ -177,13 +177,13 @@ class Keyring:
             told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
             raise CredentialMissing(f"{tool}: {problem}" if problem else told)
         return [
-            self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names
+            self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool) for name in names
         ]
 
-    def _carried(
+    def _request_secret(
         self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str
     ) -> Carried:
-        _hold_to_hosts(name, credential, origin, tool)
+        _refuse_unlisted_host(name, credential, origin, tool)
         value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
             problem = "is empty or has control characters; correct it in your own settings file."
@@ -282,7 +282,7 @@ class Keyring:
         raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
 
 
-def _hold_to_hosts(name: str, credential: Credential, origin: Origin, what: str) -> None:
+def _refuse_unlisted_host(name: str, credential: Credential, origin: Origin, what: str) -> None:
     if not credential.may_go_to(origin):
         place = address(origin)
         known = ", ".join(map(repr, credential.hosts)) or "no host"
@@ -320,6 +320,6 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
             origin, _ = split_url(url)
         except ValueError as error:
             raise CredentialMissing(f"the credential {name!r} cannot be got: {error}.") from None
-        _hold_to_hosts(name, credential, origin, "the sign-in")
+        _refuse_unlisted_host(name, credential, origin, "the sign-in")
     scopes = credential.scopes or tuple(mapping(flow.get("scopes")))
     return token_url, page, {"scope": " ".join(scopes)} if scopes else {}

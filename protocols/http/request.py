@@ -62,7 +62,7 @@ _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
 
 
-class _Name(NamedTuple):
+class _RequestName(NamedTuple):
     """A name in a request, whose it is, what is sent under it, and whether the protocol declares it."""
 
     place: str
@@ -186,7 +186,7 @@ class Plan:
 
     # --- names, and which may be sent together
 
-    def _names(self, argument: str, value: Json) -> Iterator[_Name]:
+    def _names(self, argument: str, value: Json) -> Iterator[_RequestName]:
         """What is sent for an argument. Of an object in the query or a form, as OpenAPI has it, that is its fields."""
         declared = argument in self._places
         wire = self._binding.wire_name(argument)
@@ -197,8 +197,8 @@ class Plan:
         joint = self._joins.get(argument)
         if joint == "[]" and place in ("query", "form"):
             yield from (
-                _Name(place, name, owner, inner, name == wire)
-                for name, inner in _bracketed(wire, value)
+                _RequestName(place, name, owner, inner, name == wire)
+                for name, inner in _iter_deep_object_pairs(wire, value)
             )
             return
         if place in ("query", "form") and joint == "{}" and value is not None:
@@ -206,48 +206,48 @@ class Plan:
         elif place in ("query", "form") and joint is not None and isinstance(value, list | tuple):
             value = joint.join(item for _, item in _pairs({argument: value})) or None
         if not isinstance(value, Mapping) or place not in _OBJECTS:
-            yield _Name(place, wire, owner, value, declared or place == "path")
+            yield _RequestName(place, wire, owner, value, declared or place == "path")
             return
         known = self._fields.get(argument, {})
         for key, inner in value.items():
             whose = f"the field {key!r} of {owner}" if key in known else owner
-            yield _Name(_OBJECTS[place], key, whose, inner, key in known)
+            yield _RequestName(_OBJECTS[place], key, whose, inner, key in known)
         if place == "whole_body":
-            yield _Name(place, wire, owner, value)
+            yield _RequestName(place, wire, owner, value)
 
     @cached_property
-    def _declared(self) -> list[_Name]:
+    def _declared(self) -> list[_RequestName]:
         """The names that are spoken for, whether or not a call gives them a value."""
         query = self._template.partition("?")[2].split("&")
         found = [
-            _Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
+            _RequestName("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
             for pair in query
             if pair
         ]
         if self._binding.idempotency_header:
-            found.append(_Name("header", self._binding.idempotency_header, "the idempotency key"))
+            found.append(_RequestName("header", self._binding.idempotency_header, "the idempotency key"))
         if "cookie" in self._used:
-            found.append(_Name("header", "Cookie", "the cookies"))
+            found.append(_RequestName("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
             owner = f"argument {name!r}"
             fields = self._fields.get(name, ()) if place in _OBJECTS else ()
             found += [
-                _Name(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields
+                _RequestName(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields
             ]
-            found.append(_Name(place, self._binding.wire_name(name), owner))
+            found.append(_RequestName(place, self._binding.wire_name(name), owner))
         return found
 
-    def _refuse_collisions(self, sent: list[_Name], reserved: Iterable[tuple[str, str]]) -> None:
+    def _refuse_collisions(self, sent: list[_RequestName], reserved: Iterable[tuple[str, str]]) -> None:
         """Refuse arguments of which one would be sent, or be read, in the place of another.
 
         A declared name only has to differ from the others of its place. One that the call alone brings must not even be
         read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
         A field of a whole body may repeat what stands elsewhere, but not give a name of the query another value.
         """
-        others = [_Name("form", "_method", "the method of the request")]
-        others += [_Name(place, name, "a credential") for place, name in reserved]
+        others = [_RequestName("form", "_method", "the method of the request")]
+        others += [_RequestName(place, name, "a credential") for place, name in reserved]
         exact = {name.exact: name.owner for name in reversed(self._declared)}
-        taken: dict[tuple[str, str], list[_Name]] = defaultdict(list)
+        taken: dict[tuple[str, str], list[_RequestName]] = defaultdict(list)
         for name in (
             (*self._declared, *sent, *others) if not all(name.declared for name in sent) else ()
         ):
@@ -295,7 +295,7 @@ class Plan:
                 raise self._refusal(f"argument {names} would make {made!r} a step in the path.")
             steps.append(made)
         path = "/".join(steps)
-        asked = "&".join(filter(None, [_BRACES.sub(in_query, fixed), _encoded(query)]))
+        asked = "&".join(filter(None, [_BRACES.sub(in_query, fixed), _url_encode(query)]))
         return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
 
     def _url_values(self, name: str, values: Mapping[str, Json]) -> list[str]:
@@ -312,7 +312,7 @@ class Plan:
                 [self._part(name, text) for name, text in _pairs(at["form"])]
             )
         if at["form"]:
-            return _encoded(at["form"]).encode(), "application/x-www-form-urlencoded"
+            return _url_encode(at["form"]).encode(), "application/x-www-form-urlencoded"
         if at["whole_body"]:
             (value,) = at["whole_body"].values()
             if isinstance(value, str) and not self._media.endswith("json"):
@@ -361,20 +361,20 @@ def spelled(name: str) -> str:
     return re.sub(r"[\W_]+", "", plain) or plain
 
 
-def _encoded(values: Mapping[str, Json]) -> str:
+def _url_encode(values: Mapping[str, Json]) -> str:
     return urlencode(_pairs(values), quote_via=quote, safe="")
 
 
-def _bracketed(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+def _iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]:
     """OpenAPI's deepObject: `created[gte]` of `{"gte": 1}`, `expand[]` of `["x"]`, `items[0][price]` of records."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _bracketed(f"{name}[{key}]", inner)
+            yield from _iter_deep_object_pairs(f"{name}[{key}]", inner)
     elif isinstance(value, list | tuple) and any(
         isinstance(item, Mapping | list | tuple) for item in value
     ):
         for number, inner in enumerate(value):
-            yield from _bracketed(f"{name}[{number}]", inner)
+            yield from _iter_deep_object_pairs(f"{name}[{number}]", inner)
     else:
         yield f"{name}[]" if isinstance(value, list | tuple) else name, value
 

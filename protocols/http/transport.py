@@ -42,7 +42,7 @@ for _name in ("urllib3.connection", "urllib3.connectionpool", "urllib3.response"
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
 
 
-class _Broken(Exception):
+class _IncompleteBody(Exception):
     """A body ended before it was whole; has the `reason`."""
 
     def __init__(self, reason: Exception) -> None:
@@ -80,7 +80,7 @@ _running = threading.local()
 """`exchange` is that of this thread, on which it stays."""
 
 
-class _Reads(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """What a socket receives. Each wait ends at the deadline, whatever the other side sends little by little."""
 
     def __init__(self, connected: socket.socket, received: io.RawIOBase) -> None:
@@ -102,7 +102,7 @@ class _Reads(io.RawIOBase):
 class _Response(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
-        self.fp: Any = io.BufferedReader(_Reads(sock, self.fp.detach()))
+        self.fp: Any = io.BufferedReader(_DeadlineReader(sock, self.fp.detach()))
 
     def _read_status(self) -> Any:
         """The status of the answer itself: `http.client` passes over 100 alone of those that announce it."""
@@ -113,7 +113,7 @@ class _Response(http.client.HTTPResponse):
             http.client.parse_headers(self.fp)
 
 
-class _Timed:
+class _DeadlineConnection:
     """Makes a connection go where it may, keep to the deadline, and note when a request begins to leave."""
 
     response_class: ClassVar[Any] = _Response
@@ -159,11 +159,11 @@ class _Timed:
 
 
 class _HttpPool(HTTPConnectionPool):
-    ConnectionCls = type("_HttpConnection", (_Timed, HTTPConnection), {})
+    ConnectionCls = type("_HttpConnection", (_DeadlineConnection, HTTPConnection), {})
 
 
 class _HttpsPool(HTTPSConnectionPool):
-    ConnectionCls = type("_HttpsConnection", (_Timed, HTTPSConnection), {})
+    ConnectionCls = type("_HttpsConnection", (_DeadlineConnection, HTTPSConnection), {})
 
 
 _POOLS = {"http": _HttpPool, "https": _HttpsPool}
@@ -259,7 +259,7 @@ class Transport:
         with response:
             try:
                 return take(head, _pieces(response, exchange, stall_seconds))
-            except _Broken as broken:
+            except _IncompleteBody as broken:
                 if isinstance(broken.reason, Undecodable):  # nor will it be the next time
                     return Answer(
                         status=head.status, trouble=f"the body from {origin.netloc} {broken.reason}"
@@ -282,7 +282,7 @@ class Transport:
                 body += piece
                 if len(body) > limit:
                     break
-        except _Broken:
+        except _IncompleteBody:
             if succeeded:  # of an error, the status says what matters
                 raise
         if succeeded and len(body) > limit:
@@ -305,7 +305,7 @@ def route_to(origin: Origin) -> Mapping[str, Any]:
 def _pieces(
     response: requests.Response, exchange: _Exchange, stall_seconds: float | None
 ) -> Iterator[bytes]:
-    """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_Broken` where no more of it comes."""
+    """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_IncompleteBody` where no more of it comes."""
     try:
         steps = steps_of(response.headers.get("content-encoding", ""))
         while received := response.raw.read(_CHUNK, decode_content=False):
@@ -315,7 +315,7 @@ def _pieces(
                     exchange.allow(stall_seconds)
                     yield piece
     except _FAILURES as error:
-        raise _Broken(error) from error
+        raise _IncompleteBody(error) from error
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:

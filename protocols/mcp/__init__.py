@@ -47,7 +47,7 @@ def is_mcp(text: str) -> bool:
 
 
 @dataclass
-class _Known:
+class _ServerEntry:
     """A server that may be used, and its connection where there is one."""
 
     server: McpServer
@@ -71,7 +71,7 @@ class Servers:
         servers = keyring.settings.servers
         problems = keyring.settings.problems
         self._known = {
-            name: _Known(server, problems.get(f"mcp.{name}", ""))
+            name: _ServerEntry(server, problems.get(f"mcp.{name}", ""))
             for name, server in servers.items()
         }
         self._lock = threading.Lock()
@@ -98,7 +98,7 @@ class Servers:
             raise SourceUnavailable(
                 f"the command {server.shown!r} was not started: nobody agreed to it. {advice}"
             )
-        fresh = self._known[found] if found else _Known(server)
+        fresh = self._known[found] if found else _ServerEntry(server)
         try:
             connection = self._connected(fresh)
             tools = connection.tools()
@@ -187,7 +187,7 @@ class Servers:
             problem = str(error)
         raise SourceUnavailable(f"{text!r} names no MCP server; {problem}.")
 
-    def _connected(self, known: _Known) -> Connection:
+    def _connected(self, known: _ServerEntry) -> Connection:
         with known.lock:
             if known.connection is not None and not known.connection.closed:
                 return known.connection
@@ -261,7 +261,7 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
 # --- tools as protocols: what a server says of them is data; what it promises is not believed by itself
 
 
-def _believed(hints: JsonObject, *, trusted: bool) -> Annotations:
+def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
     """What a tool is taken to do. MCP says that hints are untrusted, and a name proves nothing.
 
     A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
@@ -288,7 +288,7 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
             **(_usable(given) or {"properties": parts}),
         },
         output_schema=_usable(tool.get("outputSchema")),
-        annotations=_believed(hints, trusted=trusted),
+        annotations=_trusted_annotations(hints, trusted=trusted),
         binding=McpBinding(server=server, tool=name),
         collection=server,
     )

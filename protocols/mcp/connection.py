@@ -72,7 +72,7 @@ class Connection:
                 transport = over_stdio(server, self._said, most_bytes=limit)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))
             try:
-                connecting = self._portal.wrap_async_context_manager(_connected(transport, seconds))
+                connecting = self._portal.wrap_async_context_manager(_open_client(transport, seconds))
                 self._client = stack.enter_context(connecting)
             except Exception as error:
                 cause: BaseException = error
@@ -175,7 +175,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def _connected(transport: Any, seconds: float) -> AsyncIterator[Client]:
+async def _open_client(transport: Any, seconds: float) -> AsyncIterator[Client]:
     async with asyncio.timeout(seconds) as limit, Client(transport, cache=None) as client:
         limit.reschedule(None)
         yield client

@@ -103,7 +103,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
         pushed = request.method == "GET" and "text/event-stream" in request.headers.get(
             "accept", ""
         )
-        if pushed and self._too_often():
+        if pushed and self._has_too_many_streams():
             return httpx2.Response(429, request=request)
         seconds = _CLOSE_SECONDS if request.method == "DELETE" else self._seconds
         deadline = anyio.current_time() + seconds
@@ -114,14 +114,14 @@ class Exchanges(httpx2.AsyncBaseTransport):
             self._note(f"nothing within {seconds:g} s")
             return httpx2.Response(504, request=request)
         self._note(f"HTTP {answer.status_code}" if answer.is_error else "")
-        answer.stream = _Raw(answer.stream, self._limit)
+        answer.stream = _LimitedStream(answer.stream, self._limit)
         headers = httpx2.Headers(
             [one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED]
         )
         # Without its charset: Python knows codecs that decompress, and a server does not get to choose among those.
         headers["content-type"] = answer.headers.get("content-type", "").partition(";")[0].strip()
         events = headers["content-type"].lower() == "text/event-stream"
-        body = _Body(
+        body = _DecompressedStream(
             answer,
             most_bytes=self._limit,
             most_lines=_MOST_LINES if events else math.inf,
@@ -198,7 +198,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
                 raise httpx2.ConnectError(f"{error}, where the server is not") from None
         return self._routes[origin]
 
-    def _too_often(self) -> bool:
+    def _has_too_many_streams(self) -> bool:
         now = time.monotonic()
         if len(self._streams) == _MOST_STREAMS and now - self._streams[0] < _WITHIN_SECONDS:
             return True
@@ -229,7 +229,7 @@ def _to(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request
     )
 
 
-class _Raw(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     """The bytes of an answer as they come, up to a limit."""
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
@@ -256,7 +256,7 @@ def _late() -> httpx2.StreamError:
     return httpx2.StreamError("the answer was not whole in time")
 
 
-class _Body(httpx2.AsyncByteStream):
+class _DecompressedStream(httpx2.AsyncByteStream):
     """The decompressed body of an answer, which ends with an error where one of its limits is passed."""
 
     def __init__(
@@ -279,7 +279,7 @@ class _Body(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async with aclosing(self._decompressed()) as pieces:
+            async with aclosing(self._iter_decompressed()) as pieces:
                 async for piece in pieces:
                     self._count(piece)
                     yield piece
@@ -287,7 +287,7 @@ class _Body(httpx2.AsyncByteStream):
             self._note(str(error))
             raise
 
-    async def _decompressed(self) -> AsyncGenerator[bytes]:
+    async def _iter_decompressed(self) -> AsyncGenerator[bytes]:
         try:
             steps = steps_of(self._answer.headers.get("content-encoding", ""))
             async with aclosing(self._answer.aiter_raw()) as pieces:
@@ -342,7 +342,7 @@ class _SignIn:
             {"client_name": "atc", "redirect_uris": [self._redirect.url]}
         )
         return OAuthClientProvider(
-            self._url, asked, self, redirect_handler=self._show, callback_handler=self._come_back
+            self._url, asked, self, redirect_handler=self._show, callback_handler=self._wait_for_redirect
         )
 
     async def _show(self, address: str) -> None:
@@ -353,7 +353,7 @@ class _SignIn:
         await self._exchanges.require(address)  # the browser, too, could be sent to a service here
         self._open(address)
 
-    async def _come_back(self) -> AuthorizationCodeResult:
+    async def _wait_for_redirect(self) -> AuthorizationCodeResult:
         found = await asyncio.to_thread(self._redirect.wait, None)
         return AuthorizationCodeResult(
             code=found["code"], state=found.get("state"), iss=found.get("iss")

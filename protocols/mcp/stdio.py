@@ -49,8 +49,8 @@ async def over_stdio(server: McpServer, log: LastWords, *, most_bytes: int) -> A
     received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, sent = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
-        waiting = _Waiting()
-        said = _Said(log)
+        waiting = _PendingRequests()
+        said = _StderrReader(log)
         tasks.start_soon(said.read, process)
         tasks.start_soon(_read, process, received, said, most_bytes, waiting)
         tasks.start_soon(_write, process, sent, received, said, waiting)
@@ -67,7 +67,7 @@ async def over_stdio(server: McpServer, log: LastWords, *, most_bytes: int) -> A
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _PendingRequests:
     """How many requests of the server have not been answered yet."""
 
     requests: int = 0
@@ -79,7 +79,7 @@ class _Waiting:
             self.requests += by
 
 
-class _Said:
+class _StderrReader:
     """Reads the stderr of a command, however much it writes there, and keeps the end of it."""
 
     def __init__(self, log: LastWords) -> None:
@@ -109,9 +109,9 @@ class _Said:
 async def _read(
     process: Process,
     received: ObjectSendStream[Any],
-    said: _Said,
+    said: _StderrReader,
     most_bytes: int,
-    waiting: _Waiting,
+    waiting: _PendingRequests,
 ) -> None:
     """Hand on the messages on stdout, then read on without looking, so that the command can end."""
     assert process.stdout is not None
@@ -143,8 +143,8 @@ async def _write(
     process: Process,
     sent: ObjectReceiveStream[SessionMessage],
     received: ObjectSendStream[Any],
-    said: _Said,
-    waiting: _Waiting,
+    said: _StderrReader,
+    waiting: _PendingRequests,
 ) -> None:
     assert process.stdin is not None
     try:

@@ -68,7 +68,7 @@ def find(text: str) -> Iterator[str]:
     lower = text.lower()
     if len(lower) != len(text):  # a letter whose small form takes two: places would differ
         lower = text
-    effort = _Effort()
+    effort = _SearchBudget()
     for keyword, rules in _rules().items():
         if keyword in lower:
             places = [
@@ -76,7 +76,7 @@ def find(text: str) -> Iterator[str]:
                 for found in islice(re.finditer(re.escape(keyword), lower), _MOST_PLACES)
             ]
             for rule in rules:
-                yield from _of_rule(rule, text, places, effort)
+                yield from _find_by_rule(rule, text, places, effort)
 
 
 def without_keys(text: str) -> str:
@@ -84,7 +84,7 @@ def without_keys(text: str) -> str:
     return _PRIVATE_KEY.sub(" ", text) if "PRIVATE KEY" in text else text
 
 
-class _Effort:
+class _SearchBudget:
     """What is left to be spent on one text, so that none that repeats keywords takes long."""
 
     def __init__(self) -> None:
@@ -92,9 +92,9 @@ class _Effort:
         self.places = _MOST_PLACES
 
 
-def _of_rule(rule: _Rule, text: str, places: list[int], effort: _Effort) -> Iterator[str]:
+def _find_by_rule(rule: _Rule, text: str, places: list[int], effort: _SearchBudget) -> Iterator[str]:
     """Yield what one rule finds at the places of one of its keywords."""
-    pattern = _compiled(rule)
+    pattern = _compile_rule(rule)
     done = 0
     seen = 0
     for place in places:
@@ -150,7 +150,7 @@ def _rules() -> dict[str, list[_Rule]]:
 
 
 @cache
-def _compiled(rule: _Rule) -> re.Pattern[str]:
+def _compile_rule(rule: _Rule) -> re.Pattern[str]:
     return re.compile(rule.pattern, re.IGNORECASE if rule.ignore_case else 0)
 
 

@@ -67,15 +67,15 @@ class Name(NamedTuple):
 def of_members(value: JsonObject, above: Name) -> Iterator[Name]:
     """Yield by what name each member of an object is judged."""
     columns = above.columns or _columns(value)
-    said = _said_beside(value)
+    said = _sibling_names(value)
     for key, item in value.items():
         if columns and isinstance(item, list | tuple) and not _is_header(item):
             yield Name(columns=columns)
         else:
-            yield _of_member(key, value, above, said)
+            yield _name_of_member(key, value, above, said)
 
 
-def _of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[str, str]]) -> Name:
+def _name_of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[str, str]]) -> Name:
     """Return the name of one member of an object."""
     lower = key.lower()
     if kind_of(key) is not None:
@@ -102,7 +102,7 @@ def _of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[str, 
     return Name(key)
 
 
-def _said_beside(value: JsonObject) -> list[tuple[str, str]]:
+def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
     """Return the short texts of an object that are names of secrets, each with its key in small letters."""
     if not any(key.lower() in _LOOSE_VALUES for key in value if isinstance(key, str)):
         return []
@@ -122,20 +122,20 @@ def of_items(value: Sequence[Json], above: Name) -> Iterator[Name]:
         row = len(value) == len(above.columns) and not any(
             isinstance(item, list | tuple) for item in value
         )
-        yield from _of_cells(value, above.columns) if row else [above] * len(value)
+        yield from _iter_cell_names(value, above.columns) if row else [above] * len(value)
     elif _is_table(value):
         header = tuple(map(str, value[0]))
         yield Name()
         yield from [Name(columns=header)] * (len(value) - 1)
     elif len(value) == 2 and isinstance(value[0], str) and kind_of(above.text) is None:
-        yield from _of_cells(value, ("", ""))
+        yield from _iter_cell_names(value, ("", ""))
     elif _is_command(value):
-        yield from _of_arguments([str(item) for item in value], above)
+        yield from _iter_argument_names([str(item) for item in value], above)
     else:
         yield from [above] * len(value)
 
 
-def _of_cells(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[Name]:
+def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[Name]:
     """Yield the names of a row's cells: of their columns, or in a row of two what the first one says."""
     said = row[0] if len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) else ""
     for number, column in enumerate(columns):
@@ -148,7 +148,7 @@ def _of_cells(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[Name]:
             yield Name(column)
 
 
-def _of_arguments(items: list[str], above: Name) -> Iterator[Name]:
+def _iter_argument_names(items: list[str], above: Name) -> Iterator[Name]:
     """Yield the names of a command's arguments: of the option before, and what command lines say of them."""
     found = set(secret_texts.find(shlex.join(items)))
     ends = tuple(f":{one}" for one in found)

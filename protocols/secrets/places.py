@@ -97,14 +97,14 @@ _CODE = re.compile(
 def find(text: str) -> Iterator[str]:
     """Yield the secrets of a text that stand at such places."""
     lower = text.lower()
-    yield from _in_addresses(text, lower)
-    yield from _in_commands(text, lower)
-    yield from _in_statements(text, lower)
+    yield from _find_in_addresses(text, lower)
+    yield from _find_in_commands(text, lower)
+    yield from _find_in_statements(text, lower)
     if len(text) <= _LONGEST_MESSAGE and _SIGN_IN.search(lower) is not None:
         yield from (found[1] or found[2] for found in _CODE.finditer(text))
 
 
-def _in_addresses(text: str, lower: str) -> Iterator[str]:
+def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
     """Yield what stands in URLs: passwords of users, tokens among the steps of a path."""
     if ":thin:" in lower or "sqlplus" in lower:
         yield from (found[1] for found in _ORACLE.finditer(text))
@@ -135,7 +135,7 @@ def _in_addresses(text: str, lower: str) -> Iterator[str]:
         yield from (step for step in steps if len(step) >= SHORTEST and is_no_word(step))
 
 
-def _in_commands(text: str, lower: str) -> Iterator[str]:
+def _find_in_commands(text: str, lower: str) -> Iterator[str]:
     """Yield what a command line gives to a program without a name, or with a short one."""
     patterns = []
     if " -" in text or text.startswith("-"):
@@ -155,7 +155,7 @@ def _in_commands(text: str, lower: str) -> Iterator[str]:
                 yield value
 
 
-def _in_statements(text: str, lower: str) -> Iterator[str]:
+def _find_in_statements(text: str, lower: str) -> Iterator[str]:
     """Yield what headers, calls, SQL, PowerShell and Kubernetes write without an assignment."""
     if "bearer" in lower or "basic" in lower:
         yield from (
@@ -178,9 +178,9 @@ def _in_statements(text: str, lower: str) -> Iterator[str]:
     if "community" in lower or "com2sec" in lower:
         yield from (found[1] for found in _COMMUNITY.finditer(text) if is_no_word(found[1]))
     if "insert" in lower:
-        yield from _inserted(text)
+        yield from _find_inserted_values(text)
     if _MANIFEST.search(text) is not None:
-        yield from _in_manifest(text)
+        yield from _find_in_manifest(text)
 
 
 def _first(found: re.Match[str]) -> str:
@@ -188,7 +188,7 @@ def _first(found: re.Match[str]) -> str:
     return next(filter(None, found.groups()), "")
 
 
-def _inserted(text: str) -> Iterator[str]:
+def _find_inserted_values(text: str) -> Iterator[str]:
     """Yield what an `INSERT` puts into columns that are named as secrets."""
     for found in _INSERT.finditer(text):
         kinds = [named(name.strip(' \t\n`"[]')) for name in found[1].split(",")]
@@ -200,7 +200,7 @@ def _inserted(text: str) -> Iterator[str]:
             at = row.end()
 
 
-def _in_manifest(text: str) -> Iterator[str]:
+def _find_in_manifest(text: str) -> Iterator[str]:
     """Yield all that a Kubernetes Secret holds, whatever its names."""
     for block in _DATA.finditer(text):
         for line in block[1].splitlines():

@@ -21,7 +21,7 @@ def secrets_in(source: str) -> list[str]:
     """The secrets of a source as they stand in its text, and decoded, the longest first."""
     found = set(secret_texts.find(source))
     for address in _ADDRESS.findall(source):
-        found.update(_in_address(address))
+        found.update(_find_in_address(address))
     found |= {unquote_plus(one) for one in found} | {unquote(one) for one in found}
     return sorted((one for one in found if one.strip()), key=lambda one: (-len(one), one))
 
@@ -35,7 +35,7 @@ def shown(source: str) -> str:
     return source
 
 
-def _in_address(address: str) -> list[str]:
+def _find_in_address(address: str) -> list[str]:
     rest, _, fragment = address.partition("#")
     before, _, query = rest.partition("?")
     place, _, path = before.partition("://")[2].partition("/")

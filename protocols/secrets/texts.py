@@ -86,7 +86,7 @@ def _find(text: str) -> Iterator[str]:
     yield from secret_places.find(text)
     rest = secret_formats.without_keys(text)
     if _has_stem(rest):
-        yield from _behind_names(rest)
+        yield from _find_behind_names(rest)
 
 
 def _has_stem(text: str) -> bool:
@@ -99,7 +99,7 @@ _is_name = lru_cache(maxsize=65_536)(_has_stem)
 """The same of a word: most stand in a text many times."""
 
 
-def _behind_names(text: str) -> Iterator[str]:
+def _find_behind_names(text: str) -> Iterator[str]:
     """Yield the values that stand behind, below or between the names of secrets."""
     before = ""
     ended = -1
@@ -139,10 +139,10 @@ def _behind(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[
     """Yield what the value of a name is, by each way in which it may be connected to it."""
     stop = end + _WINDOW + 1_000
     if name in _COOKIES:
-        yield from _cookies(text, end)
+        yield from _find_cookies(text, end)
         return
     if (found := ASSIGNED.match(text, end, stop)) is not None:
-        yield from _assigned(text, found, kind, name)
+        yield from _find_assigned_value(text, found, kind, name)
     for pattern in (MARKUP, VALUE_BELOW, PART, CALLED, SECOND):
         if (found := pattern.match(text, end, stop)) is not None:
             listed = pattern is SECOND and text[max(0, start - 2) : start - 1] != "("
@@ -174,7 +174,7 @@ def _around(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
         yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if is_drawn(one[0]))
 
 
-def _assigned(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
+def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
     """Yield the value that is assigned to a name."""
     quoted = found["v"] is None
     if name in SIGNED and not quoted and found[0] == f"={found['v']}" and "(" not in found["v"]:
@@ -218,7 +218,7 @@ def _plain(text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str) -
         yield from worthy(value.rstrip(TAIL), kind, bond, quoted=False)
 
 
-def _cookies(text: str, end: int) -> Iterator[str]:
+def _find_cookies(text: str, end: int) -> Iterator[str]:
     """Yield the values of a header with cookies that are named as secrets, or look drawn at random."""
     line = text[end : end + 1_000].split("\n", 1)[0]
     for name, value in re.findall(

@@ -86,7 +86,7 @@ class View:
         self._change(_without_markup(self.text))
         self._change(_without_emphasis(self.text))
         self._change(_without_marks(self.text))
-        self._change(_translated(self.text))
+        self._change(_translate_names(self.text))
 
     def pieces(self) -> Iterator[str]:
         """Yield the lines around all places that look other than in the source."""
@@ -96,7 +96,7 @@ class View:
             for place in here:
                 if place - last >= _AROUND // 2:
                     last = place
-                    starts.append(self._later(place, number + 1))
+                    starts.append(self._position_in_view(place, number + 1))
         done = 0
         begin = -1
         for place in [*sorted(starts), len(self.text) + 3 * _AROUND]:
@@ -107,7 +107,7 @@ class View:
             begin = place if begin < 0 else begin
             done = place
 
-    def _later(self, place: int, step: int) -> int:
+    def _position_in_view(self, place: int, step: int) -> int:
         """Return where in the view a place is that was found before a step."""
         for here, before in self._steps[step:]:
             at = bisect_right(before, place)
@@ -258,7 +258,7 @@ def _without_marks(text: str) -> Iterator[_Edit]:
             yield found.start(group), found.end(group), ""
 
 
-def _translated(text: str) -> Iterator[_Edit]:
+def _translate_names(text: str) -> Iterator[_Edit]:
     """Yield the English name of a secret in the place of its name in another script."""
     if not text.isascii():
         for found in islice(OTHER_SCRIPTS.finditer(text), _MOST_NAMES):

@@ -288,7 +288,7 @@ def _read(text: str, invoker: Invoker) -> Source:
     if fetched:
         pinned = [_pinned(one, homes, where) for one in protocols]
         # What an OpenAPI document or a recording says was heeded as they were read; protocols might say anything.
-        protocols = judged(map(_unsaid, pinned)) if kind == "protocols" else pinned
+        protocols = judged(map(_without_lax_hints, pinned)) if kind == "protocols" else pinned
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
@@ -331,7 +331,7 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
     return protocol
 
 
-def _unsaid(protocol: ToolProtocol) -> ToolProtocol:
+def _without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
     """A fetched protocol without what it says of its call where that asks for less care."""
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):

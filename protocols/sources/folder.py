@@ -85,7 +85,7 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
             base_url = base_url or document.get("url")
             parts = [(f"{where}: tools", tools)]
         case dict() if (
-            document and not _is_bare(document) and all(map(_is_bare, document.values()))
+            document and not _is_bare_description(document) and all(map(_is_bare_description, document.values()))
         ):
             parts = [  # every key is a tool's name
                 (
@@ -98,7 +98,7 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
             hint = "Give the file itself as a source of its own."
             raise InvalidProtocol(where, "this is an OpenAPI document, not a protocol.", hint=hint)
         case _:
-            bare = isinstance(document, str) or _is_bare(document)
+            bare = isinstance(document, str) or _is_bare_description(document)
             return [load(_completed(document, where, base_url) if bare else document, where=where)]
     return [found for at, part in parts for found in _read(part, where=at, base_url=base_url)]
 
@@ -106,7 +106,7 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
 # --- bare descriptions
 
 
-def _is_bare(document: Json) -> bool:
+def _is_bare_description(document: Json) -> bool:
     """Whether a document is one bare description: a request as text, or an object with a request's keys."""
     if isinstance(document, str):
         return _REQUEST.fullmatch(document) is not None
@@ -123,13 +123,13 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     if isinstance(request := given.pop("request", None), str):
         found = _REQUEST.fullmatch(request)
         if found is None:
-            raise _invalid(
+            raise _invalid_protocol(
                 where, f"{request[:100]!r} is no request; write 'GET https://HOST/path/{{id}}'."
             )
         given |= {"method": found[1], "url": found[2]}
     method = str(given.pop("method", "GET")).upper()
     if method not in _METHODS:
-        raise _invalid(
+        raise _invalid_protocol(
             where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method"
         )
     url = _url(given.pop("path", None) or given.pop("url", None), where, base_url)
@@ -143,7 +143,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     if isinstance(described, list) and all(isinstance(name, str) for name in described):
         described = dict.fromkeys(described)
     if not isinstance(described, dict):
-        raise _invalid(
+        raise _invalid_protocol(
             where, f"they must be a list of names or an object, got {described!r}.", "arguments"
         )
     arguments = Arguments(
@@ -151,7 +151,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     )
     for name, one in (dict.fromkeys([*described, *in_path, *asked]) | described).items():
         if not isinstance(one, str | Mapping | None):
-            raise _invalid(
+            raise _invalid_protocol(
                 where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}"
             )
         schema = (
@@ -162,7 +162,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
         usual = "query" if method in BODYLESS or name in asked else "body"
         place: Any = "path" if name in in_path else schema.pop("in", usual)
         if place not in get_args(Location):
-            raise _invalid(
+            raise _invalid_protocol(
                 where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name
             )
         required = schema.pop("required", False) is True or place == "path"
@@ -176,7 +176,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
 def _url(given: Json, where: str, base_url: str | None) -> str:
     """The whole URL of a description: a path is under `base_url`, which also takes the place of another host."""
     if not isinstance(given, str) or not given.strip():
-        raise _invalid(where, "it has no 'url'.", "url")
+        raise _invalid_protocol(where, "it has no 'url'.", "url")
     url = given.strip()
     if isinstance(base_url, str) and is_url(base_url):
         rest = "/".join(url.split("/")[3:]) if is_url(url) else url.lstrip("/")
@@ -187,5 +187,5 @@ def _url(given: Json, where: str, base_url: str | None) -> str:
     return url
 
 
-def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:
+def _invalid_protocol(where: str, problem: str, path: str = "") -> InvalidProtocol:
     return InvalidProtocol(where, problem, path=path, hint=f"{_SHOWN} shows bare descriptions.")

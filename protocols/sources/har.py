@@ -29,7 +29,7 @@ _ID = re.compile(r"(?![A-Za-z]+\d{1,2}$)(?!\d+\.\d+$).*\d.*|.+@.+")
 """What has a digit, but no word with a short number (`v2`, `oauth2`) and no version (`2.0`); or an e-mail address."""
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false")
 
-_Given = dict[tuple[Location, str], Json]
+_HarArguments = dict[tuple[Location, str], Json]
 """The arguments of one call, by their place and their name in the request; a body that is no object has no name."""
 
 
@@ -39,7 +39,7 @@ class _Entry(NamedTuple):
     method: str
     origin: Origin
     segments: Sequence[str]
-    given: _Given
+    given: _HarArguments
     credential: bool
     media: str
 
@@ -113,7 +113,7 @@ def _entry(item: Json) -> _Entry | None:
     for name, text in queried:
         if not is_secret(name, text):  # the tool's credential takes its place
             several.setdefault(name, []).append(_typed(text))
-    given: _Given = {
+    given: _HarArguments = {
         ("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()
     }
     headers = [
@@ -131,7 +131,7 @@ def _entry(item: Json) -> _Entry | None:
     )
 
 
-def _body(posted: JsonObject) -> tuple[str, _Given]:
+def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
     """What was sent as JSON or as a form, and its media type where it is no usual one.
 
     Raises `ValueError` for what no tool of ours could send.
@@ -145,10 +145,10 @@ def _body(posted: JsonObject) -> tuple[str, _Given]:
     if media in FORM_TYPES and (fields := listed(posted.get("params"), Mapping)):
         values = [b"" if "fileName" in one else _typed(str(one.get("value"))) for one in fields]
         names = [unquote_plus(str(one.get("name"))) for one in fields]
-        sent: _Given = {("form", name): value for name, value in zip(names, values, strict=True)}
+        sent: _HarArguments = {("form", name): value for name, value in zip(names, values, strict=True)}
         return media if media != FORM_TYPES[0] else "", sent
     value = parse(text) if text else {}
-    given: _Given = {
+    given: _HarArguments = {
         ("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()
     }
     return media if media.endswith("+json") else "", given
@@ -180,7 +180,7 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
     given = []
     for entry in entries:
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
-        sent: _Given = {
+        sent: _HarArguments = {
             ("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")
         }
         given.append(sent | entry.given)

@@ -85,7 +85,7 @@ class _Reader:
             for method, raw in item.items():
                 if method.upper() in _METHODS and isinstance(raw, Mapping):
                     self._document.at = f"{method.upper()} {path}"
-                    operations[method.upper(), path] = self._lifted(
+                    operations[method.upper(), path] = self._modernize_operation(
                         self._document.follow(raw), item
                     )
         if not operations:
@@ -102,7 +102,7 @@ class _Reader:
             written=[name for name, (_, found) in named.items() if _text(found.get("operationId"))],
         )
 
-    def _lifted(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
+    def _modernize_operation(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
         """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""
         follow = self._document.follow
         content = self._content
@@ -168,7 +168,7 @@ class _Reader:
         }
         tags = operation.get("tags")
         verifier = operation.get("x-atc-verified-by")
-        success = _success(responses)
+        success = _success_status(responses)
         output = self._body(responses[success]) if success else None
         hints = Annotations.of(mapping(operation.get("x-atc-annotations")))
         protocol = arguments.protocol(
@@ -365,7 +365,7 @@ class _Reader:
         found: dict[str, list[Link]] = {}
         for name, operation in operations.items():
             self._document.at, responses = f"a link of {name!r}", operation["responses"]
-            for raw in mapping(responses.get(_success(responses), {}).get("links")).values():
+            for raw in mapping(responses.get(_success_status(responses), {}).get("links")).values():
                 link = self._document.follow(raw)
                 consumer = tools.get(str(link.get("operationId")), "")
                 for argument, expression in mapping(link.get("parameters")).items():
@@ -453,7 +453,7 @@ def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
         )
 
 
-def _success(responses: JsonObject) -> str:
+def _success_status(responses: JsonObject) -> str:
     """The lowest 2xx among the statuses; `default` where it stands without any; else empty."""
     found = sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
     return next(iter(found), "default" if "default" in responses else "")

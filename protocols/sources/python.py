@@ -49,7 +49,7 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
         SourceUnavailable: there is no such module, it cannot be imported, or has no public function.
     """
     module = _import(name_or_path)
-    if not (found := list(_public(module))):
+    if not (found := list(_public_functions(module))):
         raise SourceUnavailable(
             f"{name_or_path!r} has no public functions; a tool is one of these."
         )
@@ -125,7 +125,7 @@ def _import(name_or_path: str) -> ModuleType:
     return module
 
 
-def _public(module: ModuleType) -> Iterator[tuple[str, _Function]]:
+def _public_functions(module: ModuleType) -> Iterator[tuple[str, _Function]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
@@ -175,7 +175,7 @@ def _read(
             collection=module,
         )
         protocols.append(protocol)
-        functions[f"{module}:{name}"] = _callable(function, adapters)
+        functions[f"{module}:{name}"] = _wrap_function(function, adapters)
     return protocols, functions
 
 
@@ -209,7 +209,7 @@ def _input_schema(
     }
 
 
-def _callable(function: _Function, adapters: dict[str, TypeAdapter[Any]]) -> Callable[..., Any]:
+def _wrap_function(function: _Function, adapters: dict[str, TypeAdapter[Any]]) -> Callable[..., Any]:
     """`function` as one that takes JSON values."""
     names = [*inspect.signature(function).parameters]
 
@@ -243,7 +243,7 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     if annotation is Any:
         return None
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(_portable(annotation))
+        adapter: TypeAdapter[Any] = TypeAdapter(_portable_annotation(annotation))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             adapter.json_schema(mode="serialization")
@@ -253,7 +253,7 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return adapter
 
 
-def _portable(annotation: Any) -> Any:
+def _portable_annotation(annotation: Any) -> Any:
     """`annotation` with each `typing.TypedDict` as typing_extensions' own: pydantic takes no other on Python 3.11."""
     if typing.is_typeddict(annotation):
         fields: dict[str, Any] = {}
@@ -263,16 +263,16 @@ def _portable(annotation: Any) -> Any:
             mark, inner = (
                 (typing.get_origin(hint), typing.get_args(hint)[0]) if marked else (usual, hint)
             )
-            fields[name] = mark[_portable(inner)]
+            fields[name] = mark[_portable_annotation(inner)]
         make: Any = typing_extensions.TypedDict
         return make(annotation.__name__, fields)
     origin = typing.get_origin(annotation)
     arguments = typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
+        return typing.Union[tuple(map(_portable_annotation, arguments))]  # noqa: UP007 - made from a tuple
     made: Any = origin  # as for a checker a class is no generic one
     return (
-        made[tuple(map(_portable, arguments))]
+        made[tuple(map(_portable_annotation, arguments))]
         if arguments and isinstance(origin, type)
         else annotation
     )

@@ -235,9 +235,9 @@ class Schemas:
                 ref, {key: value for key, value in raw.items() if key != "$ref"}, base=base
             )
         else:
-            schema = self._without_hidden(self._joined(self._keywords(raw) | _modern(raw)))
+            schema = self._without_hidden(self._joined(self._keywords(raw) | _modernize_schema(raw)))
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
-        return _nullable(schema) if says_null and isinstance(schema, dict) else schema
+        return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
 
     def _keywords(self, raw: JsonObject) -> dict[str, Any]:
         """The keywords that 2020-12 shares with its forerunners, as far as their values are allowed."""
@@ -254,13 +254,13 @@ class Schemas:
                 names = (
                     value
                     if key == "properties"
-                    else [name for name in value if _accepted(key, {name: True})]
+                    else [name for name in value if _is_valid_keyword(key, {name: True})]
                 )
                 found[key] = {str(name): self.convert(value[name]) for name in names}
             elif (
                 key in ("default", "const")
                 or key.startswith("x-atc-")
-                or (key in _PLAIN and _accepted(key, value))
+                or (key in _PLAIN and _is_valid_keyword(key, value))
             ):
                 found[key] = value
         return found
@@ -339,7 +339,7 @@ class Schemas:
         }
 
 
-def _modern(raw: JsonObject) -> dict[str, Any]:
+def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
     """What the older dialects write in other ways, as 2020-12 has it."""
     found: dict[str, Any] = {}
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
@@ -366,7 +366,7 @@ def _modern(raw: JsonObject) -> dict[str, Any]:
     return found
 
 
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema`, and null."""
     if "type" not in schema:
         # 3.0 says that `nullable` without a type means nothing; everybody writes it beside `$ref` and `allOf`.
@@ -390,7 +390,7 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _accepted(keyword: str, value: Json) -> bool:
+def _is_valid_keyword(keyword: str, value: Json) -> bool:
     """Whether a schema may say that: patterns that compile, numbers that are numbers."""
     schema = {keyword: value}
     return (

@@ -150,7 +150,7 @@ def fork(machine: str, *, alone: bool, sibling: bool = False) -> int:
         ctypes.pythonapi.PyOS_AfterFork_Child()
     else:
         ctypes.pythonapi.PyOS_AfterFork_Parent()
-    return _checked(pid, "clone")
+    return _raise_on_error(pid, "clone")
 
 
 # ---- system calls
@@ -204,15 +204,15 @@ _FILE_RIGHTS = {
 
 def call(name: str, *arguments: object) -> int:
     """A function of the C library."""
-    return _checked(getattr(_libc, name)(*arguments), name)
+    return _raise_on_error(getattr(_libc, name)(*arguments), name)
 
 
 def _syscall(name: str, number: int, *arguments: object) -> int:
     """A system call that the C library has no function for; `name` stands in the error."""
-    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), name)
+    return _raise_on_error(_libc.syscall(ctypes.c_long(number), *arguments), name)
 
 
-def _checked(result: int, name: str) -> int:
+def _raise_on_error(result: int, name: str) -> int:
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")

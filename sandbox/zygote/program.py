@@ -92,7 +92,7 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
     number = getattr(error, "_call_number", None)
     hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
     message = _message(error)
-    within = _within(error)
+    within = _saved_tool_of(error)
     if within and number is None:
         message = (
             shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
@@ -132,7 +132,7 @@ def _levels(error: BaseException) -> list[TracebackType]:
     return found
 
 
-def _within(error: BaseException) -> str:
+def _saved_tool_of(error: BaseException) -> str:
     """The saved tool that an error comes from, or nothing."""
     within = ""
     for step in _steps(error):

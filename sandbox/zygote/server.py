@@ -240,7 +240,7 @@ class _Server:
         elif descriptor == self._template.fileno():
             return False
         else:
-            self._hung_up(descriptor)
+            self._kill_released_child(descriptor)
         return True
 
     def _accept(self) -> bool:
@@ -274,7 +274,7 @@ class _Server:
             socket.send_fds(host, [json.dumps({"pid": pid}).encode()], [pidfd])
         return True
 
-    def _hung_up(self, descriptor: int) -> None:
+    def _kill_released_child(self, descriptor: int) -> None:
         """The host lets go of a child: kill it. It stays in `_children` until it is reaped."""
         for pid, host in self._children.values():
             if host.fileno() == descriptor:

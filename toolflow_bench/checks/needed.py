@@ -48,7 +48,7 @@ def unneeded(
     sites: dict[tuple[str, int], list[int]] = {}
     for number, call in enumerate(run.made):
         sites.setdefault((call.tool, call.line), []).append(number)
-    values = list(_of_question(program, question))
+    values = list(_question_constants(program, question))
     for (tool, line), numbers in sites.items():
         if toolbox[tool].protocol.writes:
             continue  # a write that is taken away is missing from the state
@@ -57,7 +57,7 @@ def unneeded(
                 _least,
                 _numbers(HUGE),
                 _numbers(-HUGE),
-                *map(_filled_with, [*values, *_words(values)]),
+                *map(_fill_with, [*values, *_words(values)]),
             )
             if all(replay.unchanged(numbers, fill) for fill in map(_made, fills)):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
@@ -65,7 +65,7 @@ def unneeded(
         if replay.unchanged(numbers, _made(_least)):
             yield f"line {line}: the answer is the same when {tool} gives nothing"
         for value in values:
-            if replay.unchanged(numbers, _made(_filled_with(value))):
+            if replay.unchanged(numbers, _made(_fill_with(value))):
                 yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
 
 
@@ -101,13 +101,13 @@ class _Replay:
         asked: Counter[str] = (
             Counter()
         )  # a read may see more after a write: its second answer is the second recorded
-        doubles = tools.map(lambda tool: self._double(tool, replaced, instead, asked))
+        doubles = tools.map(lambda tool: self._replayed_tool(tool, replaced, instead, asked))
         trace = run_program(self._program, doubles, self._sandbox)
         if trace.failure is not None:
             return False
         return (trace.stdout.strip(), self._writes(trace.calls)) == self._wanted
 
-    def _double(
+    def _replayed_tool(
         self, tool: Tool, replaced: set[str], instead: Instead, asked: Counter[str]
     ) -> Tool:
         def call(arguments: JsonObject) -> Json:
@@ -156,7 +156,7 @@ def _least(kind: str) -> Json:
     return {"string": "", "boolean": False}.get(kind, 0)
 
 
-def _filled_with(value: str | float) -> Fill:
+def _fill_with(value: str | float) -> Fill:
     """Every text is `value`, every number too where it is one."""
 
     def fill(kind: str) -> Json:
@@ -173,7 +173,7 @@ def _numbers(value: int) -> Fill:
     return lambda kind: {"string": "x", "boolean": value > 0}.get(kind, value)
 
 
-def _of_question(program: str, question: str) -> Iterator[str | float]:
+def _question_constants(program: str, question: str) -> Iterator[str | float]:
     """The constants that a program has from its question: names, dates and numbers, not the keys of responses."""
     seen = set()
     for node in ast.walk(parse(program)):

@@ -64,7 +64,7 @@ def check_tasks(
     ]
 
     @contextmanager
-    def opened() -> Iterator[Callable[[Task], _Found]]:
+    def opened() -> Iterator[Callable[[Task], _TaskFindings]]:
         with (
             World(folder=folder) as world,
             closing(Data(folder=folder)) as data,
@@ -89,7 +89,7 @@ def check_tasks(
     )
 
 
-class _Found(NamedTuple):
+class _TaskFindings(NamedTuple):
     """One task's findings."""
 
     problems: Sequence[str]
@@ -99,9 +99,9 @@ class _Found(NamedTuple):
     calls: int = 0
 
 
-def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _Found:
+def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _TaskFindings:
     if unknown := sorted(set(task.candidates) - set(world.toolbox)):
-        return _Found(
+        return _TaskFindings(
             [f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are"]
         )
     run = run_gold(task.program, world, sandbox)
@@ -114,7 +114,7 @@ def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _Found:
         problems += unneeded(
             task.program, task.question, run, world.toolbox, sandbox, nothing_found=nothing
         )
-    return _Found(
+    return _TaskFindings(
         [f"{task.id}: {problem}" for problem in problems],
         success=success,
         path=path_rate(task.operations, made) or 0.0,

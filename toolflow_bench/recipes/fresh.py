@@ -119,7 +119,7 @@ def wordings(
         if any(phrase in text for phrase in untrue):
             continue
         for name in drawn:
-            text = _blanked(text, name, case.constants[name])
+            text = _blank_constant(text, name, case.constants[name])
         whole = all(f"{{{name}" in text for name in drawn)
         left = {
             word for name in drawn for word in re.findall(r"[A-Z]\w{3,}", str(case.constants[name]))
@@ -138,7 +138,7 @@ def wordings(
 _DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
 
 
-def _blanked(text: str, name: str, value: Any) -> str:
+def _blank_constant(text: str, name: str, value: Any) -> str:
     """`text` with the first spelling of `value` that occurs in it as `{name}`."""
     spellings = {str(value): f"{{{name}}}"}
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):

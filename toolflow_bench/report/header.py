@@ -36,7 +36,7 @@ def header(runs: Sequence[Run], tasks: int) -> Html:
         common,
         differing,
         _settings(runs),
-        _beware(runs),
+        _list_caveats(runs),
     )
     return Html(FIGURES.header(runs, *parts))
 
@@ -91,7 +91,7 @@ def _sentence(runs: Sequence[Run], tasks: int) -> str:
     return f"Over {over}, {best.label} has the highest success: {solved}, {share}."
 
 
-def _beware(runs: Sequence[Run]) -> list[str]:
+def _list_caveats(runs: Sequence[Run]) -> list[str]:
     notes = []
     if len({(run.header.suite, run.header.data) for run in runs}) > 1:
         notes.append(

@@ -145,7 +145,7 @@ def _page(
     )
     sql = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order} LIMIT :size OFFSET :start"  # noqa: S608
     rows = context.rows(sql, {**arguments, "size": size, "start": (page - 1) * size})
-    return _paged(key, rows, total, arguments)
+    return _page_rows(key, rows, total, arguments)
 
 
 def _from_add(
@@ -170,9 +170,9 @@ def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:
     """One page of rows that are all at hand."""
     size = arguments["page_size"]
     page = arguments["page"]
-    return _paged(key, rows[(page - 1) * size : page * size], len(rows), arguments)
+    return _page_rows(key, rows[(page - 1) * size : page * size], len(rows), arguments)
 
 
-def _paged(key: str, shown: list[Row], total: int, arguments: Arguments) -> Row:
+def _page_rows(key: str, shown: list[Row], total: int, arguments: Arguments) -> Row:
     pages = max(1, -(-total // arguments["page_size"]))
     return {key: shown, "page": arguments["page"], "pages": pages, "total": total}

@@ -107,7 +107,7 @@ def drifted(
     shown = ".".join(path)
     match how or random.Random(f"{seed} {operation}").choice(("rename", "retype", "null", "extra")):  # noqa: S311
         case "rename":
-            new = _renamed(name)
+            new = _rename_field(name)
             change = f"renamed {shown} to {new}"
             changed = _at(
                 answer,
@@ -116,7 +116,7 @@ def drifted(
             )
         case "retype":
             change = f"changed the type of {shown}"
-            changed = _at(answer, path, lambda found: {**found, name: _retyped(found[name])})
+            changed = _at(answer, path, lambda found: {**found, name: _retype_field(found[name])})
         case "null":
             change = f"made {shown} null"
             changed = _at(answer, path, lambda found: {**found, name: None})
@@ -148,12 +148,12 @@ def _at(value: Json, path: _Path, change: Any) -> Json:
     return {**value, path[0]: _at(value[path[0]], path[1:], change)}
 
 
-def _renamed(name: str) -> str:
+def _rename_field(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others)) if others else f"{name}_value"
 
 
-def _retyped(value: Json) -> Json:
+def _retype_field(value: Json) -> Json:
     match value:
         case bool() | int() | float():
             return str(value)

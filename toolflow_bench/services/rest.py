@@ -109,7 +109,7 @@ class _Service:
         if body is None:
             return  # the client has gone
         if path.startswith("/bench/"):
-            await send_reply(send, self._steered(method, path, body))
+            await send_reply(send, self._answer_control(method, path, body))
             return
         record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
         reply = None
@@ -131,7 +131,7 @@ class _Service:
         if reply is None or cut:
             await close_connection(scope, receive)
 
-    def _steered(self, method: str, path: str, body: bytes) -> Reply:
+    def _answer_control(self, method: str, path: str, body: bytes) -> Reply:
         try:
             return steer(self._control, method, path, _json_body(body) if body else None)
         except Refusal as refusal:

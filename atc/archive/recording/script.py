@@ -85,7 +85,7 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
         "redacted": [text for text in recording.secrets if text in recording.program],
         "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
         "writes": [
-            alias for alias, protocol in _judged_anew(recording.tools).items() if protocol.writes
+            alias for alias, protocol in _reclassify_tools(recording.tools).items() if protocol.writes
         ],
         "withheld": list(withheld),
         "program": recording.program.rstrip("\n").split("\n"),
@@ -133,12 +133,12 @@ def parse(text: str) -> Script:
     withheld, redacted = (
         tuple(map(str, document.get(key) or ())) for key in ("withheld", "redacted")
     )
-    tools = _judged_anew(loaded)
+    tools = _reclassify_tools(loaded)
     source = "\n".join(lines) + "\n"
     return Script(task=task, program=source, tools=tools, withheld=withheld, redacted=redacted)
 
 
-def _judged_anew(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
+def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
     """Return the tools with what a call of each does as its method and its description show it.
 
     A stored annotation that something only reads makes no write a read.

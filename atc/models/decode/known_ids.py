@@ -49,7 +49,7 @@ Result = tuple[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ResultPlace:
     """The texts and whole numbers that results of a tool held at one path (`results[].id`)."""
 
     tool: Tool
@@ -102,7 +102,7 @@ class Reach:
 
     def __init__(self, tools: Toolbox, task: str) -> None:
         self._tools = tools
-        self._task = _Task(task)
+        self._task = _TaskWords(task)
         self._ids = (
             {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
         )
@@ -126,14 +126,14 @@ class Reach:
                 for one in ids
                 if known[alias][one.name] == [] and one.name in tool.protocol.required
             ]
-            unknown[alias] = {one.alias: self._yielding(tool, one) for one in missing}
-        waiting = {alias: unknown[alias] for alias in _found_later(unknown)}
+            unknown[alias] = {one.alias: self._find_yielding_tools(tool, one) for one in missing}
+        waiting = {alias: unknown[alias] for alias in _find_obtainable_later(unknown)}
 
         def offered(tool: Tool) -> Tool:
             free = tool.alias in waiting or unknown.get(
                 tool.alias
             )  # of the latter nothing here yields an id, ever
-            return tool if free else _narrowed(tool, known.get(tool.alias, {}))
+            return tool if free else _narrow_tool(tool, known.get(tool.alias, {}))
 
         return Scope(tools=tools.map(offered), waiting=waiting)
 
@@ -149,7 +149,7 @@ class Reach:
             if not (_is_text_of_date(alias, one) or _is_known_code(one)):
                 yield _Id(alias, name, one)
 
-    def _yielding(self, tool: Tool, one: _Id) -> Sequence[str]:
+    def _find_yielding_tools(self, tool: Tool, one: _Id) -> Sequence[str]:
         """The tools that yield an argument; those that look something up by words go first."""
         found = [producer.tool for producer in self._tools.producers(tool, one.name)]
         return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]
@@ -161,9 +161,9 @@ class Reach:
             for name in tool.protocol.required - ids
         )
 
-    def _values(self, tool: Tool, one: _Id, places: Iterable[_Place]) -> list[Any] | None:
+    def _values(self, tool: Tool, one: _Id, places: Iterable[_ResultPlace]) -> list[Any] | None:
         """What an argument may be; None for anything."""
-        takes = _Takes(tool, one)
+        takes = _ArgumentMatcher(tool, one)
         root = tool.protocol.input_schema
         definitions = {
             key: root[key] for key in ("$defs", "definitions", "components") if key in root
@@ -178,7 +178,7 @@ class Reach:
         return values if len(values) <= _MOST_VALUES else None
 
 
-class _Takes:
+class _ArgumentMatcher:
     """Whether a place in a result may hold what an argument takes.
 
     By a link; by what the field is called (`movies[].id` for `movie_id`), also where the things listed are those that
@@ -198,7 +198,7 @@ class _Takes:
         self._vague = field if field in VAGUE else ""
         self._opaque = _is_of_ids(one.schema)
 
-    def __call__(self, place: _Place) -> bool:
+    def __call__(self, place: _ResultPlace) -> bool:
         protocol = place.tool.protocol
         if (place.tool.source, protocol.name, place.path) in self._links or self._opaque:
             return True
@@ -209,7 +209,7 @@ class _Takes:
         return bool(self._noun) and listed and self._noun in snake(protocol.name).split("_")
 
 
-class _Task:
+class _TaskWords:
     """The words and numbers of a task that an id may be."""
 
     def __init__(self, task: str) -> None:
@@ -301,9 +301,9 @@ def _matcher(pattern: Any) -> Any:
         return None
 
 
-def _places(tool: Tool, value: Json) -> list[_Place]:
+def _places(tool: Tool, value: Json) -> list[_ResultPlace]:
     """The texts and whole numbers in a result, by the paths that links name."""
-    found: dict[str, _Place] = {}
+    found: dict[str, _ResultPlace] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
     for _ in range(_MOST_PLACES):
         if not waiting:
@@ -318,11 +318,11 @@ def _places(tool: Tool, value: Json) -> list[_Place]:
             case list() | tuple():
                 waiting += [(f"{path}[]", inner) for inner in reversed(here)]
             case str() | int() if not isinstance(here, bool):
-                found.setdefault(path, _Place(tool, path, [])).values.append(here)
+                found.setdefault(path, _ResultPlace(tool, path, [])).values.append(here)
     return list(found.values())
 
 
-def _found_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     """The tools that lack ids which others yield, where those can be called, now or once their own ids are known."""
     reached = {alias for alias, arguments in unknown.items() if not arguments}
     later: list[str] = []
@@ -336,7 +336,7 @@ def _found_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
     return later
 
 
-def _narrowed(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:
+def _narrow_tool(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:
     """The tool with its ids held to the known ones; without optional ones of which none is known."""
     properties: dict[str, Any] = {}
     for name, schema in tool.protocol.parameters.items():

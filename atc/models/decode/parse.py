@@ -98,7 +98,7 @@ class ReadCall:
 def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The first call in a reply; where there is none, one whose error is `no-call`."""
     found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
-    return _judged(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
+    return _validate_call(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
 
 
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
@@ -125,13 +125,13 @@ def named_tool(name: str, tools: Toolbox) -> Tool | None:
     return named[0] if len(named) == 1 else None
 
 
-def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
+def _validate_call(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The call that was found, held against its tool's schema."""
     tool = named_tool(found.name, tools)
     if tool is None:
         arguments: dict[str, Json] | CallError = unknown_tool(found.name, tools)
     elif found.problem:
-        arguments = _unreadable(tool, found.problem)
+        arguments = _unreadable_error(tool, found.problem)
     else:
         arguments = _arguments(found.values, found.named, tool, form.arguments)
     error = arguments if isinstance(arguments, CallError) else None
@@ -144,7 +144,7 @@ def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
     )
 
 
-def _unreadable(tool: Tool, why: str) -> CallError:
+def _unreadable_error(tool: Tool, why: str) -> CallError:
     return CallError(
         kind="malformed", message=f"The arguments of {tool.alias} cannot be read: {why}."
     )
@@ -183,13 +183,13 @@ def _no_call(form: CallFormat) -> CallError:
 def find_calls(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
     """What is written like a call in this format, in order. They do not overlap."""
     if form.before.lstrip().startswith("{") and form.arguments == "json":
-        return _objects(text, form, known)
+        return _find_objects(text, form, known)
     if form.before.strip():
-        return _labelled(text, form)
-    return _functions(text, form, known)
+        return _find_labelled(text, form)
+    return _find_functions(text, form, known)
 
 
-def _objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+def _find_objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
     """JSON objects with a name and arguments, their keys in any order and under any usual word."""
     place = 0
     name_keys = (*_quoted_key(form.before), *_NAME_KEYS)
@@ -239,7 +239,7 @@ def _as_object(value: Json) -> tuple[dict[str, Json], str]:
     return ({}, "") if value in (None, "", []) else ({}, "the arguments are no JSON object")
 
 
-def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
+def _find_labelled(text: str, form: CallFormat) -> Iterator[Found]:
     """Calls whose name stands behind a label (`Action: NAME`), the arguments behind another."""
     before = _label(form.trigger, form.before)
     between = _label("", form.between, inline=True)
@@ -257,7 +257,7 @@ def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
             yield _with_arguments(text, form, name, start.start(), behind.end())
 
 
-def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+def _find_functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
     """Calls written `NAME(…)`. Where prose stands around, the first name that no tool has counts only where no other
     call does, and where its bracket follows at once.
     """

@@ -123,7 +123,7 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
         place = f"/properties/{name}"
         required = alias in tool.required
         raw = tool.protocol.parameters[name]
-        bounding = _Bounding(schema, bounds)
+        bounding = _SchemaBounder(schema, bounds)
         try:
             bounded = _compilable(bounding, raw, room, place)
         except _Impossible as error:
@@ -153,31 +153,31 @@ def json_text(schema: Mapping[str, Any]) -> str:
     return json.dumps({"x-guidance": _OPTIONS, **schema}, ensure_ascii=False)
 
 
-def _compilable(bounding: _Bounding, raw: Any, room: int, place: str) -> dict[str, Any]:
+def _compilable(bounding: _SchemaBounder, raw: Any, room: int, place: str) -> dict[str, Any]:
     """The bounded schema; where llguidance refuses it, the same without what it may refuse, and that listed."""
     bounded = bounding.value(raw, room, place)
     if not (why := _refused(json_text(bounded))):
         return bounded
-    loose: dict[str, Any] = _loose(bounded)
+    loose: dict[str, Any] = _loosen(bounded)
     if loose == bounded or _refused(json_text(loose)):
         raise _Impossible(why)
     bounding.unheld.append(place)
     return loose
 
 
-def _loose(schema: Any) -> Any:
+def _loosen(schema: Any) -> Any:
     """The schema without the keywords that llguidance may refuse."""
     if isinstance(schema, list):
-        return [_loose(part) for part in schema]
+        return [_loosen(part) for part in schema]
     if not isinstance(schema, Mapping) or "enum" in schema:
         return schema
     kept = {key: part for key, part in schema.items() if key not in _LOOSE}
-    named = {key: _loose(part) for key, part in kept.get("properties", {}).items()}
-    return {key: named if key == "properties" else _loose(part) for key, part in kept.items()}
+    named = {key: _loosen(part) for key, part in kept.get("properties", {}).items()}
+    return {key: named if key == "properties" else _loosen(part) for key, part in kept.items()}
 
 
 @dataclass
-class _Bounding:
+class _SchemaBounder:
     """One pass over one argument's schema, with the document for references."""
 
     root: Mapping[str, Any]
@@ -282,7 +282,7 @@ class _Bounding:
             )
             tried.append(("", joined, f"{place}/{key}/{number}"))
         found = self._first(tried, room, seen)
-        if key == "oneOf" and not _apart(found.get("anyOf", [found])):
+        if key == "oneOf" and not _have_distinct_types(found.get("anyOf", [found])):
             self.unheld.append(f"{place}/oneOf")
         return found
 
@@ -392,10 +392,10 @@ class _Bounding:
                 "additionalProperties": False,
             }
         values = self.value(more, max(1, room // _MOST_KEYS), f"{place}/additionalProperties", seen)
-        return _keyed(values)
+        return _open_object(values)
 
 
-def _keyed(values: Mapping[str, Any]) -> dict[str, Any]:
+def _open_object(values: Mapping[str, Any]) -> dict[str, Any]:
     """An object that names no keys."""
     named = {"patternProperties": {_KEY: values}, "maxProperties": _MOST_KEYS}
     return {"type": "object", **named, "additionalProperties": False}
@@ -432,10 +432,10 @@ def _anything(room: int) -> dict[str, Any]:
     short = [{"type": "string", "maxLength": _FEWEST_CHARACTERS}, *plain]
     listed = {"type": "array", "items": {"anyOf": short}, "maxItems": _MOST_KEYS}
     text = {"type": "string", "maxLength": max(_FEWEST_CHARACTERS, room)}
-    return {"anyOf": [text, *plain, listed, _keyed({"anyOf": [*short, listed]})]}
+    return {"anyOf": [text, *plain, listed, _open_object({"anyOf": [*short, listed]})]}
 
 
-def _apart(options: list[dict[str, Any]]) -> bool:
+def _have_distinct_types(options: list[dict[str, Any]]) -> bool:
     """True if no value conforms to two of the alternatives, as their types show."""
     kinds = [
         "number" if kind == "integer" else kind

@@ -178,7 +178,7 @@ class Record:
         if any(candidate.proven for candidate in found) or not suspect.unfilled:
             return found
         unfilled = replace(suspect, role="empty", fails=nothing, path=())
-        filling = self.candidates(unfilled, self.sources.control(_rooted(suspect.expr)))
+        filling = self.candidates(unfilled, self.sources.control(_root_expression(suspect.expr)))
         if self.explained(
             suspect
         ):  # by a constant of the program that something should have replaced
@@ -208,7 +208,7 @@ def best(candidates: Sequence[Candidate]) -> Candidate | None:
     )
 
 
-def _rooted(expr: ast.expr) -> ast.expr:
+def _root_expression(expr: ast.expr) -> ast.expr:
     """What an expression starts from: `xs` of `xs[0]`, `xs.most_common(1)` and `sorted(xs)`."""
     match expr:
         case (
@@ -216,7 +216,7 @@ def _rooted(expr: ast.expr) -> ast.expr:
             | ast.Attribute(value=value)
             | ast.Call(func=ast.Attribute(value=value))
         ):
-            return _rooted(value)
+            return _root_expression(value)
         case ast.Call(args=[value, *_]):
-            return _rooted(value)
+            return _root_expression(value)
     return expr

@@ -64,15 +64,15 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     place = chosen.place
     role = chosen.suspect.role
     if place.path[-1:] == (KEY,):
-        return _keys_alone(head, failure, chosen, record)
+        return _explain_iteration(head, failure, chosen, record)
     if chosen.broken:
-        return _reading(head, failure, chosen, record)
+        return _explain_read(head, failure, chosen, record)
     if chosen.source.filters and not chosen.proven:
-        return _filtered(head, failure, chosen, record)
+        return _explain_filter(head, failure, chosen, record)
     whole = place.path in ((), record.facts.prefix(call)) and role != "key"
     empty = place.missing is None and (place.value == [] or (whole and place.value in (None, {})))
     if empty or (role == "empty" and chosen.proven):
-        return _emptiness(head, failure, chosen, record)
+        return _explain_empty_value(head, failure, chosen, record)
     if role == "value" and chosen.suspect.key is not None:
         key = chosen.suspect.key
         facts = record.facts
@@ -83,10 +83,10 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
         ]
         message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
         return blaming("misread_result", message, failure.line, call, text(place.path), evidence)
-    return _reading(head, failure, chosen, record)
+    return _explain_read(head, failure, chosen, record)
 
 
-def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_read(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """A key that is not there, or a value of another type than the program takes it for."""
     call = chosen.call
     place = chosen.place
@@ -138,7 +138,7 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     )
 
 
-def _keys_alone(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_iteration(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """An object that was iterated as though it were a list of its values, or of what it holds."""
     call = chosen.call
     path = chosen.place.path[:-1]
@@ -169,7 +169,7 @@ def _hint(value: Json, suspect: Suspect) -> str:
     return f" ({snippet(value, most=60)}){has_no}"
 
 
-def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_empty_value(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -182,7 +182,7 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
     ]
     evidence += facts.about_schema(call, place.path)
     tested = (
-        one for test in chosen.source.filters for one in _tested(test, record)
+        one for test in chosen.source.filters for one in _find_field_tests(test, record)
     )  # of lists that are not empty
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
@@ -200,7 +200,7 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
     )
 
 
-class _Tested(NamedTuple):
+class _FieldTest(NamedTuple):
     """What a field that a test compares really holds; `absent`: it is not there, or no value of it can pass."""
 
     sentence: str
@@ -210,12 +210,12 @@ class _Tested(NamedTuple):
     kind: FaultKind
 
 
-def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_filter(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """A program whose tests let no item of a result through: it expected other values there."""
     call = chosen.call
     place = chosen.place
     facts = record.facts
-    tested = [told for test in chosen.source.filters for told in _tested(test, record)]
+    tested = [told for test in chosen.source.filters for told in _find_field_tests(test, record)]
     # A field that is nowhere is to blame, whichever call lacks it; else the last one that was tested of these items.
     own = [told for told in tested if told.call.tool == call.tool]
     meant = next((told for told in tested if told.absent), own[-1] if own else None)
@@ -236,7 +236,7 @@ def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) ->
     return blaming(meant.kind, message, failure.line, blamed, text(general(meant.path)), evidence)
 
 
-def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:
+def _find_field_tests(test: ast.expr, record: Record) -> Iterator[_FieldTest]:
     """For each field of a response that a test compares, or asks for: what it really holds, and where."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
@@ -264,7 +264,7 @@ def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:
                 yield told
 
 
-def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None:
+def _values_at(source: Source, test: ast.expr, record: Record) -> _FieldTest | None:
     facts = record.facts
     every = list(islice(record.items(source), MOST_ITEMS))
     for call, place in every:
@@ -272,7 +272,7 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None
             path = (*place.path, place.missing)
             told = f"{facts.result_of(call, place.path)} has no key {place.missing!r}; {keys_there(place.value)}."
             gone: FaultKind = "drift" if facts.departure(call, path) else "misread_result"
-            return _Tested(told, path, call, absent=True, kind=gone)
+            return _FieldTest(told, path, call, absent=True, kind=gone)
     if not every:
         return None
     call = every[0][0]
@@ -282,7 +282,7 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None
     told = f"`{spelled(test)}` was tested, but the values at `{facts.written(call, path)}` are {values}."
     constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
     unlike = constants == {str} and not any(isinstance(p.seen, str) for _, p in every)
-    return _Tested(
+    return _FieldTest(
         told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result"
     )
 

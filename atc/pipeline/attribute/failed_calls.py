@@ -38,7 +38,7 @@ def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
         ([name] if name is not None else list(call.arguments)) if kind == "bad_arguments" else []
     )
     for each in names:
-        if (fault := _earlier(message, line, call, each, record)) is not None:
+        if (fault := _blame_earlier_call(message, line, call, each, record)) is not None:
             return fault
     clauses = [
         f"Argument {v.path!r}: {v.message}." if v.path else f"{v.message}." for v in broken[:2]
@@ -59,7 +59,7 @@ def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
     says_so = call.status is None and call.outcome in ("not_run", "refused")
     return (
         "bad_arguments"
-        if says_so and (broken or _mentioned(call, tool) is not None)
+        if says_so and (broken or _find_mentioned_argument(call, tool) is not None)
         else "tool_failed"
     )
 
@@ -91,7 +91,7 @@ def _broken(call: ToolCall, tool: Tool) -> list[Violation]:
 
 def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
     """The argument that the tool objects to: named in its error, breaking its schema, quoted there, or the only one."""
-    if (named := _mentioned(call, tool)) is not None:
+    if (named := _find_mentioned_argument(call, tool)) is not None:
         return named
     aliases = {original: alias for alias, original in tool.arguments.items()}
     for one in broken:
@@ -112,7 +112,7 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
     return next(iter(call.arguments)) if len(call.arguments) == 1 else None
 
 
-def _mentioned(call: ToolCall, tool: Tool) -> str | None:
+def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
     """The argument named first in the error's text; a quoted name goes before a mere word."""
     found: list[tuple[int, int, str]] = []
     for alias, original in ({n: n for n in call.arguments} | dict(tool.arguments)).items():
@@ -125,7 +125,7 @@ def _mentioned(call: ToolCall, tool: Tool) -> str | None:
     return min(found)[2] if found else None
 
 
-def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
+def _blame_earlier_call(message: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
     """The fault is an earlier response that departs from its schema where the argument's value came from, or the
     reading of one whose missing or null field was passed on as None.
     """
@@ -177,7 +177,7 @@ def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]
     origin = record.origin(call, name)
     if name in call.arguments:
         yield record.facts.about_origin(call, name, origin)
-        yield from _beside(call, name, *origin, record) if origin is not None else ()
+        yield from _suggest_other_field(call, name, *origin, record) if origin is not None else ()
     else:
         yield Fact(
             kind="argument", text=f"Argument {name!r} was not given.", call=call.index, path=name
@@ -188,7 +188,7 @@ def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]
         )
 
 
-def _beside(
+def _suggest_other_field(
     call: ToolCall, name: str, made: ToolCall, path: Path, record: Record
 ) -> Iterator[Fact]:
     """The field beside the one that was passed on that was likely meant; else which fields there are."""

@@ -135,7 +135,7 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
             if role == "key" and index is None and step != key:
                 continue  # another key than the one that is missing
             own = step if role in ("index", "type") and index is None else key
-            test = _shorter(own) if role == "index" and isinstance(own, int) else fails
+            test = _make_length_test(own) if role == "index" and isinstance(own, int) else fails
         elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
             continue
         for expr, path in _used_at(node, tree):
@@ -223,7 +223,7 @@ def of_type(*names: str) -> Test:
     return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
 
 
-def _shorter(index: int) -> Test:
+def _make_length_test(index: int) -> Test:
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 

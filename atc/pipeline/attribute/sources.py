@@ -111,7 +111,7 @@ class Sources:
         if not isinstance(expr, ast.Name):
             return []
         reached = self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))
-        return [source.derived() for made in reached[::-1] for source in self._filling(made)]
+        return [source.derived() for made in reached[::-1] for source in self._find_filling_sources(made)]
 
     def _of(self, expr: ast.expr, path: Path) -> list[Source]:
         hint = self._hints.get(position(expr))
@@ -141,13 +141,13 @@ class Sources:
             case ast.Await(value=value):
                 return self.of(value, path)
             case ast.Subscript(value=value, slice=ast.Slice()):
-                return self.of(value, _reordered(path))
+                return self.of(value, _forget_index(path))
             case ast.Subscript(value=value, slice=index):
                 return self.of(value, (constant_step(index), *path))
             case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
                 return [*self.of(other, path), *self.of(one, path)]
             case ast.BinOp(left=left, right=right, op=ast.Add()) if path:
-                return [*self.of(left, _reordered(path)), *self.of(right, _reordered(path))]
+                return [*self.of(left, _forget_index(path)), *self.of(right, _forget_index(path))]
         return self._derived(
             node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr)
         )
@@ -171,14 +171,14 @@ class Sources:
                     at = _parameter(around, name.id)
                     if reached or at is not None:
                         given = self._given(around, name.id, at, path) if at is not None else []
-                        return [*given, *self._defined(reached, path)]
-        return self._defined(self.tree.reaching(name.id, name, self.tree.root), path)
+                        return [*given, *self._find_definition_sources(reached, path)]
+        return self._find_definition_sources(self.tree.reaching(name.id, name, self.tree.root), path)
 
     def _each(self, iterated: ast.expr, path: Path) -> list[Source]:
         """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
         return [*(() if path else self.of(iterated, (KEY,))), *self.of(iterated, (EACH, *path))]
 
-    def _defined(self, reached: Sequence[Definition], path: Path) -> list[Source]:
+    def _find_definition_sources(self, reached: Sequence[Definition], path: Path) -> list[Source]:
         found: list[Source] = []
         for made in reached[::-1]:
             if all(meets(a, b) for a, b in zip(made.writes, path, strict=False)):
@@ -188,10 +188,10 @@ class Sources:
                 elif len(path) >= len(made.writes):
                     found += self.of(made.value, (*made.steps, *rest))
                 else:
-                    found += self._filling(made)
+                    found += self._find_filling_sources(made)
         return found
 
-    def _filling(self, made: Definition) -> list[Source]:
+    def _find_filling_sources(self, made: Definition) -> list[Source]:
         """What decides how many items a container that is filled step by step has: the loops around, their tests."""
         found: list[Source] = []
         tests: list[ast.expr] = []
@@ -293,7 +293,7 @@ class Sources:
             tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []
             return [
                 source.derived(tests) if tests else source
-                for source in self.of(args[-1], _reordered(path))
+                for source in self.of(args[-1], _forget_index(path))
             ]
         each = [
             source.derived() for arg in args[-1:] if not path for source in self.of(arg, (EACH,))
@@ -301,7 +301,7 @@ class Sources:
         return each + self._derived([*args, *(keyword.value for keyword in call.keywords)])
 
 
-def _reordered(path: Path) -> Path:
+def _forget_index(path: Path) -> Path:
     """The path with a leading index forgotten, since the order changed."""
     return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
 

@@ -31,13 +31,13 @@ def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Pro
     tree = parsed(program.source)
     if tree is None:
         return None
-    mends = _Mends(program, tree, tools)
+    mends = _Fixes(program, tree, tools)
     edits = {edit for finding in findings if (edit := mends.of(finding)) is not None}
     mended = edited(program, edits)
     return mended if edits and mended.source.strip() else None
 
 
-class _Mends:
+class _Fixes:
     """Edits of one program, each of which mends one finding."""
 
     def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
@@ -112,7 +112,7 @@ class _Mends:
                 case ast.Subscript(value=owner, slice=index) if index is constant:
                     passed_on = node in self._argument
                     if (
-                        meant := _meant_key(key, finding.suggestion or "", passed_on=passed_on)
+                        meant := _rename_key(key, finding.suggestion or "", passed_on=passed_on)
                     ) is not None:
                         return Edit(self._place.end(owner), self._place.end(node), meant)
                 case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if (
@@ -131,7 +131,7 @@ class _Mends:
         return None
 
 
-def _meant_key(key: str, better: str, *, passed_on: bool) -> str | None:
+def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """`x["distance"]` → `x["distance_miles"]`: only for a misspelling, a missing word, or a level left out.
 
     Who reads `x["capital"]` wants no `capital_city_id`, unless it is `passed_on` to a tool.

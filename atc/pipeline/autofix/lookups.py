@@ -70,13 +70,13 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
     routes = [_Route("{}", frozenset(keys))]
     for calls in range(_FURTHEST + 1):
         if calls:
-            routes = [longer for route in routes for longer in _further(route, tools)]
+            routes = [longer for route in routes for longer in _extend_route(route, tools)]
         if found := [route for route in routes if field in route.keys]:
             return f"{found[0].expression}{subscript(field)}" if len(found) == 1 else None
     return None
 
 
-def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
+def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
     """One lookup further: each reading tool whose required arguments the record's keys fill."""
     for tool in tools.values():
         required = _required(tool)

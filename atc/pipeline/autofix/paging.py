@@ -62,13 +62,13 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
             ).append(call)
     found: dict[str, Unread] = {}
     for (alias, _), calls in series.items():
-        unread = _unread(program, tools[alias], calls) if alias not in found else None
+        unread = _find_unread_pages(program, tools[alias], calls) if alias not in found else None
         if unread is not None and not _only_first_rows(program, alias):
             found[alias] = unread
     return tuple(found.values())
 
 
-def _unread(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | None:
+def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | None:
     """What the last result of a series says of more, or else whether its page is full."""
     value = tool.unwrap(calls[-1].result)
     said = value if isinstance(value, Mapping) else {}

@@ -74,7 +74,7 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject
 
 def _explained(error: jsonschema_rs.ValidationError) -> Misfit | None:
     """What an error says, as what the value must be. What an option says names the whole way there already."""
-    found = _of_clause(error.kind.name, error.kind.as_dict(), error.instance)
+    found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
         inside = (
             "a list in which each item is" if isinstance(step, int) else f"a dict whose {step!r} is"
@@ -83,14 +83,14 @@ def _explained(error: jsonschema_rs.ValidationError) -> Misfit | None:
     return found
 
 
-def _of_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
+def _explain_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
     limit = clause.get("limit")
     match name:
         case "type":
             wanted = sorted(clause["types"])
             return Misfit(
                 " or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted),
-                _converted(value, wanted),
+                _convert_value(value, wanted),
             )
         case "enum" | "const":
             return _not_listed(value, clause.get("options") or [clause.get("expected_value")])
@@ -101,7 +101,7 @@ def _of_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
             lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
             return Misfit(_FORMATS[form]) if form in _FORMATS and not lenient else None
         case "anyOf" | "oneOf":
-            return _of_options(clause["context"])
+            return _explain_options(clause["context"])
         case _:
             words = _CLAUSES.get(name)
             better = repr(limit) if name in ("minimum", "maximum") else None
@@ -123,7 +123,7 @@ _CLAUSES = {
 }
 
 
-def _of_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misfit | None:
+def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misfit | None:
     """The complaint of the option that has the value's type: the others only say that the type differs."""
     found = [(option[0], _explained(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):
@@ -135,7 +135,7 @@ def _of_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misfit | 
     return Misfit(" or ".join(dict.fromkeys(option.wanted for option in options)))
 
 
-def _converted(value: Any, allowed: list[str]) -> str | None:
+def _convert_value(value: Any, allowed: list[str]) -> str | None:
     match value:
         case str() if {"integer", "number"} & set(allowed) and re.fullmatch(
             r"-?\d+(\.\d+)?", value
@@ -179,7 +179,7 @@ def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) ->
         return Misfit(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
     if isinstance(value, t.Atom) and value.pattern is not None:
         return pattern_misfit(value.pattern, schema, root)
-    return _inside_misfit(value, resolve(schema, root), root, depth)
+    return _find_item_mismatch(value, resolve(schema, root), root, depth)
 
 
 def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
@@ -209,7 +209,7 @@ def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) 
     return None
 
 
-def _inside_misfit(
+def _find_item_mismatch(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int
 ) -> Misfit | None:
     """Why what a list holds cannot fit."""

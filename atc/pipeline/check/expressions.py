@@ -62,7 +62,7 @@ def binary(
     kinds = t.category(left), t.category(right)
     if kinds[0] is None or kinds[1] is None:
         return t.STR if text and kinds[0] == "str" else t.ANY
-    if not _fits(op, kinds[0], kinds[1]):
+    if not _is_supported(op, kinds[0], kinds[1]):
         _report(core, op, left_node, left, right_node, right, node)
         return t.ANY
     if kinds == ("number", "number"):
@@ -75,7 +75,7 @@ def binary(
     return t.ANY
 
 
-def _fits(op: ast.operator, left: str, right: str) -> bool:
+def _is_supported(op: ast.operator, left: str, right: str) -> bool:
     match op:
         case ast.Add():
             return left == right and left not in ("dict", "function")
@@ -179,7 +179,7 @@ def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> 
     known = [member for member in t.members(left) if isinstance(member, t.Atom)]
     if len(known) < len([m for m in t.members(left) if not isinstance(m, t.Null)]) or not known:
         return
-    if isinstance(text, str) and all(_never(member, text) for member in known):
+    if isinstance(text, str) and all(_is_never(member, text) for member in known):
         wanted, better = _wanted(text, known)
         if equal or better:
             then = f" Did you mean {better}?" if better else ""
@@ -203,7 +203,7 @@ def _wanted(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
     return wanted, repr(near) if near else None
 
 
-def _never(member: t.Type, text: str) -> bool:
+def _is_never(member: t.Type, text: str) -> bool:
     """Whether a schema says that a value is never this text."""
     if not isinstance(member, t.Atom) or member.name != "str":
         return False

@@ -216,7 +216,7 @@ class Core:
 
     def add(self, cell: t.ListCell, item: t.Type) -> None:
         """Put an item into a list."""
-        new = _grown(cell.item, item)
+        new = _join_growing(cell.item, item)
         if new != cell.item:
             cell.item = new
             self.version += 1
@@ -225,13 +225,13 @@ class Core:
         """Put a value under a key of a dict; `ANY` stands for any key."""
         key = t.constant(index)
         if key is not None:
-            new = _grown(cell.keys.get(key, value), value)
+            new = _join_growing(cell.keys.get(key, value), value)
             if key not in cell.keys or new != cell.keys[key]:
                 cell.keys[key] = new
                 self.version += 1
             return
-        keys = _grown(cell.key, index)
-        values = _grown(cell.value, value)
+        keys = _join_growing(cell.key, index)
+        values = _join_growing(cell.value, value)
         if not cell.open or keys != cell.key or values != cell.value:
             cell.open = True
             cell.key = keys
@@ -259,7 +259,7 @@ class Core:
                 self.escape(inside, depth + 1)
 
 
-def _grown(old: t.Type, new: t.Type) -> t.Type:
+def _join_growing(old: t.Type, new: t.Type) -> t.Type:
     """Both, of which no more than their kind is told where more and more constants come, as in a count."""
     found = t.join(old, new)
     values = getattr(found, "values", None)

@@ -498,9 +498,9 @@ def _call_one(
 ) -> t.Type:
     match member:
         case t.Record() | t.Mapped():
-            return _of_dict(core, member, func.attr, node, arguments)
+            return _call_dict_method(core, member, func.attr, node, arguments)
         case t.Array() | t.Listing():
-            return _of_list(core, member, func, node, arguments)
+            return _call_list_method(core, member, func, node, arguments)
         case t.Atom("str"):
             if func.attr == "join" and arguments.values:
                 kinds = ("number", "dict", "list")
@@ -524,7 +524,7 @@ def _call_one(
             return t.ANY
 
 
-def _of_dict(
+def _call_dict_method(
     core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments
 ) -> t.Type:
     if isinstance(member, t.Mapped):
@@ -555,7 +555,7 @@ def _of_dict(
             return t.ANY
 
 
-def _of_list(
+def _call_list_method(
     core: Core,
     member: t.Array | t.Listing,
     func: ast.Attribute,
@@ -567,12 +567,12 @@ def _of_list(
         case "append" | "add" | "appendleft":
             if func.attr == "add" and arguments.nodes:
                 check_hashable(core, arguments.values[0], arguments.nodes[0])
-            _put(core, member, t.join(*arguments.values))
+            _add_item(core, member, t.join(*arguments.values))
         case "insert":
-            _put(core, member, t.join(*arguments.values[1:]))
+            _add_item(core, member, t.join(*arguments.values[1:]))
         case "extend" | "update" | "extendleft":
             for added in _each(core, arguments):
-                _put(core, member, added)
+                _add_item(core, member, added)
         case "sort":
             _check_keyed(core, item, func.value, arguments, "sort()")
         case "pop" | "popleft":
@@ -597,7 +597,7 @@ def _of_list(
     return t.NONE
 
 
-def _put(core: Core, member: t.Array | t.Listing, item: t.Type) -> None:
+def _add_item(core: Core, member: t.Array | t.Listing, item: t.Type) -> None:
     if isinstance(member, t.Listing):
         core.add(member.cell, item)
         return

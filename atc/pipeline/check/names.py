@@ -87,10 +87,10 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
         for name in taken:
             calls = uses.calls[name]
             node = uses.binding.get(name)
-            if node is None or (scope is module and _meant(uses, tools[name], node)):
+            if node is None or (scope is module and _is_deliberate(uses, tools[name], node)):
                 continue
             if scope is module or (calls and name not in parameters(scope)):  # type: ignore[arg-type]
-                found.append(_shadowed(name, node))
+                found.append(_explain_shadowing(name, node))
     return found
 
 
@@ -110,7 +110,7 @@ class Uses:
                 self.binding.setdefault(name, node)
 
 
-def _meant(uses: Uses, tool: Tool, node: ast.AST) -> bool:
+def _is_deliberate(uses: Uses, tool: Tool, node: ast.AST) -> bool:
     """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
     name = tool.alias
     line = getattr(node, "lineno", 0)
@@ -136,7 +136,7 @@ def _meant(uses: Uses, tool: Tool, node: ast.AST) -> bool:
             return False
 
 
-def _shadowed(name: str, node: ast.AST) -> Finding:
+def _explain_shadowing(name: str, node: ast.AST) -> Finding:
     what = (
         "assignment"
         if isinstance(node, ast.Name)

@@ -103,7 +103,7 @@ def _refine_compare(
                 }
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
-                _change(core, right, lambda value, key=key: _having(value, key))  # type: ignore[misc]
+                _change(core, right, lambda value, key=key: _assume_key(value, key))  # type: ignore[misc]
             _change(core, left, t.proven)
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
             _change(core, left, t.proven)
@@ -122,7 +122,7 @@ def _constant_keys(core: Core, node: ast.expr) -> list[str]:
     ]
 
 
-def _having(value: t.Type, key: str) -> t.Type:
+def _assume_key(value: t.Type, key: str) -> t.Type:
     """`value` after `key in value`: one that cannot have the key is another thing than we believe."""
     known = [field_type(m, key) for m in t.members(value) if isinstance(m, t.Record | t.Mapped)]
     return t.ANY if None in known else value
@@ -170,17 +170,17 @@ def _change(core: Core, node: ast.expr, update: Callable[[t.Type], t.Type]) -> N
         name, keys = path
         base = core.peek(ast.Name(name, ast.Load()))
         if not keys or new != t.NONE:  # None in a dict may change where we do not see it
-            env.names[name] = _rebuilt(base, keys, new)
+            env.names[name] = _replace_nested(base, keys, new)
 
 
-def _rebuilt(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
+def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
     """`base` with what stands under the path of keys replaced."""
     if not keys:
         return new
     result: list[t.Type] = []
     for member in t.members(base):
         if isinstance(member, t.Record | t.Mapped):
-            inner = _rebuilt(
+            inner = _replace_nested(
                 (field_type(member, keys[0]) if len(keys) > 1 else None) or t.ANY, keys[1:], new
             )
             spend(len(member.refined))

@@ -289,10 +289,10 @@ def value_type(record: t.Record) -> t.Type:
 
 def calmed(value: t.Type) -> t.Type:
     """`value` with nulls of its schema no longer worth a word, at any depth; of the program's dicts at the first."""
-    return t.joined(map(_calmed, t.members(t.not_none(value))))
+    return t.joined(map(_silence_member_nulls, t.members(t.not_none(value))))
 
 
-def _calmed(member: t.Type) -> t.Type:
+def _silence_member_nulls(member: t.Type) -> t.Type:
     match member:
         case t.Record() | t.Array():
             return replace(member, calm=True)

@@ -327,7 +327,7 @@ def _loop(
             entry = after
             break
         del core.findings[mark:]
-        entry = _widened(entry, after) if attempt else after
+        entry = _widen(entry, after) if attempt else after
     frame.loops.pop()
     if ends is not None and entry is not None:
         ends.names = entry.names | ends.names
@@ -347,7 +347,7 @@ def _settled(old: Env | None, new: Env | None) -> bool:
     )
 
 
-def _widened(old: Env | None, new: Env | None) -> Env | None:
+def _widen(old: Env | None, new: Env | None) -> Env | None:
     """`new`, with every variable that still changes unknown; of constants only the kind is kept."""
     if old is None or new is None:
         return new

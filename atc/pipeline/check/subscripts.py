@@ -98,7 +98,7 @@ def subscript(core: Core, node: ast.Subscript) -> t.Type:
             if part is not None:
                 core.evaluate(part)
         value = need_value(core, value, node.value, "it has no items to slice")
-        return t.joined(_sliced(core, member, node) for member in t.members(value))
+        return t.joined(_read_slice(core, member, node) for member in t.members(value))
     index = core.evaluate(node.slice)
     value = need_value(core, value, node.value, "it has no items")
     key = t.constant(index)
@@ -156,10 +156,10 @@ def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript
         if len(wrong) == len(t.members(value)):
             _report_read(core, wrong[0], None, node)
             return t.ANY
-    return t.joined(_computed(core, member, index) for member in t.members(value))
+    return t.joined(_read_computed_member(core, member, index) for member in t.members(value))
 
 
-def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
+def _read_computed_member(core: Core, member: t.Type, index: t.Type) -> t.Type:
     match member:
         case t.Record():
             return value_type(member)
@@ -176,7 +176,7 @@ def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
             return t.ANY
 
 
-def _sliced(core: Core, member: t.Type, node: ast.Subscript) -> t.Type:
+def _read_slice(core: Core, member: t.Type, node: ast.Subscript) -> t.Type:
     kind = getattr(member, "kind", "list")
     wrong = isinstance(member, t.Record) or (isinstance(member, t.Iterating) and kind != "range")
     if (wrong or kind in ("set", "frozenset", "deque")) and not core.catches(
@@ -200,7 +200,7 @@ def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Typ
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
     key = t.constant(given[0])
     if key is None:
-        return t.join(*(_computed(core, member, given[0]) for member in dicts), default or t.NONE)
+        return t.join(*(_read_computed_member(core, member, given[0]) for member in dicts), default or t.NONE)
     falls_back = len(node.args) > 1 and any(
         isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1])
     )
@@ -374,7 +374,7 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
     if close is not None:
         return f" Did you mean {close!r}?", close
     near = nearest(key, keys)
-    if near not in lists and (givers := _givers(core, record, key)):
+    if near not in lists and (givers := _find_tools_with_key(core, record, key)):
         needs = [
             f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
             for alias in givers
@@ -385,7 +385,7 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
     return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
 
 
-def _givers(core: Core, record: t.Record, key: str) -> list[str]:
+def _find_tools_with_key(core: Core, record: t.Record, key: str) -> list[str]:
     """Tools in whose responses the key stands, at the top or in the items of a list there."""
     found = []
     own = core.tools[record.origin.tool]

@@ -167,7 +167,7 @@ class Function(NamedTuple):
     act: Callable[[Search, Agent, JsonObject], str]
 
 
-def _naming(
+def _make_function(
     key: str,
     scope: Literal["categories", "tools", "apis"],
     act: Callable[[Search, Agent, list[str], Json], str],
@@ -271,38 +271,38 @@ def _finish(search: Search, agent: Agent, _: JsonObject) -> str:
     return "finished"
 
 
-def _given_out(_: Search, agent: Agent) -> Collection[str]:
+def _get_delegated_names(_: Search, agent: Agent) -> Collection[str]:
     return agent.given_out
 
 
 _LOOK = {
-    "get_tools_in_category": _naming("category", "categories", _list_tools, pages=True),
-    "get_tool_descriptions": _naming("tools", "tools", _describe_tools, most=lambda _: _LOOKED_UP),
+    "get_tools_in_category": _make_function("category", "categories", _list_tools, pages=True),
+    "get_tool_descriptions": _make_function("tools", "tools", _describe_tools, most=lambda _: _LOOKED_UP),
 }
 _APIS = {
-    "add_API_into_API_pool": _naming(
+    "add_API_into_API_pool": _make_function(
         "apis", "apis", _add, most=lambda _: _MOST_ADDED, used=lambda search, _: search.known
     ),
-    "get_APIs_in_tool": _naming("tool", "tools", _list_apis, pages=True),
-    "get_API_detail": _naming("apis", "apis", _detail_apis, most=lambda _: _LOOKED_UP),
+    "get_APIs_in_tool": _make_function("tool", "tools", _list_apis, pages=True),
+    "get_API_detail": _make_function("apis", "apis", _detail_apis, most=lambda _: _LOOKED_UP),
     "check_if_request_solvable": Function(lambda *_: {}, _check),
 }
 _FINISH = {"finish_search": Function(lambda *_: {}, _finish)}
 FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
     "meta": {
-        "create_agent_category_level": _naming(
-            "category", "categories", _create_for_category, used=_given_out
+        "create_agent_category_level": _make_function(
+            "category", "categories", _create_for_category, used=_get_delegated_names
         ),
         **_LOOK,
         **_FINISH,
     },
     "category": {
-        "create_agent_tool_level": _naming(
+        "create_agent_tool_level": _make_function(
             "tools",
             "tools",
             _create_for_tools,
             most=lambda search: search.options.tools_per_agent,
-            used=_given_out,
+            used=_get_delegated_names,
         ),
         **_LOOK,
         **_FINISH,

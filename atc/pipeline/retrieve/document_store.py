@@ -266,7 +266,7 @@ class Store:
         try:
             return read_document(json.loads(record))
         except (ValueError, TypeError, AttributeError) as error:
-            raise self._unusable(error) from error
+            raise self._explain_unusable(error) from error
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -284,9 +284,9 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._unusable(error) from error
+            raise self._explain_unusable(error) from error
 
-    def _unusable(self, error: Exception) -> RetrievalUnavailable:
+    def _explain_unusable(self, error: Exception) -> RetrievalUnavailable:
         path = FILE if self.folder is None else str(self.folder / FILE)
         return RetrievalUnavailable(
             f"the index {path!r} cannot be used: {error}; free the file or the disk, or delete the file to have every"

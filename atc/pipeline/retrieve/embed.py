@@ -251,14 +251,14 @@ class OpenAIEmbedder:
         try:
             vectors = _vectors(reply)
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise self._useless("what are no vectors of numbers, one for each index") from None
+            raise self._explain_useless_reply("what are no vectors of numbers, one for each index") from None
         count, dimensions = vectors.shape
         if count != len(texts) or self._dimensions not in (None, dimensions):
-            raise self._useless(f"{count} vectors of {dimensions} numbers for {len(texts)} texts")
+            raise self._explain_useless_reply(f"{count} vectors of {dimensions} numbers for {len(texts)} texts")
         self._dimensions = dimensions
         return of_length_one(vectors)
 
-    def _useless(self, found: str) -> RetrievalUnavailable:
+    def _explain_useless_reply(self, found: str) -> RetrievalUnavailable:
         return RetrievalUnavailable(
             f"the model endpoint {self._endpoint.url} answered {self._model!r} with {found}; name an embedding model"
             f" that it has, or {_OTHERWISE}."

@@ -119,10 +119,10 @@ def expand_all(
     ] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
 
     @contextmanager
-    def opened() -> Iterator[Callable[[_Wanted], _Written]]:
+    def opened() -> Iterator[Callable[[_ExpansionJob], _ExpansionResult]]:
         yield lambda one: _written(one, kind, open_ask(), stopped)
 
-    def missing(document: ToolDocument) -> _Wanted:
+    def missing(document: ToolDocument) -> _ExpansionJob:
         kept = store.samples(document, **key)
         numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
         return document, numbers, [text for texts in kept.values() for text in texts]
@@ -149,15 +149,15 @@ def expand_all(
     return usage
 
 
-_Wanted: TypeAlias = tuple[ToolDocument, Sequence[int], Sequence[str]]
+_ExpansionJob: TypeAlias = tuple[ToolDocument, Sequence[int], Sequence[str]]
 """A document, the numbers of the replies that it lacks, and the texts that it has."""
-_Written: TypeAlias = tuple[
+_ExpansionResult: TypeAlias = tuple[
     ToolDocument, Mapping[int, Sequence[str]], Usage, ModelUnavailable | None
 ]
 """A document, the texts of each reply by its number, what they took, and why there are no more."""
 
 
-def _written(wanted: _Wanted, kind: Kind, ask: Ask, stopped: Sequence[object]) -> _Written:
+def _written(wanted: _ExpansionJob, kind: Kind, ask: Ask, stopped: Sequence[object]) -> _ExpansionResult:
     """What `ask` writes about one document, until it fails or another did."""
     document, numbers, given = wanted
     tally = Tally(ask)

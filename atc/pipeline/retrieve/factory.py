@@ -81,11 +81,11 @@ def ranker(setup: Setup, on: str) -> Ranker:
     """
     if on == "bm25":
         return setup.index.lexical
-    dense = _dense(setup)
+    dense = _require_dense(setup)
     return dense if on == "dense" else Hybrid([(dense, 0.8), (setup.index.lexical, 0.2)])
 
 
-def _dense(setup: Setup) -> Dense:
+def _require_dense(setup: Setup) -> Dense:
     if setup.index.dense is None:
         raise RetrievalUnavailable(
             "this search goes by meaning, and the index has no vectors; make them with 'atc tools index'."
@@ -122,23 +122,23 @@ def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:
         "split": lambda query: (split(query), Usage()),
         "none": None,
     }
-    return ReInvoke(_expanded(setup, flags), find=ways[by])
+    return ReInvoke(_expanded_ranker(setup, flags), find=ways[by])
 
 
-def _expanded(setup: Setup, flags: Flags) -> Ranker:
+def _expanded_ranker(setup: Setup, flags: Flags) -> Ranker:
     """A ranker over the documents with their synthetic queries."""
     on = flags.pop("on", "dense")
     if flags.get("queries") == 0:
         return ranker(setup, on)
     if on == "bm25":
         return expanded_lexical(setup.documents, _written(setup), **flags)
-    return expanded_dense(setup.documents, _written(setup), _dense(setup).embedder, **flags)
+    return expanded_dense(setup.documents, _written(setup), _require_dense(setup).embedder, **flags)
 
 
 def _d2q(setup: Setup, flags: Flags) -> Retriever:
     if flags.pop("on", "dense") == "bm25":
         return Plain(expanded_lexical(setup.documents, _written(setup), **flags))
-    return Plain(d2q(setup.documents, _written(setup), _dense(setup).embedder, **flags))
+    return Plain(d2q(setup.documents, _written(setup), _require_dense(setup).embedder, **flags))
 
 
 def _planned(setup: Setup, flags: Flags) -> Retriever:
@@ -161,7 +161,7 @@ BUILDERS: Mapping[str, Build] = {
     "bm25": lambda setup, _: Plain(ranker(setup, "bm25")),
     "dense": lambda setup, _: Plain(ranker(setup, "dense")),
     "hybrid": lambda setup, _: Plain(ranker(setup, "hybrid")),
-    "blend": lambda setup, _: Blend(Signals.build(setup.index, _dense(setup), _written(setup))),
+    "blend": lambda setup, _: Blend(Signals.build(setup.index, _require_dense(setup), _written(setup))),
     "d2q": _d2q,
     "reinvoke": partial(_reinvoke, by="model"),
     "reinvoke-split": partial(_reinvoke, by="split"),

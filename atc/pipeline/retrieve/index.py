@@ -28,7 +28,7 @@ from atc.pipeline.retrieve.lexical import Lexical
 from atc.pipeline.retrieve.vocabulary import TOKENIZER, tokens
 from protocols.private_files import cannot_write, close_to_others
 
-_Made = TypeVar("_Made")
+_DerivedData = TypeVar("_DerivedData")
 
 _BLOCK = 512
 _VECTORS = "vectors.npy"
@@ -119,13 +119,13 @@ class ToolIndex:
     def _vectors(self, embedder: Embedder, watch: Watch | None) -> Dense:
         large = len(self.names) > EXACT_ROWS
         if self.folder is None:
-            vectors = self._embedded(embedder, watch, None)
+            vectors = self._embed_documents(embedder, watch, None)
             return Dense(
                 self.names, vectors, embedder, lists=build_lists(vectors) if large else None
             )
 
         def make(place: Path) -> None:
-            vectors = self._embedded(embedder, watch, place / _VECTORS)
+            vectors = self._embed_documents(embedder, watch, place / _VECTORS)
             if large:
                 import faiss
 
@@ -143,7 +143,7 @@ class ToolIndex:
 
         return self._derived("vectors", embedder.name, make, read)
 
-    def _embedded(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
+    def _embed_documents(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
         """The vector of each document, shape (documents, dimensions), in memory or in a file that is mapped."""
         kind = (
             np.float32 if len(self.names) <= EXACT_ROWS else np.float16
@@ -169,8 +169,8 @@ class ToolIndex:
         return vectors
 
     def _derived(
-        self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _Made]
-    ) -> _Made:
+        self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _DerivedData]
+    ) -> _DerivedData:
         """What `read` finds in the derived folder of a kind; `make` fills it where it is missing or damaged.
 
         A folder is filled elsewhere and then named, so that it is whole wherever it stands.

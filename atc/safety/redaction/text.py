@@ -53,14 +53,14 @@ class SecretText:
         pieces: list[str] = []  # texts at even places, placeholders at odd ones
         done = 0
         for found in PLACEHOLDER.finditer(text):
-            pieces += [*self._parted(text[done : found.start()]), found[0]]
+            pieces += [*self._split_text(text[done : found.start()]), found[0]]
             done = found.end()
-        pieces += self._parted(text[done:])
+        pieces += self._split_text(text[done:])
         if self._short:
             pieces[::2] = map(self._words, pieces[::2])
         return "".join(pieces)
 
-    def _parted(self, text: str) -> list[str]:
+    def _split_text(self, text: str) -> list[str]:
         """The text cut up: what stays at even places, placeholders of what was found at odd ones."""
         done = 0
         at = 0

@@ -78,7 +78,7 @@ class Taint:
 
     def wrote(self, source: str, *, blind: bool) -> None:
         """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
-        if blind and not any(map(_says_something, self._tools.values())):
+        if blind and not any(map(_has_foreign_description, self._tools.values())):
             constants = [
                 node
                 for node in ast.walk(parsed(source) or ast.Module([], []))
@@ -104,7 +104,7 @@ class Taint:
             (call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)
         ]
         return tuple(
-            self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ())
+            self._make_tainted(leaf, places, texts if number < _MOST_SEARCHED else ())
             for number, leaf in enumerate(leaves)
         )
 
@@ -165,7 +165,7 @@ class Taint:
             return False
         return any(inner == value for _, _, inner in walk_responses(self._calls()))
 
-    def _tainted(
+    def _make_tainted(
         self,
         leaf: Leaf,
         places: Mapping[Same, tuple[ToolCall, Path]],
@@ -199,7 +199,7 @@ def _field(call: ToolCall, path: Path) -> str:
     return f"{named(text(path)) if path else 'the whole'} in the response of {named(call.tool)}"
 
 
-def _says_something(tool: Tool) -> bool:
+def _has_foreign_description(tool: Tool) -> bool:
     """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
     held = (
         inner

@@ -95,10 +95,10 @@ class _Search:
         self, branches: list[Json], value: Json, path: Path, above: frozenset[str]
     ) -> bool:
         """Return True if each branch that may hold the value makes the test hold."""
-        possible = [branch for branch in branches if not self._excludes(branch, value)]
+        possible = [branch for branch in branches if not self._is_excluded_by(branch, value)]
         return bool(possible) and all(self.holds(branch, value, path, above) for branch in possible)
 
-    def _excludes(self, branch: Json, value: Json) -> bool:
+    def _is_excluded_by(self, branch: Json, value: Json) -> bool:
         """Return True if a branch for texts, numbers and the like meets a list or an object, or the other way round."""
         kinds = {*types(resolve(branch, self._root))}
         if isinstance(value, Mapping):

@@ -63,7 +63,7 @@ class Given:
             for start in range(step)
         ]
         self._ciphers += [
-            one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _deciphered(form)
+            one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _decipher(form)
         ]
         self._counts = {Decimal(len(value)) for value in [*lists, *texts]}
         words = {
@@ -81,13 +81,13 @@ class Given:
         if isinstance(value, bool) or value is None:
             return bool(self._forms)
         meant = number(value) if isinstance(value, str) else Decimal(same(value)[1])
-        if meant is not None and self._counts_to(meant):
+        if meant is not None and self._can_calculate(meant):
             return True
-        return self._covers(
+        return self._has_letters(
             _letters(_SCHEME.sub("", value if isinstance(value, str) else plain(value)))
         )
 
-    def _counts_to(self, number: Decimal) -> bool:
+    def _can_calculate(self, number: Decimal) -> bool:
         """Return True if the number can be calculated from what was given, or is how much was given."""
         if number in self._counts:
             return True
@@ -96,14 +96,14 @@ class Given:
             return True
         with localcontext(_EXACT):  # what cannot be calculated is no number, and equals nothing
             if wanted >= _SMALL_NUMBER:
-                return any(wanted == abs(made) for made in _combined(self._numbers))
+                return any(wanted == abs(made) for made in _combine_numbers(self._numbers))
             # Most small numbers can be made of small ones, and of many: only two large ones tell something.
             return any(
                 wanted == abs(made)
                 for made in _pairs([one for one in self._numbers if abs(one) >= wanted])
             )
 
-    def _covers(self, letters: str) -> bool:
+    def _has_letters(self, letters: str) -> bool:
         """Return True if all letters and digits but a few stand in what was given, in parts of any order."""
         if not letters or len(letters) > _MOST_COMPARED:
             return bool(self._forms)
@@ -128,7 +128,7 @@ class Given:
         return longest
 
 
-def _deciphered(letters: str) -> Iterator[str]:
+def _decipher(letters: str) -> Iterator[str]:
     """Yield what simple ciphers make of letters: each moved on in the alphabet, or counted from its other end."""
     for moved in range(1, 26):
         alphabet = _ALPHABET[moved:] + _ALPHABET[:moved]
@@ -157,10 +157,10 @@ def _numbers_of(value: Json) -> list[Decimal]:
     return [Decimal(held)] if kind == "number" else []
 
 
-def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
+def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
     """Yield the numbers that simple arithmetic makes of these, also a thousandth or a hundredfold of them."""
     some = (
-        list(_reduced(numbers)) if len(numbers) <= _MOST_COMBINED else [*numbers, *_pairs(numbers)]
+        list(_reduce_numbers(numbers)) if len(numbers) <= _MOST_COMBINED else [*numbers, *_pairs(numbers)]
     )
     if numbers:
         some += [
@@ -181,22 +181,22 @@ def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
 def _pairs(numbers: list[Decimal]) -> Iterator[Decimal]:
     for at, one in enumerate(numbers):
         for other in numbers[at + 1 :]:
-            yield from _of_two(one, other)
+            yield from _combine_two(one, other)
 
 
-def _of_two(one: Decimal, other: Decimal) -> Iterator[Decimal]:
+def _combine_two(one: Decimal, other: Decimal) -> Iterator[Decimal]:
     for operation in _OPERATIONS:
         for first, second in ((one, other), (other, one)):
             yield operation(first, second)
 
 
-def _reduced(numbers: list[Decimal]) -> Iterator[Decimal]:
+def _reduce_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
     """Yield what two of the numbers make, then with a third, and so on, in every order."""
     yield from numbers
     for at, one in enumerate(numbers):
         for beside, other in enumerate(numbers[at + 1 :], at + 1):
             rest = [n for place, n in enumerate(numbers) if place not in (at, beside)]
-            for made in _of_two(one, other):
+            for made in _combine_two(one, other):
                 yield made
                 if rest:
-                    yield from _reduced([made, *rest])
+                    yield from _reduce_numbers([made, *rest])

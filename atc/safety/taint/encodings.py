@@ -59,10 +59,10 @@ _PRINTED = re.compile(rb"[^\t\n\r -~]+")
 
 def decoded(text: str) -> list[str]:
     """Return the text, and every text that usual decoders find in it, the text itself first."""
-    return list(_decoded_short(text) if len(text) < _SHORT else _decoded(text))
+    return list(_cached_decodings(text) if len(text) < _SHORT else _find_decodings(text))
 
 
-def _decoded(text: str) -> tuple[str, ...]:
+def _find_decodings(text: str) -> tuple[str, ...]:
     found = latest = {text: None}
     for _ in range(_DEPTH):
         latest = {
@@ -78,14 +78,14 @@ def _decoded(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4_096)
-def _decoded_short(text: str) -> tuple[str, ...]:
-    return _decoded(text)
+def _cached_decodings(text: str) -> tuple[str, ...]:
+    return _find_decodings(text)
 
 
 def of_numbers(numbers: list[int]) -> Iterator[str]:
     """Yield the texts that a list of bytes or of code points is."""
     if len(numbers) > 5 and all(0 <= number < 256 for number in numbers):
-        yield from _texts(bytes(numbers))
+        yield from _find_texts(bytes(numbers))
     elif len(numbers) > 5 and all(0 <= number < 0x110000 for number in numbers):
         yield "".join(map(chr, numbers))
 
@@ -93,9 +93,9 @@ def of_numbers(numbers: list[int]) -> Iterator[str]:
 def _inner(text: str) -> Iterator[str]:
     """Yield what is one encoding further within a text."""
     text = text[:_LONGEST_INNER]
-    yield from _unescaped(text)
+    yield from _unescape(text)
     for run in filter(_NO_WORD.search, _RUN.findall(text)):
-        yield from _of_base64(run)
+        yield from _decode_base64(run)
     whole = "".join(text.split())
     lines = [line.strip() for line in text.splitlines()]
     ends = (
@@ -107,17 +107,17 @@ def _inner(text: str) -> Iterator[str]:
     for alphabet in (r"[^A-Za-z\d+/_=-]", r"[^A-Za-z\d+/]"):
         for squeezed in dict.fromkeys(re.sub(alphabet, "", end) for end in ends):
             if len(squeezed) >= 8 and _NO_WORD.search(squeezed):
-                yield from _of_base64(squeezed)
+                yield from _decode_base64(squeezed)
     for pairs in _HEX_PAIRS.findall(text):
-        yield from _texts(
+        yield from _find_texts(
             bytes.fromhex("".join(re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower()))))
         )
     for decode in (_base32, base64.b85decode, _ascii85, _z85):
         with suppress(ValueError):
-            yield from _texts(decode(whole.encode("ascii")))
+            yield from _find_texts(decode(whole.encode("ascii")))
     for run in filter(_NO_WORD.search, _BASE32.findall(text)):
         with suppress(ValueError):
-            yield from _texts(_base32(run.encode()))
+            yield from _find_texts(_base32(run.encode()))
     listed = "".join(_LISTED.sub("", text).split())
     if (
         listed != whole
@@ -125,16 +125,16 @@ def _inner(text: str) -> Iterator[str]:
         and _RUN_ALONE.fullmatch(listed)
         and _NO_WORD.search(listed)
     ):
-        yield from _of_base64(listed)
-    yield from _of_digits(text)
+        yield from _decode_base64(listed)
+    yield from _decode_digits(text)
     if text.startswith("begin "):
         with suppress(ValueError):  # `binascii.Error` too
-            yield from _texts(
+            yield from _find_texts(
                 b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end")
             )
 
 
-def _unescaped(text: str) -> Iterator[str]:
+def _unescape(text: str) -> Iterator[str]:
     """Yield the text with its escapes undone, each kind by itself, and all kinds that end lines or texts together."""
     unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
     yield from (unquote(text), unquote(text.replace("+", " ")), html.unescape(text), unescaped)
@@ -153,7 +153,7 @@ def _unescaped(text: str) -> Iterator[str]:
         _FOLDED.sub("", joined),
     )
     if _MAIL_ESCAPES.search(text):
-        yield from _texts(quopri.decodestring(text.encode(errors="surrogatepass")))
+        yield from _find_texts(quopri.decodestring(text.encode(errors="surrogatepass")))
     if _UTF7.search(text):
         with suppress(ValueError):
             yield text.encode("ascii").decode("utf-7")
@@ -184,15 +184,15 @@ def _mail_word(match: re.Match[str]) -> str:
     return match[0]
 
 
-def _of_base64(run: str) -> Iterator[str]:
+def _decode_base64(run: str) -> Iterator[str]:
     bare = run.replace("-", "+").replace("_", "/").replace("=", "")
     with suppress(ValueError):
-        yield from _texts(base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==="))
+        yield from _find_texts(base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==="))
     with suppress(ValueError):
-        yield from _texts(bytes.fromhex(bare))
+        yield from _find_texts(bytes.fromhex(bare))
 
 
-def _of_digits(text: str) -> Iterator[str]:
+def _decode_digits(text: str) -> Iterator[str]:
     """Yield the texts that numbers of bytes are, in decimal, octal or binary digits."""
     if _NUMBERS.fullmatch(text):
         digits = re.findall(r"\d+", text)
@@ -234,7 +234,7 @@ _CBOR_TEXT = 0x60
 _Decompress = Callable[[bytes], bytes]
 
 
-def _texts(data: bytes) -> Iterator[str]:
+def _find_texts(data: bytes) -> Iterator[str]:
     """Yield the texts that bytes are: what is printable, also in UTF-16, within a binary format, or compressed."""
     if len(data) < 4:
         return
@@ -265,7 +265,7 @@ def _without_length(text: bytes) -> bytes:
     return text[1:] if text and text[0] - _CBOR_TEXT == len(text) - 1 else text
 
 
-def _inflated(window: int) -> _Decompress:
+def _inflate(window: int) -> _Decompress:
     def inflate(data: bytes) -> bytes:
         reader = zlib.decompressobj(window)
         unpacked = reader.decompress(data, _LONGEST_INNER)
@@ -276,13 +276,13 @@ def _inflated(window: int) -> _Decompress:
     return inflate
 
 
-def _bunzipped(data: bytes) -> bytes:
+def _bunzip(data: bytes) -> bytes:
     return bz2.BZ2Decompressor().decompress(data, _LONGEST_INNER)
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpack(data: bytes) -> bytes:
     return lzma.LZMADecompressor(memlimit=64 << 20).decompress(data, _LONGEST_INNER)
 
 
-_DECOMPRESS: tuple[_Decompress, ...] = (_inflated(47), _inflated(-15), _bunzipped, _unpacked)
+_DECOMPRESS: tuple[_Decompress, ...] = (_inflate(47), _inflate(-15), _bunzip, _unpack)
 """`47`: zlib's format or gzip's; `-15`: neither has a head."""

@@ -90,11 +90,11 @@ def same_for_all(text: str) -> Json:
     return held if isinstance(held, dict | list | str) else None
 
 
-def _once(pairs: list[tuple[str, Json]]) -> JsonObject:
+def _reject_duplicates(pairs: list[tuple[str, Json]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is repeated")
     return found
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_once)
+_STRICT = json.JSONDecoder(object_pairs_hook=_reject_duplicates)

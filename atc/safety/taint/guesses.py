@@ -196,7 +196,7 @@ class Guesses:
             return "url"
         if hinted and {*last} & NAMES["hosts"] and _HOST.fullmatch(value.strip()):
             return "url"
-        return "recipient" if self.acts and _reaches_somebody(value.strip()) else None
+        return "recipient" if self.acts and _is_contact(value.strip()) else None
 
 
 def _may_pay(names: list[set[str]], one_way: bool) -> bool:
@@ -272,7 +272,7 @@ def is_email(text: str) -> bool:
     return len(text) <= _LONGEST_ADDRESS and _EMAIL.fullmatch(text) is not None
 
 
-def _reaches_somebody(text: str) -> bool:
+def _is_contact(text: str) -> bool:
     """Whether the text is nothing but e-mail addresses, a telephone number, an IBAN or a wallet's address."""
     if len(text) > _LONGEST_ADDRESS:
         return all(map(is_email, re.split(r"[,;\s]+", text)))

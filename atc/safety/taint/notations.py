@@ -114,17 +114,17 @@ def fields(text: str, *, prose: bool) -> Iterator[Field]:
         for match in re.finditer(pattern, text):
             start, end = match.span("name")
             behind = _ESCAPED.split("".join(text[end : end + 40].split()))[0]
-            has_number = _follows(numbers, end) or _STAND_IN.match(behind) is not None
+            has_number = _has_number_after(numbers, end) or _STAND_IN.match(behind) is not None
             yield Field(match["name"], start, behind[:8], has_number)
     for match in _LENGTH.finditer(text) if not prose else ():
         name = text[match.end() : match.end() + int(match[1])]
         after = text[match.end() + len(name) :][:8]
-        yield Field(name, match.end(), after, _follows(numbers, match.end() + len(name)))
+        yield Field(name, match.end(), after, _has_number_after(numbers, match.end() + len(name)))
     for cell in _head_of_table(text) if not prose else ():
         yield Field(cell, -1, "", bool(numbers))
 
 
-def _follows(numbers: list[int], end: int) -> bool:
+def _has_number_after(numbers: list[int], end: int) -> bool:
     """Return True if one of the places `numbers` is shortly behind `end`."""
     at = bisect_left(numbers, end)
     return at < len(numbers) and numbers[at] < end + _LONGEST_READ

@@ -39,7 +39,7 @@ def is_opaque(text: str) -> bool:
     length = sum(map(len, strange))
     if any(map(_is_encoded, _RUN.findall(bare))):
         return True
-    if length > _LONGEST_ID or any(map(_is_soup, bare.split())):
+    if length > _LONGEST_ID or any(map(_is_random_letters, bare.split())):
         return True
     mostly = length * 2 >= sum(map(len, pieces))
     return length >= _SHORTEST_TOKEN and mostly and not all(map(_HEX.fullmatch, strange))
@@ -70,5 +70,5 @@ def _is_encoded(run: str) -> bool:
     return sum(map(len, strange)) * 2 > len(run)
 
 
-def _is_soup(word: str) -> bool:
+def _is_random_letters(word: str) -> bool:
     return len(word) > 48 and len({*_SIGNS.findall(word)}) >= _MOST_SIGNS

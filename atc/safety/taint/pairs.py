@@ -45,7 +45,7 @@ class Named:
 
     def kind_of(self, path: Path, name: str, value: Json, *, is_loose: bool) -> Sensitivity | None:
         """Return the kind of a named field that the value at `path`, in a field `name`, may be the value of."""
-        if path in self.places or path[-1:] == (KEY,) or _says_what_is_done(name, value):
+        if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
         near = self.around.get(path[:-1]) if path else None
         if near is None and holds_a_value(name) and path:
@@ -185,7 +185,7 @@ def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, 
     return holds_a_value(name) and not guess.is_prose(name)
 
 
-def _says_what_is_done(name: str, value: Json) -> bool:
+def _is_operation(name: str, value: Json) -> bool:
     """Return True if the value is no value of a field: an operation, a type, an order, or a sentence."""
     words = words_of(name)
     if {*words[-1:]} & NAMES["aside"]:

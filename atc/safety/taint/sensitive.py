@@ -250,12 +250,12 @@ class _Search:
             inner for inner in value if isinstance(inner, int) and not isinstance(inner, bool)
         ]
         if len(texts) > 1:  # whoever gets them may join them
-            yield from self._framed(place, "".join(texts), mark, is_joined=True)
+            yield from self._find_framed(place, "".join(texts), mark, is_joined=True)
         if len(numbers) == len(value):
             spelled = (
                 leaf
                 for text in of_numbers(numbers)
-                for leaf in self._framed(place, text, mark, is_joined=True)
+                for leaf in self._find_framed(place, text, mark, is_joined=True)
             )
             yield from (place.leaf(value, leaf.kind) for leaf in spelled)
 
@@ -271,7 +271,7 @@ class _Search:
             return  # it names a field; what may be the field's value is judged by itself
         place = replace(place, within=place.within or text)
         if (held := same_for_all(text)) is None:
-            yield from self._framed(place, text, mark)
+            yield from self._find_framed(place, text, mark)
             return
         if not isinstance(held, str):
             named = place.named.within(named_in(self.guess, held, place.path))
@@ -282,7 +282,7 @@ class _Search:
 
     # --- texts that are no JSON to every reader
 
-    def _framed(
+    def _find_framed(
         self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False
     ) -> Iterator[Leaf]:
         """Yield each value behind a sensitive name in the style of JSON, or the whole text if it may hold others."""
@@ -324,7 +324,7 @@ class _Search:
         if (
             self.guess.acts
             and not is_prose
-            and (kind := self._backwards(text, {name for name, _ in plain})) is not None
+            and (kind := self._find_backwards_kind(text, {name for name, _ in plain})) is not None
         ):
             return kind
         lines = {*text.split("\n")}
@@ -344,7 +344,7 @@ class _Search:
                     return kind
         return None
 
-    def _backwards(self, text: str, known: set[str]) -> Kind | None:
+    def _find_backwards_kind(self, text: str, known: set[str]) -> Kind | None:
         """Return what a field is that a short text has only if it is read from its end."""
         found = (
             self._fields(text[::-1], prose=False) if len(text) <= _LONGEST_BACKWARDS else iter(())
@@ -392,11 +392,11 @@ class _Search:
     ) -> Iterator[Leaf]:
         kind: Kind | None = mark.kind
         if not mark.declared:
-            kind = self._guessed(place, value, mark, here)
+            kind = self._guess_kind(place, value, mark, here)
         if kind is not None and (kind != "amount" or self.guess.acts):
             yield place.leaf(value, kind)
 
-    def _guessed(
+    def _guess_kind(
         self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]
     ) -> Kind | None:
         """Return what an undeclared value is. A truth value, a listed value and a moment are guessed by look alone."""

@@ -59,14 +59,14 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *own]
             await send(message)
 
-        answer = self._foreign(scope) or self._exchanged(scope) or self._unknown(scope)
+        answer = self._refuse_foreign(scope) or self._exchange_code(scope) or self._unknown(scope)
         if answer is not None:
             await answer(scope, receive, sent)
             return
         path = "/" + scope["path"].removeprefix(self._place)
         await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, sent)
 
-    def _foreign(self, scope: Scope) -> Response | None:
+    def _refuse_foreign(self, scope: Scope) -> Response | None:
         """The refusal of a request that another site may have caused."""
         headers = dict(scope["headers"])
         if headers.get(b"host") not in self._hosts:
@@ -81,7 +81,7 @@ class Guard:
             return PlainTextResponse("Another site's page may not ask for this.\n", 403)
         return None
 
-    def _exchanged(self, scope: Scope) -> Response | None:
+    def _exchange_code(self, scope: Scope) -> Response | None:
         """The answer to a request with a code: the cookie and the way to the page, or why there is none."""
         code, slash, page = scope["path"].removeprefix(self._place).partition("/")
         if not slash or not scope["path"].startswith(self._place) or scope["method"] != "GET":

@@ -18,7 +18,7 @@ _ACT: Any = templates("atc.serve.view").get_template("act.html").module
 
 
 @dataclass
-class _Going:
+class _ResumingRun:
     """One run that goes on. `number` is that of the question that waits; its answer must name it."""
 
     thread: threading.Thread | None = None
@@ -37,7 +37,7 @@ class Resumes:
     def __init__(self, resume: Callable[..., object], *, person: bool = True) -> None:
         self._resume = resume
         self._person = person
-        self._runs: dict[str, _Going] = {}
+        self._runs: dict[str, _ResumingRun] = {}
         self._changed = threading.Condition()
         self._numbers = itertools.count(1)
         self._closed = False
@@ -49,7 +49,7 @@ class Resumes:
             known = self._runs.get(run)
             if not self._person or self._closed or (known is not None and known.thread is not None):
                 return False
-            going = self._runs[run] = _Going()
+            going = self._runs[run] = _ResumingRun()
             how = {"accept_orphans": accept_orphans, "resend": resend}
             going.thread = threading.Thread(
                 target=self._work, args=(run, going), kwargs=how, daemon=True
@@ -85,17 +85,17 @@ class Resumes:
     def show(self, stored: StoredRun) -> Html:
         """What can be done with a run now, its question answered, or the run gone on with."""
         with self._changed:
-            going = self._runs.get(stored.summary.id) or _Going()
+            going = self._runs.get(stored.summary.id) or _ResumingRun()
             question = going.question
             number = going.number
             failed = going.failed
             thread = going.thread
         if question is not None:
             return Html(_ACT.question(stored.summary.id, number, question, question_text(question)))
-        ways = _ways_on(stored, person=self._person) if thread is None else ""
+        ways = _resume_buttons(stored, person=self._person) if thread is None else ""
         return Html((_ACT.failed(failed) if failed else "") + ways)
 
-    def _work(self, run: str, going: _Going, **how: bool) -> None:
+    def _work(self, run: str, going: _ResumingRun, **how: bool) -> None:
         failed = ""
         try:
             self._resume(run, ask_person=lambda question: self._ask(going, question), **how)
@@ -109,7 +109,7 @@ class Resumes:
             going.failed = failed
             self._tell()
 
-    def _ask(self, going: _Going, question: Question) -> bool | None:
+    def _ask(self, going: _ResumingRun, question: Question) -> bool | None:
         """An `AskPerson`: waits for the answer."""
         with self._changed:
             going.question = question
@@ -126,7 +126,7 @@ class Resumes:
         self._changed.notify_all()
 
 
-def _ways_on(stored: StoredRun, *, person: bool) -> Html:
+def _resume_buttons(stored: StoredRun, *, person: bool) -> Html:
     """How a run that stands still can be gone on with, each way a button; without a `person` only why it stands."""
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):

@@ -43,8 +43,8 @@ def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None
     planes = "tailnum year type manufacturer model engines seats engine"
     insert(connection, "planes", frame_rows(frames["planes"], planes))
     hours = "origin date hour temp dewp humid wind_dir wind_speed wind_gust precip pressure visib"
-    insert(connection, "weather", frame_rows(_dated(frames["weather"]), hours))
-    insert(connection, "flights", _flights(_dated(frames["flights"])))
+    insert(connection, "weather", frame_rows(_with_dates(frames["weather"]), hours))
+    insert(connection, "flights", _flights(_with_dates(frames["flights"])))
     connection.executemany(
         "INSERT INTO bookings VALUES (?, ?, ?, ?, ?)", list(_bookings(connection))
     )
@@ -54,7 +54,7 @@ DATABASE = Database(name="flights", home=Path(__file__).parent, megabytes=150, f
 """About 70 MB."""
 
 
-def _dated(data: Any) -> Any:
+def _with_dates(data: Any) -> Any:
     # Every date is among the 365 of the year.
     days = {(m, d): f"2013-{m:02}-{d:02}" for m in range(1, 13) for d in range(1, 32)}
     return data.assign(date=[days[day] for day in zip(data["month"], data["day"], strict=True)])

@@ -117,7 +117,7 @@ def create_booking(context: Context, arguments: Arguments) -> Row:
 
 
 def cancel_booking(context: Context, arguments: Arguments) -> Row:
-    booking = _confirmed(context, arguments)
+    booking = _confirmed_booking(context, arguments)
     name = booking["booking_id"]
     if any(made["booking_id"] == name for made in context.state.all(_MADE)):
         context.state.change(_MADE, name, otherwise="", status="cancelled")
@@ -131,7 +131,7 @@ def cancel_booking(context: Context, arguments: Arguments) -> Row:
 
 
 def request_assistance(context: Context, arguments: Arguments) -> Row:
-    booking = _confirmed(context, arguments)
+    booking = _confirmed_booking(context, arguments)
     wanted = {
         "flight_id": booking["flight_id"],
         "passenger": booking["passenger"],
@@ -150,7 +150,7 @@ def _same(passenger: object, other: str) -> bool:
     return str(passenger).lower() == other.lower()
 
 
-def _confirmed(context: Context, arguments: Arguments) -> Row:
+def _confirmed_booking(context: Context, arguments: Arguments) -> Row:
     booking = get_booking(context, arguments)
     if booking["status"] == "cancelled":
         raise Refusal(

@@ -148,7 +148,7 @@ def _geography() -> dict[str, Rows]:
             {
                 (name, place_id("ci", city["geonameid"]))
                 for city in cities
-                for name in _known_as(city)
+                for name in _city_names(city)
             }
         ),
         "standing_alerts": [
@@ -197,7 +197,7 @@ def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[s
     return capitals
 
 
-def _known_as(city: Thing) -> Iterator[str]:
+def _city_names(city: Thing) -> Iterator[str]:
     """Folded names of a city. Other names of three letters or fewer are codes; those in other scripts do not fold."""
     others = (name for name in city["alternatenames"] if len(name) > 3 and name.isascii())
     yield from filter(None, map(fold, (city["name"], *others)))

@@ -18,7 +18,7 @@ _NEVER_OF = {"name": "ob", "time_zone": "ob"}
 
 def list_cities_near(context: Context, arguments: Arguments) -> Row:
     near = rows_near(context, "city_id", "cities", arguments, also="population >= :min_population")
-    return page_of("cities", [_only(row, "city_id", "distance_km") for row in near], arguments)
+    return page_of("cities", [_select_fields(row, "city_id", "distance_km") for row in near], arguments)
 
 
 def list_airfields_near(context: Context, arguments: Arguments) -> Row:
@@ -26,7 +26,7 @@ def list_airfields_near(context: Context, arguments: Arguments) -> Row:
         context, "airfield_id", "airfields", arguments, also="(:codes = 'any' OR iata IS NOT NULL)"
     )
     return page_of(
-        "airfields", [_only(row, "airfield_id", "distance_km") for row in near], arguments
+        "airfields", [_select_fields(row, "airfield_id", "distance_km") for row in near], arguments
     )
 
 
@@ -37,12 +37,12 @@ def list_storms_near(context: Context, arguments: Arguments) -> Row:
     for row in rows_near(context, "observation_id, storm_id", "observations", arguments):
         if row["storm_id"] in wanted:
             nearest.setdefault(
-                row["storm_id"], _only(row, "storm_id", "observation_id", "distance_km")
+                row["storm_id"], _select_fields(row, "storm_id", "observation_id", "distance_km")
             )
     return page_of("storms", list(nearest.values()), arguments)
 
 
-def _only(row: Row, *names: str) -> Row:
+def _select_fields(row: Row, *names: str) -> Row:
     return {name: row[name] for name in names}
 
 
