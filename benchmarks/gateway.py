@@ -53,7 +53,7 @@ async def stamp(request: Request) -> JSONResponse:
     return JSONResponse({"mark": "{client}-{number}".format(**request.query_params), "at": 1})
 
 
-async def document(request: Request) -> JSONResponse:
+async def openapi_document(request: Request) -> JSONResponse:
     head = {"openapi": "3.1.0", "info": {"title": "Stamps", "version": "1"}}
     servers = [{"url": str(request.base_url).rstrip("/")}]
     return JSONResponse({**head, "servers": servers, "paths": {"/stamp": {"get": STAMP}}})
@@ -99,7 +99,7 @@ async def drive(url: str, clients: int, programs: int) -> tuple[list[float], lis
 @click.option("--programs", type=click.IntRange(1), default=2000, show_default=True)
 def main(clients: int, programs: int) -> dict[str, Any]:
     port = free_port()
-    routes = [Route("/stamp", stamp), Route("/openapi.json", document)]
+    routes = [Route("/stamp", stamp), Route("/openapi.json", openapi_document)]
     with serve(Starlette(routes=routes)) as service, tempfile.TemporaryDirectory() as folder:
         env = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder, "ATC_SERVE_TOKEN": TOKEN}
         command = [

@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 from atc.archive.recording import Replayer, record
-from atc.archive.recording.document import parse, to_document
-from atc.store import Store
+from atc.archive.recording.document import parse_recording, to_document
+from atc.store import SqliteStore
 from benchmarks.injection.__main__ import needless
 from benchmarks.runner import scripted_agent, suite
 from sandbox.base import Sandbox
@@ -35,7 +35,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
     with (
         World(services_of(tasks)) as world,
         tempfile.TemporaryDirectory() as folder,
-        Store(Path(folder) / "runs.sqlite") as store,
+        SqliteStore(Path(folder) / "runs.sqlite") as store,
         Replayer("zygote") as replayer,
     ):
         for task in tasks:
@@ -46,7 +46,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
             )
             solution = agent.run(task.question, seed=0)
             written = json.dumps(to_document(record(store.load("last"))))
-            verdict = replayer.rerun(parse(written, where=task.id))
+            verdict = replayer.rerun(parse_recording(written, where=task.id))
             if solution.status != "solved":
                 problems.append(f"{task.id}: {solution.status}")
             if verdict.departure is not None:

@@ -55,7 +55,7 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     yield "700 schemas, each of all others", ["tools", "list"], first, {}, dense
 
 
-def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+def openapi_document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     content = {"application/json": {"schema": response}}
     operation = {
         "operationId": "ask",
@@ -87,7 +87,7 @@ def main(limit: float) -> dict[str, Any]:
             with tempfile.TemporaryDirectory() as made:
                 folder = Path(made)
                 (folder / "doc.json").write_text(
-                    json.dumps(document(served.url, response, schemas))
+                    json.dumps(openapi_document(served.url, response, schemas))
                 )
                 (folder / "replies.json").write_text(json.dumps([PROGRAM]))
                 own = {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}

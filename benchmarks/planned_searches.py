@@ -43,7 +43,7 @@ SHOWN = (12, 20, 40)
 DEPTH = 100  # hits of each search that take part
 
 
-def shown(
+def share_of_tasks_covered(
     rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str
 ) -> dict[str, dict[int, float]]:
     """The share of tasks of which all needed tools are among the first so many, by each way of choosing them."""
@@ -159,7 +159,11 @@ def main(
 ) -> dict[str, Any]:
     rows = [json.loads(line) for line in searches.read_text(encoding="utf-8").splitlines()]
     drawn = random.Random(seed).sample(list(load_data(others).documents), count)
-    figures = solve(rows[:most], drawn, model) if most else {"shown": shown(rows, drawn, embedder)}
+    figures = (
+        solve(rows[:most], drawn, model)
+        if most
+        else {"shown": share_of_tasks_covered(rows, drawn, embedder)}
+    )
     return {"suite": "planned_searches", "tasks": len(rows), "others": count, **figures}
 
 

@@ -25,7 +25,7 @@ import click
 import numpy as np
 
 from atc.pipeline.retrieve.document import ToolDocument, vector_text
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.embed import choose
 from atc.pipeline.retrieve.embedders import DEFAULT
 from atc.pipeline.retrieve.fuse import Hybrid
@@ -143,7 +143,7 @@ def search(
     queries = (texts * QUERIES)[:QUERIES]
     embedder.embed(queries[:2])
     before = resident(os.getpid())
-    index, opened = timed(lambda: ToolIndex(Store(folder / "index"), embedder=embedder))
+    index, opened = timed(lambda: ToolIndex(DocumentStore(folder / "index"), embedder=embedder))
     after = resident(os.getpid())
     dense = index.dense
     lexical = index.lexical

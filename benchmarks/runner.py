@@ -26,7 +26,7 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from toolflow_bench.resampling import estimate
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
-from toolflow_bench.suites import drawn
+from toolflow_bench.suites import draw_stratified
 
 MOST_OUTAGES = 5  # in a row: after so many nobody is asked any further
 _SCREEN = 30
@@ -61,7 +61,9 @@ def read_json(path: Path, expected: str) -> Any:
 def sampled(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
     """`count` of the things (None: all) in their order, drawn by seed, kind and their ids alone."""
     most = len(things) if count is None else count
-    return list(drawn(things, most, seed=seed, name=lambda one: one.id, stratum=lambda _: kind))
+    return list(
+        draw_stratified(things, most, seed=seed, name=lambda one: one.id, stratum=lambda _: kind)
+    )
 
 
 def tracked(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:

@@ -109,7 +109,7 @@ def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
     ) -> Generator[Any, Any, None]:
         with pool.request() as turn:
             yield turn
-            seconds = drawn(draw, mean)
+            seconds = draw_lognormal(draw, mean)
             used[name] += seconds * share
             yield world.timeout(seconds)
 
@@ -130,7 +130,7 @@ def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
                 yield from use(pools["model"], "model", scene.request_seconds)
                 yield from use(pools["cores"], "cores", scene.work_seconds / scene.model_calls)
             for _ in range(scene.tool_calls):
-                yield world.timeout(drawn(draw, scene.tool_seconds))
+                yield world.timeout(draw_lognormal(draw, scene.tool_seconds))
                 yield from use(
                     pools["store"], "store", scene.write_seconds * scene.writes / scene.tool_calls
                 )
@@ -146,7 +146,7 @@ def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
     return Figures(rate, sum(took[warm:tasks]) / (tasks - warm), busy)
 
 
-def drawn(draw: random.Random, mean: float) -> float:
+def draw_lognormal(draw: random.Random, mean: float) -> float:
     variance = log(1 + SPREAD**2)
     return draw.lognormvariate(log(mean) - variance / 2, sqrt(variance))
 

@@ -14,11 +14,11 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from probing.ownership import Ledger
-from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch
+from probing.samples import ArgumentValues, Log, ProbeSettings, Purpose, Sample, Watch
 from protocols.documentation import docs_page
-from protocols.effects import kind_of, reads
+from protocols.effects import likely_action, reads
 from protocols.errors import AtcError, ToolError
-from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
+from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, format_binding
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.secrets import may_name_secrets
 from protocols.toolbox import Tool, Toolbox
@@ -41,7 +41,7 @@ _HTML = re.compile(
     r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-Held: TypeAlias = Callable[[Tool, JsonObject], bool]
+ApprovalCheck: TypeAlias = Callable[[Tool, JsonObject], bool]
 """Says of a call, by original name, whether only a person may let it through."""
 _TO_TAKE_AWAY = 2
 """Calls that are kept for each thing that was made: a read that shows it, and what takes it away."""
@@ -61,7 +61,7 @@ class PlannedTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ProbePlan:
     """What may be called, in the toolbox's order; `total` bounds all calls together."""
 
     tools: tuple[PlannedTool, ...]
@@ -82,20 +82,24 @@ class Plan:
         return tuple(tool for tool in self.tools if tool.at_most and not tool.reads)
 
 
-def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> Plan:
+def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> ProbePlan:
     """What `settings` let a probing of `toolbox` call, less what `log` has of it already. Calls nothing."""
-    left = None if settings.budget is None else max(settings.budget - (log.sent if log else 0), 0)
+    left = (
+        None
+        if settings.budget is None
+        else max(settings.budget - (log.sent_count if log else 0), 0)
+    )
     tools = []
     for protocol in (tool.protocol for tool in toolbox.values()):
         mine = max(settings.per_tool - (log.sent_to(protocol.name) if log else 0), 0)
         most = mine if left is None else min(mine, left)
         reason = why_not(protocol, settings) or ("" if most else "its calls are used up")
-        how = spelled(protocol.binding) or "no binding"
-        host = host_of(protocol)
+        how = format_binding(protocol.binding) or "no binding"
+        host = host_label(protocol)
         tools.append(PlannedTool(name=protocol.name, reads=reads(protocol), how=how, host=host,
                                  at_most=0 if reason else most, why_not=reason))  # fmt: skip
     total = sum(tool.at_most for tool in tools)
-    return Plan(tools=tuple(tools), total=total if left is None else min(left, total))
+    return ProbePlan(tools=tuple(tools), total=total if left is None else min(left, total))
 
 
 def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
@@ -107,19 +111,21 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
     if settings.allows(protocol.name):
         return (
             "it ends what others rest on, such as a session"
-            if kind_of(protocol)[0] == "end"
+            if likely_action(protocol)[0] == "end"
             else ""
         )
-    return f"it may change something ({kind_of(protocol)[1]}); --allow-writes lets it be called"
+    return (
+        f"it may change something ({likely_action(protocol)[1]}); --allow-writes lets it be called"
+    )
 
 
-def host_of(protocol: ToolProtocol) -> str:
+def host_label(protocol: ToolProtocol) -> str:
     """What is called: `api.example.org`, with its port; `MCP git`, `Python shop`."""
     binding = protocol.binding
     return (
         urlsplit(binding.url).netloc
         if isinstance(binding, HttpBinding)
-        else spelled(binding).partition(":")[0]
+        else format_binding(binding).partition(":")[0]
     )
 
 
@@ -266,7 +272,7 @@ class Caller:
         watch: Watch = lambda _: None,
         sleep: Callable[[float], object] = time.sleep,
         now: Callable[[], float] = time.monotonic,
-        held: Held = nothing_held,
+        held: ApprovalCheck = nothing_held,
     ) -> None:
         self._log = log
         self._settings = settings
@@ -281,7 +287,7 @@ class Caller:
         self.ledger = Ledger({name: tool.protocol for name, tool in self._tools.items()}, log)
         hosts: dict[str, Host] = {}
         for name, tool in self._tools.items():
-            place = host_of(tool.protocol)
+            place = host_label(tool.protocol)
             host = hosts.setdefault(
                 place, Host(place, settings, self.stopped, sleep=sleep, now=now)
             )
@@ -290,7 +296,7 @@ class Caller:
         self._hosts = {name: host for host in hosts.values() for name in host.tools}
 
     def call(
-        self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False
+        self, tool: str, arguments: ArgumentValues, *, purpose: Purpose, again: bool = False
     ) -> Sample:
         """The answer of `tool`, by its own name, to `arguments`: from the log, else by calling it.
 
@@ -315,13 +321,13 @@ class Caller:
             sample = sample if sample is not None and sample.number == number else None
         return sample
 
-    def left(self, tool: str) -> int:
+    def remaining_calls(self, tool: str) -> int:
         """How many calls of `tool` may still be made."""
         if tool in self.stopped:
             return 0
         mine = self._settings.per_tool - self._log.sent_to(tool)
         budget = self._settings.budget
-        return max(0, mine if budget is None else min(mine, budget - self._log.sent))
+        return max(0, mine if budget is None else min(mine, budget - self._log.sent_count))
 
     def _admit(self, tool: str, plain: JsonObject, purpose: Purpose) -> None:
         """Raises `NotCalled` where the call may not be made."""
@@ -333,21 +339,21 @@ class Caller:
         if self._log.intended(tool, plain):
             why = "it was called so when an earlier probing was cut off; nobody knows what came of that"
             raise NotCalled(f"{why}, so it is not called so again.", scope="call")
-        if why := self.ledger.refuses(tool, plain):
+        if why := self.ledger.refusal_reason(tool, plain):
             raise NotCalled(f"{why}.", scope="call")
         budget = self._settings.budget
-        adds = self.ledger.adds(tool)
-        if budget is not None and self._log.sent >= budget:
+        adds = self.ledger.creates_records(tool)
+        if budget is not None and self._log.sent_count >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
         if budget is not None and self.ledger.kinds[tool] != "remove":
             kept = (self.ledger.removable() + adds) * (
                 1 if purpose == "effect" and not adds else _TO_TAKE_AWAY
             )
-            if kept and budget - self._log.sent <= kept:
+            if kept and budget - self._log.sent_count <= kept:
                 raise NotCalled(
                     "the calls that are left are kept for taking away what was made.", scope="tool"
                 )
-        left = sum(one.there and one.tool == tool for one in self.ledger.made())
+        left = sum(one.there and one.tool == tool for one in self.ledger.created_records())
         if adds and left >= max(self._settings.per_tool // 2, 1):
             raise NotCalled(
                 "more of it would not be taken away again within its calls.", scope="tool"
@@ -359,7 +365,7 @@ class Caller:
         """Send a call once, and log what came of it. Gives a sentence for the person where there is news."""
         tool = self._tools[sample.tool]
         host = self._hosts[sample.tool]
-        response, error = self._sent(tool, plain)
+        response, error = self._call_tool(tool, plain)
         repeats = reads(tool.protocol)
         if (
             error is not None
@@ -403,7 +409,7 @@ class Caller:
             self._log.void(one.number)
         return news
 
-    def _sent(self, tool: Tool, plain: JsonObject) -> tuple[Json, ToolError | None]:
+    def _call_tool(self, tool: Tool, plain: JsonObject) -> tuple[Json, ToolError | None]:
         """What came back. A success that is no data counts as refused."""
         try:
             response = tool.call(plain)
@@ -437,7 +443,7 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
     """Why a response is not the data that the tool is there for; empty where it is."""
     if isinstance(response, str) and _HTML.match(response):
         schema = protocol.output_schema or {}
-        told = f"{protocol.name} {protocol.title} {protocol.description} {spelled(protocol.binding)}".lower()
+        told = f"{protocol.name} {protocol.title} {protocol.description} {format_binding(protocol.binding)}".lower()
         gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
         return (
             "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"

@@ -11,16 +11,16 @@ from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from probing.generated_values import limits_of, made_up, number_of
+from probing.generated_values import generate_values, limits_of, number_of
 from probing.name_distance import text_of
-from probing.samples import Origin, OriginKind, Value
+from probing.samples import OriginKind, Value, ValueOrigin
 from probing.tool_facts import TEXT_PLACES, ArgumentFacts, ToolFacts
-from probing.value_pool import MOST_CANDIDATES, Pools, Record
+from probing.value_pool import MOST_CANDIDATES, Pools, ResponseRecord
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.validate import validator
 
 
-class Fits:
+class ValueFilter:
     """What is known to be excluded for one argument, ready to be asked about many values."""
 
     def __init__(self, tool: ToolFacts, argument: ArgumentFacts) -> None:
@@ -115,20 +115,21 @@ def candidates(
     The sources stand in the paper's order, one behind the other but interleaved: the first few values come from
     different places. `pools` holds the values of other tools (None: the tool is probed alone).
     """
-    fits = Fits(tool, argument)
+    fits = ValueFilter(tool, argument)
     listed = argument.declared.get("enum")
     told = [value for hint in argument.told("enum") for value in hint.values]
     plain: list[tuple[float, OriginKind, Iterable[Json]]] = [
-        (0.0, "given", _described(tool, argument)), (0.4, "enum", listed if isinstance(listed, list) else []),
+        (0.0, "given", _described_values(tool, argument)), (0.4, "enum", listed if isinstance(listed, list) else []),
         (1.4, "error", told), (2.6, "model", suggested),
     ]  # fmt: skip
     found = [
-        (start + 0.6 * n, Value(v, Origin(kind=kind)))
+        (start + 0.6 * n, Value(v, ValueOrigin(kind=kind)))
         for start, kind, all_ in plain
         for n, v in enumerate(all_)
     ]
     found += [
-        (4.6 + 0.6 * n, v) for n, v in enumerate(made_up(argument, tool.protocol.input_schema))
+        (4.6 + 0.6 * n, v)
+        for n, v in enumerate(generate_values(argument, tool.protocol.input_schema))
     ]
     if pools:
         found += [
@@ -142,7 +143,7 @@ def candidates(
     return list(once.values())[:MOST_CANDIDATES]
 
 
-def _described(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
+def _described_values(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
     """What the description of the tool gives as examples or defaults."""
     declared = argument.declared
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
@@ -153,7 +154,7 @@ def _described(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
 
 
 def combinations(
-    offered: Mapping[str, Sequence[Value]], records: Sequence[Record]
+    offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
     """Values for all arguments at once, best first, none twice.
 
@@ -172,7 +173,7 @@ def combinations(
 
 
 def _combine_from_records(
-    offered: Mapping[str, Sequence[Value]], records: Sequence[Record]
+    offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
     """Values that one record holds, of the records that hold most and take the better candidates."""
     ranks = {}

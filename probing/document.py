@@ -47,11 +47,11 @@ _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
     """The protocol of each tool, by name."""
-    return {n: document(facts, links=probed.links.get(n, ()), words=probed.words.get(n, ""), keep_values=keep_values)
+    return {n: build_protocol(facts, links=probed.links.get(n, ()), words=probed.words.get(n, ""), keep_values=keep_values)
             for n, facts in probed.facts.items()}  # fmt: skip
 
 
-def document(
+def build_protocol(
     facts: ToolFacts, *, links: Sequence[Link] = (), words: str = "", keep_values: bool = False
 ) -> ToolProtocol:
     """The protocol of a probed tool.
@@ -102,7 +102,7 @@ def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
     ]
     good.sort(key=lambda sample: (len(sample.arguments), sample.number))
     for sample in {sample.number: sample for sample in (*good[:1], *good[-1:])}.values():
-        yield Example(arguments=sample.plain, result=disclosure.result(sample.response))
+        yield Example(arguments=sample.plain_arguments, result=disclosure.result(sample.response))
 
 
 def status_of(sample: Sample) -> str | None:
@@ -150,7 +150,7 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Examples
     are values that were accepted; without `keep_values` those alone that are nobody's data.
     """
-    calls = [sample.plain for sample in facts.done]
+    calls = [sample.plain_arguments for sample in facts.done]
     known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
     declared = {name: dict(argument.declared) for name, argument in known.items()}
     bare = {key: part for key, part in facts.protocol.input_schema.items() if key != "required"}
@@ -262,7 +262,7 @@ class Disclosure:
         self._output = facts.protocol.output_schema
         found: set[str] = set()
         for sample in facts.samples:
-            found.update(map(str, secrets_of(sample.plain, self._input)))
+            found.update(map(str, secrets_of(sample.plain_arguments, self._input)))
             found.update(map(str, secrets_of(sample.response, self._output)))
             found.update((*within(sample.error), *within(sample.answer or "")))
         real = (text for text in found if len(text) >= _SHORTEST and not conceals_nothing(text))
@@ -278,7 +278,7 @@ class Disclosure:
     def words(self, text: str, arguments: Mapping[str, Value]) -> str:
         """A tool's own words, with `{name}` for what they repeat of the arguments, and `…` for other quoted values."""
         for name, given in sorted(arguments.items(), key=lambda pair: -len(str(pair[1].value))):
-            text = _named(text, name, given.value)
+            text = _insert_argument_name(text, name, given.value)
         text = self.text(text)
         return text if self._keep else _QUOTED.sub(self._unquoted, text)
 
@@ -318,7 +318,7 @@ class Disclosure:
         return found[0] if named else f"{found[1]}…{found[1]}"
 
 
-def _named(text: str, name: str, value: Json) -> str:
+def _insert_argument_name(text: str, name: str, value: Json) -> str:
     """A text with `{name}` where it repeats the value. A short one is also a word or a bound: only where quoted."""
     if (
         isinstance(value, bool)

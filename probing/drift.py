@@ -9,19 +9,28 @@ from typing import Literal
 
 from jsonschema_rs import ValidationError
 
-from probing.caller import Caller, Held, NotCalled, nothing_held
+from probing.caller import ApprovalCheck, Caller, NotCalled, nothing_held
 from probing.experiments import discover
 from probing.infer import infer, nodes
 from probing.keys import words_of
-from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
+from probing.samples import (
+    FOLDER,
+    ArgumentValues,
+    Log,
+    ProbeSettings,
+    Sample,
+    Value,
+    ValueOrigin,
+    Watch,
+)
 from probing.session import Session
 from probing.tool_facts import ToolFacts, learn, says_something
-from protocols.effects import kind_of
+from protocols.effects import likely_action
 from protocols.protocol import ToolProtocol
 from protocols.response import one_line
 from protocols.schema import type_name
 from protocols.toolbox import Toolbox
-from protocols.validate import Judge, TooMuch, validator
+from protocols.validate import BoundedValidator, TooMuch, validator
 
 Severity = Literal["breaking", "risky", "harmless"]
 """*breaking*: a program that uses it as the protocol says fails. *risky*: it may fail on some answers, or the evidence
@@ -81,7 +90,7 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=words_of(old))))
-    judge = Judge(old.output_schema or {})
+    judge = BoundedValidator(old.output_schema or {})
     checks = validator(old.output_schema or {})
     found: dict[tuple[str, str], list[ValidationError]] = {}
     for reply in replies:
@@ -192,7 +201,7 @@ def recheck(
     settings: ProbeSettings | None = None,
     earlier: Sequence[Sample] = (),
     watch: Watch = lambda _: None,
-    held: Held = nothing_held,
+    held: ApprovalCheck = nothing_held,
 ) -> Checked:
     """Call the reads among `toolbox` again and compare their answers with their protocols.
 
@@ -211,15 +220,21 @@ def recheck(
         for name in old
         if name not in session.reads
     }
-    removers = {name for name, protocol in old.items() if kind_of(protocol)[0] == "remove"}
+    removers = {name for name, protocol in old.items() if likely_action(protocol)[0] == "remove"}
     gone = {
-        repr(value) for s in earlier if s.done and s.tool in removers for value in s.plain.values()
+        repr(value)
+        for s in earlier
+        if s.done and s.tool in removers
+        for value in s.plain_arguments.values()
     }
     kept = [
-        s for s in earlier if s.done and not any(repr(value) in gone for value in s.plain.values())
+        s
+        for s in earlier
+        if s.done and not any(repr(value) in gone for value in s.plain_arguments.values())
     ]
     known = {
-        name: list(_known(old[name], [s for s in kept if s.tool == name])) for name in session.reads
+        name: list(_find_known_arguments(old[name], [s for s in kept if s.tool == name]))
+        for name in session.reads
     }
     for name in [
         *sorted(session.reads, key=lambda name: not known[name]),
@@ -252,7 +267,7 @@ def recheck(
     )
 
 
-def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:
+def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterator[ArgumentValues]:
     """Arguments with which a tool answered before: the fewest, then the most; then those of examples."""
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
     chosen = [s.arguments for s in (*done[:1], *sorted(done[1:], key=lambda s: -len(s.arguments)))]
@@ -262,7 +277,8 @@ def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:
         if protocol.required <= example.arguments.keys()
     )
     chosen += [
-        {name: Value(value, Origin(kind="given")) for name, value in one.items()} for one in shown
+        {name: Value(value, ValueOrigin(kind="given")) for name, value in one.items()}
+        for one in shown
     ]
     chosen += [] if protocol.required or protocol.evidence.level == "guessed" else [{}]
     yield from {repr({n: v.value for n, v in one.items()}): one for one in chosen}.values()

@@ -17,7 +17,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, cast
 
-from probing.name_distance import REPLIES, SAID, TOLD_FORMATS, TYPE_WORDS, parts_of, text_of
+from probing.name_distance import (
+    REPLIES,
+    REPLY_PATTERNS,
+    TOLD_FORMATS,
+    TYPE_WORDS,
+    parts_of,
+    text_of,
+)
 from probing.samples import Sample
 from protocols.naming import snake
 from protocols.response import one_line
@@ -33,7 +40,7 @@ there is no such thing. *refused*: the reply names the argument, and no more can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hint:
+class ArgumentHint:
     """One fact that a reply states of one argument, which has the source's own name."""
 
     kind: HintKind
@@ -125,7 +132,7 @@ def template_of(sample: Sample) -> str:
     text = one_line(sample.error or sample.answer or "", limit=600)
     sent = (
         part
-        for _, part in parts_of("", sample.plain)
+        for _, part in parts_of("", sample.plain_arguments)
         if part is not None and not isinstance(part, bool)
     )
     for given in sorted(map(text_of, sent), key=len, reverse=True):
@@ -134,7 +141,7 @@ def template_of(sample: Sample) -> str:
     return text
 
 
-def hints(sample: Sample, names: Mapping[str, str]) -> tuple[Hint, ...]:
+def hints(sample: Sample, names: Mapping[str, str]) -> tuple[ArgumentHint, ...]:
     """What the answer of a call that failed says of the tool's arguments, each fact once.
 
     `names` maps what the service may call an argument to the argument's name. An argument that is not among them is
@@ -142,7 +149,12 @@ def hints(sample: Sample, names: Mapping[str, str]) -> tuple[Hint, ...]:
     """
     text = reply_of(sample)
     return (
-        _hints(text, sample.status, json.dumps(sample.plain, default=str), tuple(names.items()))
+        _hints(
+            text,
+            sample.status,
+            json.dumps(sample.plain_arguments, default=str),
+            tuple(names.items()),
+        )
         if text
         else ()
     )
@@ -151,7 +163,7 @@ def hints(sample: Sample, names: Mapping[str, str]) -> tuple[Hint, ...]:
 @lru_cache(maxsize=2048)
 def _hints(
     text: str, status: int | None, sent: str, names: tuple[tuple[str, str], ...]
-) -> tuple[Hint, ...]:
+) -> tuple[ArgumentHint, ...]:
     reader = _Reader(dict(names), json.loads(sent))
     found = list(reader.read(text))
     if status in (404, 410):  # what is named in such an answer is well formed, and not there
@@ -166,8 +178,8 @@ def _hints(
         if (
             len(given) == 1 and not nowhere
         ):  # of an answer that says no more: the one value that was sent
-            found.append(Hint(kind="not_found", argument=given[0], text=text))
-    kept: dict[Hint, Hint] = {}
+            found.append(ArgumentHint(kind="not_found", argument=given[0], text=text))
+    kept: dict[ArgumentHint, ArgumentHint] = {}
     for hint in found:
         kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(hint.text, limit=200)))
     told = {hint.argument for hint in kept.values() if hint.kind != "refused"}
@@ -183,11 +195,11 @@ class _Reader:
         self.sent = sent
         self._folded = {snake(spelled): name for spelled, name in names.items()}
 
-    def known(self, spelled: Json) -> str | None:
+    def find_argument(self, spelled: Json) -> str | None:
         """The argument that a service spells so."""
         return self._folded.get(snake(spelled)) if isinstance(spelled, str) and spelled else None
 
-    def read(self, text: str) -> Iterator[Hint]:
+    def read(self, text: str) -> Iterator[ArgumentHint]:
         """The hints of a whole reply: those of its complaints, else of its sentences."""
         document = _document(text)
         if not isinstance(document, dict | list):
@@ -219,7 +231,7 @@ class _Reader:
             elif isinstance(node, Mapping):
                 yield from self._field_map(node, top=node is document)
                 queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
-                          and key not in ("input", "value", "body", "query") and not self.known(key)]  # fmt: skip
+                          and key not in ("input", "value", "body", "query") and not self.find_argument(key)]  # fmt: skip
 
     def _find_path(self, node: Mapping[str, Json]) -> tuple[str, ...]:
         """The path to an argument that an object gives; empty where it gives none."""
@@ -242,7 +254,7 @@ class _Reader:
             if (
                 path
                 and len(path) <= 20
-                and (sure or self.known(_argument_in(path)))
+                and (sure or self.find_argument(_argument_in(path)))
                 and " " not in path[-1]
             ):
                 return path
@@ -254,14 +266,14 @@ class _Reader:
             isinstance(value, list | Mapping) for value in node.values()
         )  # then all in it are messages
         for key, value in list(node.items())[:_MOST]:
-            known = self.known(key)
+            known = self.find_argument(key)
             folded = key.lower()
             if not known and (folded in _NOT_FIELDS or (folded in _SELDOM_FIELDS and not plain)):
                 continue
             if isinstance(value, Mapping) and folded not in _PLACES and not self._find_path(value):
                 value = _words_of(value)
             about = known or not (
-                top or self._named(str(value))
+                top or self._find_named_arguments(str(value))
             )  # else about the argument that it names
             if (
                 isinstance(value, str)
@@ -276,14 +288,14 @@ class _Reader:
 
     def _complaint(
         self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]
-    ) -> Iterator[Hint]:
+    ) -> Iterator[ArgumentHint]:
         spelled = _argument_in(path)
         extra = inside.get("missingProperty") or inside.get("additionalProperty")
         if isinstance(extra, str):  # JSON Schema's path is that of the object around
             spelled = extra
             path = (extra,)
-        name = self.known(spelled)
-        facts = wanted(words)
+        name = self.find_argument(spelled)
+        facts = read_requirement(words)
         listed = next(
             (
                 found
@@ -292,10 +304,12 @@ class _Reader:
             ),
             None,
         )
-        facts += [Hint(kind="enum", values=tuple(listed))] if isinstance(listed, list) else []
+        facts += (
+            [ArgumentHint(kind="enum", values=tuple(listed))] if isinstance(listed, list) else []
+        )
         pattern = inside.get("pattern")
         if isinstance(pattern, str):  # in JavaScript between slashes
-            facts.append(Hint(kind="pattern", pattern=re.sub(r"^/(.*)/$", r"\1", pattern)))
+            facts.append(ArgumentHint(kind="pattern", pattern=re.sub(r"^/(.*)/$", r"\1", pattern)))
         if name is None:
             told = {
                 fact.kind for fact in facts
@@ -304,35 +318,37 @@ class _Reader:
                 inside and "unknown" not in told and spelled.lower() not in _PLACES
             )
             if missed and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
-                yield Hint(kind="missing", argument=spelled, text=words)
+                yield ArgumentHint(kind="missing", argument=spelled, text=words)
         elif (
             len([step for step in path if step.lower() not in _PLACES]) > 1
         ):  # of a part of the argument
-            yield Hint(kind="refused", argument=name, text=words)
+            yield ArgumentHint(kind="refused", argument=name, text=words)
         else:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
             if not facts:
-                yield Hint(kind="refused", argument=name, text=words)
+                yield ArgumentHint(kind="refused", argument=name, text=words)
 
-    def _sentences(self, text: str) -> Iterator[Hint]:
+    def _sentences(self, text: str) -> Iterator[ArgumentHint]:
         """What sentences say that name an argument, or quote its value."""
         for match in re.finditer(
             r"missing \d+ required [\w-]+ arguments?: ([^\n]{1,500})", text
         ):  # Python's own words
             for name in re.findall(r"'(\w+)'", match[1]):
-                yield Hint(kind="missing", argument=self.known(name) or name, text=match[0])
+                yield ArgumentHint(
+                    kind="missing", argument=self.find_argument(name) or name, text=match[0]
+                )
         before: list[
-            Hint
+            ArgumentHint
         ] = []  # what a sentence says that names nothing: of what the next one names
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
             said = re.sub(
                 r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
             )  # all there are
-            facts = wanted(said)
-            names = self._named(said)
-            stated = SAID["stated"].search(said.strip())
+            facts = read_requirement(said)
+            names = self._find_named_arguments(said)
+            stated = REPLY_PATTERNS["stated"].search(said.strip())
             new = next(filter(None, stated.groups()), "") if stated else ""
-            if not self.known(new) and re.fullmatch(r"[A-Za-z_]\w{0,60}", new):
+            if not self.find_argument(new) and re.fullmatch(r"[A-Za-z_]\w{0,60}", new):
                 certain = [
                     fact for fact in facts if fact.kind == "missing" or (stated and stated[3])
                 ]
@@ -340,17 +356,17 @@ class _Reader:
             for name in (
                 names[:1] if facts else names
             ):  # the first is the subject; the others may be its values
-                told = facts or before or [Hint(kind="refused")]
+                told = facts or before or [ArgumentHint(kind="refused")]
                 yield from (replace(fact, argument=name, text=sentence) for fact in told)
             before = [fact for fact in facts if not names and fact.kind != "unknown"]
 
-    def _named(self, sentence: str) -> list[str]:
+    def _find_named_arguments(self, sentence: str) -> list[str]:
         """The arguments that a sentence names, in its order, else the one whose value it quotes."""
         found: dict[str, None] = {}
         for match in re.finditer(
             rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence
         ):
-            name = self.known(match[1] or match[2])
+            name = self.find_argument(match[1] or match[2])
             word = match[2] or ""
             if sentence[match.end() :][:1] == "/" and word.lower() in _PLACES:
                 continue  # `body/limit must be …`
@@ -375,43 +391,43 @@ _PART = r"(?:%[YmdHMS]|(?i:YYYY|MM|DD|HH|SS)(?![A-SU-Za-su-z]))"
 _MASK = re.compile(rf"(?<![\w%]){_PART}(?:[-/.:, T]{{1,2}}{_PART})+")
 
 
-def wanted(words: str) -> list[Hint]:
+def read_requirement(words: str) -> list[ArgumentHint]:
     """What a clause says that a value must be, whichever argument it is about."""
     words = re.sub(
         r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000]
     )
     low = words[:600].lower()
-    if SAID["unknown"].search(low):
-        return [Hint(kind="unknown")]
+    if REPLY_PATTERNS["unknown"].search(low):
+        return [ArgumentHint(kind="unknown")]
     if "at least one of" in low:
-        return [Hint(kind="any_of")]
-    found = [Hint(kind="missing")] if SAID["missing"].search(low) else []
+        return [ArgumentHint(kind="any_of")]
+    found = [ArgumentHint(kind="missing")] if REPLY_PATTERNS["missing"].search(low) else []
     if listed := _LISTED.search(words[:4_000]):
         parts = (part.strip(" '\"`[]().") for part in re.split(r",|\bor\b|\band\b|\|", listed[1]))
         values = tuple(part for part in parts if part and " " not in part)
         if len(values) > 1 and not any(value.lower() in TYPE_WORDS for value in values):
-            return [*found, Hint(kind="enum", values=values)]
+            return [*found, ArgumentHint(kind="enum", values=values)]
     found += _read_bounds(low)
     mask = _MASK.search(words[:600])
-    if matched := SAID["matched"].search(words[:4_000]):
-        found.append(Hint(kind="pattern", pattern=matched[1] or matched[2]))
+    if matched := REPLY_PATTERNS["matched"].search(words[:4_000]):
+        found.append(ArgumentHint(kind="pattern", pattern=matched[1] or matched[2]))
     elif "isoformat" in low:  # Python's own word, for dates and times alike
-        found.append(Hint(kind="pattern", pattern=r"^\d{4}-\d{2}-\d{2}"))
+        found.append(ArgumentHint(kind="pattern", pattern=r"^\d{4}-\d{2}-\d{2}"))
     elif mask and mask[0].upper() not in ("YYYY-MM-DD", "%Y-%M-%D"):
         text = mask[0].replace(".", r"\.")
         form = re.sub(_PART, lambda part: r"\d{4}" if "y" in part[0].lower() else r"\d{1,2}", text)
-        found.append(Hint(kind="pattern", pattern=f"^{form}$"))
-    typed = SAID["typed"].search(low)
+        found.append(ArgumentHint(kind="pattern", pattern=f"^{form}$"))
+    typed = REPLY_PATTERNS["typed"].search(low)
     if typed and not any(hint.kind == "length" for hint in found):
-        found.append(Hint(kind="type", types=(TYPE_WORDS[typed[1]],)))
+        found.append(ArgumentHint(kind="type", types=(TYPE_WORDS[typed[1]],)))
     elif "true or false" in low:
-        found.append(Hint(kind="type", types=("boolean",)))
+        found.append(ArgumentHint(kind="type", types=("boolean",)))
     elif not found and re.search(
         r"valid|format|must be|should be|expected|parse|convert|is not", low
     ):
         form = next((form for pattern, form in TOLD_FORMATS.items() if re.search(pattern, low)), "")
-        found += [Hint(kind="format", format=form)] if form else []
-    return found or ([Hint(kind="not_found")] if SAID["lost"].search(low) else [])
+        found += [ArgumentHint(kind="format", format=form)] if form else []
+    return found or ([ArgumentHint(kind="not_found")] if REPLY_PATTERNS["lost"].search(low) else [])
 
 
 _BETWEEN = re.compile(
@@ -431,7 +447,7 @@ _MOST_OF = re.compile(
 )
 
 
-def _read_bounds(low: str) -> list[Hint]:
+def _read_bounds(low: str) -> list[ArgumentHint]:
     """Ranges and lengths. A bound that is itself excluded counts as allowed: what nobody is sure of is not excluded."""
     sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
     least = _LEAST.search(low)
@@ -443,7 +459,7 @@ def _read_bounds(low: str) -> list[Hint]:
         ends = "1", ends[1]
     minimum, maximum = (_number(end) if end else None for end in ends)
     return (
-        [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)]
+        [ArgumentHint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)]
         if any(ends)
         else []
     )

@@ -10,7 +10,7 @@ from itertools import islice
 
 from probing.generated_values import bogus
 from probing.name_distance import text_of
-from probing.samples import MADE_UP, Arguments, Purpose, Sample, Value
+from probing.samples import MADE_UP, ArgumentValues, Purpose, Sample, Value
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts
 from protocols.naming import PAYS, SENDS, TELLS, snake
@@ -21,7 +21,7 @@ _VARIED = 3
 ATTEMPTS = 6
 """Calls of one tool in one round (the paper's N) that it does not answer."""
 
-Asked = Iterator[tuple[Purpose, Arguments]]
+ProposedCalls = Iterator[tuple[Purpose, ArgumentValues]]
 
 
 def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
@@ -57,14 +57,20 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
 
     Raises `NotCalled` where it may not be called any more.
     """
-    questions: tuple[Callable[..., Asked], ...] = (_without, _wrong_value, _optional_arguments, _vary_values, _nowhere)
+    questions: tuple[Callable[..., ProposedCalls], ...] = (
+        _without,
+        _wrong_value,
+        _optional_arguments,
+        _vary_values,
+        _nowhere,
+    )
     if tool not in session.reads:
         harmless = not set(snake(tool).split("_")[:2]) & (
             SENDS | PAYS | TELLS
         )  # not where each tells or pays somebody
         questions = (_without, _wrong_value, _optional_arguments) if harmless else (_wrong_value,)
     for question in questions:
-        while session.caller.left(tool) > reserve:
+        while session.caller.remaining_calls(tool) > reserve:
             facts = session.facts(tool)
             if facts.base is None:
                 return
@@ -77,7 +83,7 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
             session.call(tool, asked[1], purpose=asked[0])
 
 
-def _without(session: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _without(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """Is each argument needed? Leave it out."""
     for name in start.arguments:
         rest = {n: v for n, v in start.arguments.items() if n != name}
@@ -89,7 +95,7 @@ def _without(session: Session, facts: ToolFacts, start: Sample) -> Asked:
             yield "omit", rest
 
 
-def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """What must each argument be? Give a word that nobody knows, to all at once.
 
     Many tools name all that is wrong; of one that names the first alone, the rest is asked again.
@@ -102,7 +108,7 @@ def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     refused = [
         s
         for s in facts.samples
-        if s.purpose == "refuse" and not s.done and not facts.said.get(s.number)
+        if s.purpose == "refuse" and not s.done and not facts.refusal_hints.get(s.number)
     ]
     silent = {name for sample in refused for name in sample.arguments}
     together = {name: value for name, value in wrong.items() if name not in silent}
@@ -111,7 +117,7 @@ def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     yield from (("refuse", {**start.arguments, name: value}) for name, value in wrong.items())
 
 
-def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """Is each argument accepted? Give those never accepted a good value: all at once, then each where that failed."""
     left = [
         facts.arguments[name] for name in facts.usable
@@ -132,7 +138,7 @@ def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> As
             yield "vary", {**start.arguments, **chosen}
 
 
-def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """Other values of the arguments that are needed: what a record may lack, and what it may hold instead."""
     done = [
         s
@@ -147,7 +153,7 @@ def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> Asked:
         yield "vary", chosen
 
 
-def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """What does the tool say of a thing that does not exist?"""
     lost = any(not s.done and s.status in (404, 410) for s in facts.samples)
     if lost or any(argument.not_found for argument in facts.arguments.values()):

@@ -59,7 +59,7 @@ def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
             yield {hint.kind: word}
 
 
-def made_up(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
+def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
     """Values made up for an argument, best first, the same for the same facts.
 
     They are of the type that is declared or was told; whether a limit excludes one is not judged here. Where nothing is
@@ -87,7 +87,7 @@ def bogus(argument: ArgumentFacts) -> Value | None:
         "oneOf",
     }
     sent = (*argument.accepted, *argument.refused, *argument.not_found)
-    word = any(v.made_up and isinstance(v.value, str) and not v.value.isdigit() for v in sent)
+    word = any(v.is_generated and isinstance(v.value, str) and not v.value.isdigit() for v in sent)
     if told or word or argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
         return None
     return Value(IMPROBABLE, MADE_UP)
@@ -108,7 +108,7 @@ def number_of(value: Json) -> float | None:
     return finite(value)
 
 
-def named(name: str) -> tuple[Json, ...]:
+def guess_values(name: str) -> tuple[Json, ...]:
     """Good guesses by an argument's name, best first; empty where the name says nothing."""
     own = words_of(name).rstrip("0123456789_") or words_of(name)
     words = own.split("_")
@@ -156,7 +156,7 @@ def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
     kinds = [kind for kind in types(schema) if kind != "null"]
     if not kinds:
         yield from _strings(name, schema) if schema.keys() & {"pattern", "format"} else ()
-        yield from (*named(name), 1, "test", True)
+        yield from (*guess_values(name), 1, "test", True)
     for kind in kinds:
         if kind in ("integer", "number"):
             yield from _numbers(name, schema, whole=kind == "integer")
@@ -181,7 +181,7 @@ def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
 def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
     usual = [
         guess
-        for guess in named(name)
+        for guess in guess_values(name)
         if isinstance(guess, int | float) and not isinstance(guess, bool)
     ]
     edges = [edge for keyword in _EDGES if (edge := finite(schema.get(keyword))) is not None]
@@ -193,7 +193,7 @@ def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
 
 def _strings(name: str, schema: JsonObject) -> Iterator[str]:
     form = str(schema.get("format", ""))
-    guesses = [text_of(guess) for guess in named(name)]
+    guesses = [text_of(guess) for guess in guess_values(name)]
     shortest = int(schema.get("minLength") or 0)
     longest = finite(schema.get("maxLength"))
     if "pattern" in schema:  # one of them may happen to conform

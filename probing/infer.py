@@ -60,12 +60,12 @@ def infer(
     told = frozenset({*words, *property_names(known)})
     rule = shared_data_keys if shared else own_data_keys
     data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=told)
-    found = _found(seen, data_of)
+    found = _infer_from_values(seen, data_of)
     wide = None if known is None else relaxed(known, seen)
     return found if wide is None else _merge_schemas(wide, found, wide, seen, _FOLLOWED, data_of)
 
 
-def _found(values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
+def _infer_from_values(values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
     found = _schema_of(values, data_of) if values else {}
     return {"type": "null"} if found == {"examples": [None]} else found
 
@@ -132,7 +132,9 @@ def _schema_of(values: Sequence[Any], data_of: DataKeys = shared_data_keys) -> d
     return _refine_schema(builder.to_schema(), values, data_of)
 
 
-def _refine_schema(schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
+def _refine_schema(
+    schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys
+) -> dict[str, Any]:
     """GenSON's schema of values, with what its strategies do not see."""
     branches = schema.pop("anyOf", [])
     schema = {key: part for branch in (schema, *branches) for key, part in branch.items()}
@@ -224,7 +226,7 @@ def _merge_schemas(
         here["properties"] = named
     if objects and isinstance(extra, Mapping):
         inner = [part for value in objects for key, part in value.items() if key not in named]
-        rest = _found(inner, data_of)
+        rest = _infer_from_values(inner, data_of)
         here["additionalProperties"] = _merge_schemas(extra, rest, root, inner, depth - 1, data_of)
     lists = [element for value in values if isinstance(value, list) for element in value]
     if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:

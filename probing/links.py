@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from probing.candidates import Fits
+from probing.candidates import ValueFilter
 from probing.name_distance import (
     EQUAL,
     NEAR,
@@ -32,9 +32,9 @@ from probing.name_distance import (
     scalars,
     text_of,
 )
-from probing.samples import Arguments, Value
+from probing.samples import ArgumentValues, Value
 from probing.tool_facts import ArgumentFacts, ToolFacts, says_something
-from probing.value_pool import Place, Pools, said_of
+from probing.value_pool import Pools, ValuePlace, said_of
 from protocols.naming import NOT_LINKED, POSITIONS, VAGUE
 from protocols.protocol import Link
 
@@ -43,11 +43,11 @@ _ENOUGH = 2
 
 
 @dataclass
-class Source:
+class LinkSource:
     """The places of one name that hold values of one look: a thing's ids, from whichever tools."""
 
     name: Name
-    places: list[Place] = field(default_factory=list)
+    places: list[ValuePlace] = field(default_factory=list)
 
     @cached_property
     def secret(self) -> bool:
@@ -69,7 +69,7 @@ class Source:
 
 
 @dataclass
-class Taker:
+class ArgumentProfile:
     """An argument and the fate of each different value (by its text) that it was given.
 
     `took`: the tool answered, and its answer held something. `refused`: a reply said that the value is wrong. `missed`:
@@ -99,20 +99,20 @@ class Taker:
         return not any(isinstance(held.value, bool) for held in self.took.values())
 
     @cached_property
-    def named(self) -> bool:
+    def has_telling_name(self) -> bool:
         """Whether its name says of what it is the value: `airport_code`, `tail_number`; not `to` or `value`."""
         key = self.name.key
         return self.name.secret or (
             key not in NOT_LINKED | VAGUE and (self.name.identifies or len(key) >= 4)
         )
 
-    def hidden(self, source: Source) -> bool:
+    def hidden(self, source: LinkSource) -> bool:
         """Whether a source holds secrets and the argument is none."""
         return source.secret and not self.name.secret
 
-    def apart(self, source: Source) -> float | None:
+    def distance_to(self, source: LinkSource) -> float | None:
         """How far its name and that of a source are apart; None where they do not agree, or tell nothing."""
-        usable = self.named and not self.hidden(source)
+        usable = self.has_telling_name and not self.hidden(source)
         return distance(self.name, source.name, said_of(self.argument)) if usable else None
 
 
@@ -141,9 +141,9 @@ class Flows:
                 found.setdefault(taker.tool.name, []).append(link)
         return found
 
-    def tests(self) -> list[tuple[str, Arguments]]:
+    def tests(self) -> list[tuple[str, ArgumentValues]]:
         """Calls worth making to confirm links that names suggest, the likeliest first."""
-        planned: list[tuple[int, str, Arguments]] = []
+        planned: list[tuple[int, str, ArgumentValues]] = []
         for taker in self._argument_profiles:
             if (base := _base(taker)) is not None:
                 tried = enumerate(self._trials(taker, base))
@@ -154,7 +154,7 @@ class Flows:
             (tool, arguments) for _, tool, arguments in sorted(planned, key=lambda entry: entry[0])
         ]
 
-    def _find_sources(self, taker: Taker) -> list[tuple[Source, bool]]:
+    def _find_sources(self, taker: ArgumentProfile) -> list[tuple[LinkSource, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
         named = [source for source in self._sources if self._confirmed(taker, source)]
         others = [
@@ -164,9 +164,9 @@ class Flows:
         ]
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
-    def _confirmed(self, taker: Taker, source: Source) -> bool:
+    def _confirmed(self, taker: ArgumentProfile, source: LinkSource) -> bool:
         """Whether names agree, and values do not speak against it."""
-        apart = taker.apart(source)
+        apart = taker.distance_to(source)
         accepted = taker.took.keys() & source.texts
         if apart is None or not accepted:
             return False
@@ -178,7 +178,7 @@ class Flows:
             return True
         return telling and not self._accepts_anything(taker)
 
-    def _is_confirmed_by_values(self, taker: Taker, source: Source) -> bool:
+    def _is_confirmed_by_values(self, taker: ArgumentProfile, source: LinkSource) -> bool:
         accepted = taker.took.keys() & source.ids
         if (
             len(accepted) < 2
@@ -189,7 +189,7 @@ class Flows:
             return False
         return len(taker.missed & source.texts) <= len(accepted)
 
-    def _accepts_anything(self, taker: Taker) -> bool:
+    def _accepts_anything(self, taker: ArgumentProfile) -> bool:
         """Whether an argument accepted a made-up value that no other tool's response holds."""
         made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
         return any(
@@ -197,15 +197,15 @@ class Flows:
             for value in made
         )
 
-    def _trials(self, taker: Taker, base: Arguments) -> Iterator[Value]:
+    def _trials(self, taker: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
         """Values to try on one argument: of sources that may feed it by their names, nearest first, then of lists."""
         sure = any(distinctive(held.value) for held in taker.took.values())
-        fits = Fits(taker.tool, taker.argument)
+        fits = ValueFilter(taker.tool, taker.argument)
         known = [source for source, _ in self._find_sources(taker)]
         beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
-        open_: list[tuple[float, str, Source]] = []
+        open_: list[tuple[float, str, LinkSource]] = []
         for source in self._sources:
-            apart = taker.apart(source)
+            apart = taker.distance_to(source)
             listed = taker.argument.place == "path" and all(
                 place.path.endswith("[]") for place in source.places
             )
@@ -228,11 +228,11 @@ class Flows:
                 yield value
 
 
-def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
+def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[ArgumentProfile]:
     """All arguments that were given to a tool, or may be, with what came of it."""
     for tool in facts.values():
         for name, argument in tool.arguments.items():
-            taker = Taker(tool, argument, argument_name(tool.protocol, name))
+            taker = ArgumentProfile(tool, argument, argument_name(tool.protocol, name))
             for sample in tool.samples:
                 full = sample.done and (tool.protocol.writes or says_something(sample.response))
                 for value in (
@@ -252,9 +252,9 @@ def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
             yield taker
 
 
-def _sources(pools: Pools) -> Iterator[Source]:
+def _sources(pools: Pools) -> Iterator[LinkSource]:
     """The places whose values another call may take: no pages, no echoes of the call's own arguments."""
-    found: dict[tuple[str, str], Source] = {}
+    found: dict[tuple[str, str], LinkSource] = {}
     for place in pools.places:
         if place.echoes or place.name.own in PAGING or not place.values:
             continue
@@ -263,11 +263,11 @@ def _sources(pools: Pools) -> Iterator[Source]:
         look = "number" if number else "text" if len(text.split()) != 1 else "token"
         key = f"{place.tool} {place.name.key}" if place.name.key in VAGUE else place.name.key
         # an `id` under no noun is of something else in each tool
-        found.setdefault((key, look), Source(place.name)).places.append(place)
+        found.setdefault((key, look), LinkSource(place.name)).places.append(place)
     yield from found.values()
 
 
-def _base(taker: Taker) -> Arguments | None:
+def _base(taker: ArgumentProfile) -> ArgumentValues | None:
     """The arguments of the call that is done with fewest; None where none is, and one argument is not enough."""
     name = taker.argument.name
     tool = taker.tool

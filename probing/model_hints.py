@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from probing.candidates import Fits
-from probing.error_replies import Hint, HintKind, template_of
+from probing.candidates import ValueFilter
+from probing.error_replies import ArgumentHint, HintKind, template_of
 from probing.infer import conforms
 from probing.samples import Log, Sample
 from probing.tool_facts import ArgumentFacts, ToolFacts
@@ -90,7 +90,7 @@ class Teacher:
         schema = _record(
             {"values": {"type": "array", "items": item, "minItems": 1, "maxItems": _MOST_VALUES}}
         )
-        asked = f"{_shown(tool)}\nArgument: {_inert(argument.name)}"
+        asked = f"{_describe_tool(tool)}\nArgument: {_inert(argument.name)}"
         note = f"values of {argument.name} of {tool.name}"
         given = self._answer(note, _SUGGEST, asked, schema, max_tokens=160).get("values")
         found = [
@@ -99,17 +99,17 @@ class Teacher:
         tried = {
             repr(v.value) for v in (*argument.accepted, *argument.refused, *argument.not_found)
         }
-        fits = Fits(tool, argument)
+        fits = ValueFilter(tool, argument)
         return [value for value in found if repr(value) not in tried and fits.allows(value)][
             :_MOST_VALUES
         ]
 
-    def read(self, tool: ToolFacts, sample: Sample) -> Sequence[Hint]:
+    def read(self, tool: ToolFacts, sample: Sample) -> Sequence[ArgumentHint]:
         """What a refusal says of arguments that no rule reads: asked once per template, and kept in the log."""
         names = list(tool.arguments)
         item = _HINT | {"properties": _HINT["properties"] | {"argument": {"enum": names}}}
         schema = _record({"hints": {"type": "array", "maxItems": 6, "items": item}})
-        sent = covered(sample.plain, tool.protocol.input_schema, lambda _: _HIDDEN)
+        sent = covered(sample.plain_arguments, tool.protocol.input_schema, lambda _: _HIDDEN)
         template = template_of(sample)
         asked = f"Function: {_inert(tool.name)}\nArguments: {', '.join(map(_inert, names)) or 'none'}\nSent: "
         asked += f"{_inert(sampled(sent, most=300))}\nRefusal: {_inert(template)}"
@@ -121,7 +121,9 @@ class Teacher:
         if tool.protocol.description or not tool.done:
             return ""
         schema = _record({"description": {"type": "string"}})
-        said = self._answer(f"words of {tool.name}", _DESCRIBE, _shown(tool), schema, max_tokens=60)
+        said = self._answer(
+            f"words of {tool.name}", _DESCRIBE, _describe_tool(tool), schema, max_tokens=60
+        )
         return _text(said.get("description"), tool.name)
 
     def _answer(
@@ -146,7 +148,7 @@ class Teacher:
         return kept if isinstance(kept, dict) else {}
 
 
-def hints_in(log: Log) -> dict[str, Sequence[Hint]]:
+def hints_in(log: Log) -> dict[str, Sequence[ArgumentHint]]:
     """What a model read in refusals, by their template, as the log keeps it."""
     kept = {
         key.removeprefix(_READ_NOTE): note
@@ -156,7 +158,7 @@ def hints_in(log: Log) -> dict[str, Sequence[Hint]]:
     return {template: _hints(answer) for template, answer in kept.items()}
 
 
-def _hints(answer: Json) -> list[Hint]:
+def _hints(answer: Json) -> list[ArgumentHint]:
     """The hints of a model's answer, as far as they are of the shape asked for."""
     listed = answer.get("hints") if isinstance(answer, dict) else None
     notes = [
@@ -165,10 +167,10 @@ def _hints(answer: Json) -> list[Hint]:
     given: list[dict[str, Any]] = [
         {k: tuple(v) if isinstance(v, list) else v for k, v in n.items()} for n in notes
     ]
-    return [Hint(**one) for one in given]
+    return [ArgumentHint(**one) for one in given]
 
 
-def _shown(facts: ToolFacts) -> str:
+def _describe_tool(facts: ToolFacts) -> str:
     """A tool as a prompt shows it: its name, what it takes, a response and its last refusals, quoted as data."""
     protocol = facts.protocol
     lines = [
@@ -178,10 +180,10 @@ def _shown(facts: ToolFacts) -> str:
     lines.append(f"Its arguments: {', '.join(map(_inert, facts.arguments)) or 'none'}")
     refused = [sample for sample in facts.samples if not sample.done][-3:]
     for sample in [*facts.fruitful[:2], *refused]:
-        plain = covered(sample.plain, protocol.input_schema, lambda _: _HIDDEN)
+        plain = covered(sample.plain_arguments, protocol.input_schema, lambda _: _HIDDEN)
         secrets = [
             str(v)
-            for v, shown in zip(sample.plain.values(), plain.values(), strict=True)
+            for v, shown in zip(sample.plain_arguments.values(), plain.values(), strict=True)
             if shown == _HIDDEN
         ]
         response = covered(sample.response, protocol.output_schema, lambda _: _HIDDEN)

@@ -14,7 +14,7 @@ from protocols.links import field_key, noun_of
 from protocols.naming import ID_WORDS, SEARCHES, VAGUE, singular, snake
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, types
-from protocols.secrets.names import kind_of
+from protocols.secrets.names import secret_kind
 
 _READ: dict[str, dict[str, Any]] = tomllib.loads(
     files("probing").joinpath("words.toml").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ NAMES: dict[str, frozenset[str]] = {
     kind: frozenset(words.split()) for kind, words in _READ["names"].items()
 }
 """Words of names of arguments and fields, by what they say."""
-SAID = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
+REPLY_PATTERNS = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
 TYPE_WORDS: dict[str, str] = {
     word: kind for kind, words in _READ["types"].items() for word in words.split()
 }
@@ -44,7 +44,7 @@ _SAME: dict[str, str] = _READ["same"]
 
 EQUAL = 0.0
 NEAR = 0.75
-TOLD = 1.5
+NAMED_IN_TEXT = 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
 description or a reply names the place's noun."""
 PAGING = NAMES["paging"]
@@ -83,7 +83,7 @@ class Name:
     @cached_property
     def secret(self) -> bool:
         """Whether what stands under it is a secret, whatever it looks like."""
-        return kind_of(self.own) in ("text", "number")
+        return secret_kind(self.own) in ("text", "number")
 
 
 @lru_cache(maxsize=8192)
@@ -125,7 +125,7 @@ def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> fl
     if _ends(wanted.key, held.key) or _ends(held.key, wanted.key) or wanted.key == held.thing:
         return NEAR  # the last: `database` and `database_name`
     if held.thing and held.identifies and set(held.thing.split("_")) <= text:
-        return TOLD - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
+        return NAMED_IN_TEXT - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
     return None
 
 

@@ -20,7 +20,7 @@ from probing.infer import conforms
 from probing.name_distance import parts_of, text_of
 from probing.samples import Log, Sample
 from probing.tool_facts import place_of
-from protocols.effects import UNTOLD, kind_of, reads
+from protocols.effects import UNTOLD, likely_action, reads
 from protocols.effects.verbs import Kind, kind_of_word
 from protocols.naming import ID_WORDS, VAGUE, WRAPPERS, singular, snake
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
@@ -44,7 +44,7 @@ _FIXED = frozenset({"byte", "date", "date-time", "duration", "ipv4", "ipv6", "ti
 _PREPOSITIONS = frozenset({"at", "by", "for", "from", "in", "into", "of", "on", "to", "with"})
 
 
-class Mark:
+class ProbeMarker:
     """The mark of one probing. The same folder has the same mark, however often the command is run."""
 
     def __init__(self, log: Log) -> None:
@@ -67,16 +67,22 @@ class Mark:
             )
         return value == self._number and not isinstance(value, bool)
 
-    def put(self, value: Json, schema: Json, root: JsonObject, *, key: bool = False) -> Json:
+    def insert_into(
+        self, value: Json, schema: Json, root: JsonObject, *, key: bool = False
+    ) -> Json:
         """`value` with the mark in each text, as far as its schema allows; in a `key`, numbers are replaced too."""
         clauses: Mapping[str, Any] = resolve(schema, root) if isinstance(schema, Mapping) else {}
         match value:
             case list():
-                return [self.put(part, clauses.get("items", {}), root, key=key) for part in value]
+                return [
+                    self.insert_into(part, clauses.get("items", {}), root, key=key)
+                    for part in value
+                ]
             case Mapping():
                 inner = clauses.get("properties", {})
                 return {
-                    name: self.put(part, inner.get(name, {}), root) for name, part in value.items()
+                    name: self.insert_into(part, inner.get(name, {}), root)
+                    for name, part in value.items()
                 }
             case str():
                 return next(
@@ -98,7 +104,7 @@ class Mark:
             or "enum" in clauses
             or "const" in clauses
             or form in _FIXED
-            or is_measure(value)
+            or is_number_or_time(value)
         ):
             return []
         if form == "uuid":
@@ -115,7 +121,7 @@ class Mark:
         return [self.text, self.token, self.token.upper(), self.token.title(), self._uuid, longer]
 
 
-def is_measure(text: str) -> bool:
+def is_number_or_time(text: str) -> bool:
     """Whether a text is a number, a date or a time rather than a word: `2024-01-15T00:00:00Z`, `12:00`."""
     return any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) <= 2
 
@@ -126,7 +132,7 @@ def _valid(clauses: Mapping[str, Any], root: JsonObject, value: Json) -> bool:
 
 
 @dataclass
-class Made:
+class CreatedRecord:
     """A record that calls of a write created, or may have created.
 
     `given` are the ids in the answers to these calls; `ids` those under which a read showed it as this probing's own.
@@ -137,16 +143,16 @@ class Made:
     noun: str
     calls: list[Sample]
     marks: frozenset[str]
-    given: set[Id] = field(default_factory=set)
+    answered_ids: set[Id] = field(default_factory=set)
     ids: set[Id] = field(default_factory=set)
-    shown: int = 0
-    gone: int = 0
+    last_shown: int = 0
+    removed_at: int = 0
     gone_by: str = ""
 
     @property
     def there(self) -> bool:
         """Whether it is there still, as far as answers tell."""
-        return not self.gone or self.shown > self.gone
+        return not self.removed_at or self.last_shown > self.removed_at
 
 
 class Ledger:
@@ -155,7 +161,7 @@ class Ledger:
     def __init__(self, protocols: Mapping[str, ToolProtocol], log: Log) -> None:
         self._protocols = protocols
         self._log = log
-        told = {name: kind_of(protocol) for name, protocol in protocols.items()}
+        told = {name: likely_action(protocol) for name, protocol in protocols.items()}
         # What nothing is told of may make something, and is given nothing by which it would change what is there.
         self.kinds: dict[str, Kind] = {
             n: "create" if why == UNTOLD else kind for n, (kind, why) in told.items()
@@ -167,22 +173,22 @@ class Ledger:
         self._words = {
             name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()
         }
-        self._made: list[Made] = []
+        self._made: list[CreatedRecord] = []
         self._met: dict[Id, int] = {}
         self._held: dict[str, set[str]] = {}
         self._single: set[str] = set()
         self.last: dict[str, str] = {}  # of each tool why a call was refused last
         self._values: dict[str, str | int] = {}
         self._last = self._count = 0
-        self._mark: Mark | None = None
+        self._mark: ProbeMarker | None = None
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> ProbeMarker:
         """The probing's mark, which is drawn when it is first wanted."""
-        self._mark = self._mark or Mark(self._log)
+        self._mark = self._mark or ProbeMarker(self._log)
         return self._mark
 
-    def made(self) -> list[Made]:
+    def created_records(self) -> list[CreatedRecord]:
         """All that was made, and what became of it, in the order in which it was."""
         self._take()
         return self._made
@@ -193,7 +199,7 @@ class Ledger:
             part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.on(part)
         }
 
-    def adds(self, tool: str) -> bool:
+    def creates_records(self, tool: str) -> bool:
         """Whether each call of a tool may make one more record."""
         return tool in self.writes and self.kinds[tool] in ("create", "update")
 
@@ -201,39 +207,40 @@ class Ledger:
         """How many records are there still that a tool takes away."""
         removers = [tool for tool in self.writes if self.kinds[tool] == "remove"]
         return sum(
-            one.there and any(self.takes(tool, one) for tool in removers) for one in self.made()
+            one.there and any(self.can_delete(tool, one) for tool in removers)
+            for one in self.created_records()
         )
 
-    def takes(self, tool: str, made: Made) -> bool:
+    def can_delete(self, tool: str, made: CreatedRecord) -> bool:
         """Whether a tool may take away or change what was made: it is about the same, by its name or an argument."""
         nouns = {
             self.noun_of(tool, name)
             for name in self._protocols[tool].parameters
-            if self.names_it(tool, name)
+            if self.identifies_record(tool, name)
         }
-        return any(alike(made.noun, noun) for noun in (*nouns, *self._words[tool]))
+        return any(is_same_noun(made.noun, noun) for noun in (*nouns, *self._words[tool]))
 
-    def owned(
-        self, tool: str, argument: str, *, of: Made | None = None, born: bool = False
+    def own_ids(
+        self, tool: str, argument: str, *, of: CreatedRecord | None = None, born: bool = False
     ) -> list[str | int]:
         """Ids of this probing's own records that an argument may take, the latest first; `of`: of this one.
 
         `born`: also those that no read has shown yet.
         """
         noun = self.noun_of(tool, argument)
-        wanted = [one for one in reversed(self.made()) if of in (None, one)]
-        pairs = [pair for one in wanted for pair in sorted(one.ids | one.given)
+        wanted = [one for one in reversed(self.created_records()) if of in (None, one)]
+        pairs = [pair for one in wanted for pair in sorted(one.ids | one.answered_ids)
                  if born or pair in one.ids or self.mark.on(pair[1])]  # fmt: skip
         by_id = snake(argument).rpartition("_")[2] in ID_WORDS
         found = sorted(
-            (text for n, text in pairs if alike(n, noun)),
+            (text for n, text in pairs if is_same_noun(n, noun)),
             key=lambda text: self.mark.on(text) == by_id,
         )
         return [
             self._values.get(text, text) for text in dict.fromkeys(found)
         ]  # sorting is stable: the latest first
 
-    def refuses(self, tool: str, arguments: JsonObject) -> str:
+    def refusal_reason(self, tool: str, arguments: JsonObject) -> str:
         """Why a call is not made, as it might change what is not this probing's own; empty where it may be."""
         if tool not in self.writes:
             return ""
@@ -244,7 +251,7 @@ class Ledger:
             self.last[tool] = why
         return why
 
-    def names_it(self, tool: str, argument: str) -> bool:
+    def identifies_record(self, tool: str, argument: str) -> bool:
         """Whether an argument says which record a call makes, changes or takes away."""
         word = singular(snake(argument))
         before, _, last = word.rpartition("_")
@@ -253,10 +260,12 @@ class Ledger:
         if not (last in _NAMES or last in ID_WORDS or word in VAGUE):
             return False
         return (
-            self.kinds[tool] == "remove" or not before or alike(singular(before), self._nouns[tool])
+            self.kinds[tool] == "remove"
+            or not before
+            or is_same_noun(singular(before), self._nouns[tool])
         )
 
-    def refers(self, tool: str, argument: str) -> bool:
+    def is_reference(self, tool: str, argument: str) -> bool:
         """Whether an argument's values are ids: it ends as ids do, or is called as what other tools are about."""
         word = snake(argument)
         mine = self._nouns[tool]
@@ -264,37 +273,45 @@ class Ledger:
             word == noun != mine for noun in self._nouns.values()
         )
 
-    def named_by(self, tool: str) -> list[str]:
+    def identifying_arguments(self, tool: str) -> list[str]:
         """The arguments without which a record would get a name that others may have."""
         names = self._protocols[tool].parameters
-        return [name for name in names if self.names_it(tool, name) and snake(name) not in _UNNAMED]
+        return [
+            name
+            for name in names
+            if self.identifies_record(tool, name) and snake(name) not in _UNNAMED
+        ]
 
     def _creation_refusal(self, tool: str, arguments: JsonObject) -> str:
         if self._is_fixed(tool) and any(self._same_address(read, tool) for read in self._single):
             return "a read of the same address shows one record, which it would write over"
-        for name in self.named_by(tool):
+        for name in self.identifying_arguments(tool):
             if name not in arguments:
                 return f"without {name!r} it might write over what is there"
         known = False
         for name, value in arguments.items():
             for key, part in parts_of(name, value):
-                if self.is_own(tool, key, part, born=True):
+                if self.belongs_to_probe(tool, key, part, born=True):
                     known = known or (part is not None and not isinstance(part, bool))
-                elif self.names_it(tool, name) or (key != name and self.names_it(tool, key)):
+                elif self.identifies_record(tool, name) or (
+                    key != name and self.identifies_record(tool, key)
+                ):
                     return f"{key!r} would not carry this probing's mark, and might be that of what is there"
                 elif snake(key).rpartition("_")[2] in ID_WORDS:
                     known = True
-                    if part not in self._listed(tool, name) and self.holds(tool, key, part):
+                    if part not in self._listed(tool, name) and self.exists_already(
+                        tool, key, part
+                    ):
                         return f"a read shows {key!r} of this value already"
         answers = any(
-            one.given for one in self._made if one.tool == tool
+            one.answered_ids for one in self._made if one.tool == tool
         )  # with an id, by which it is known as well
         if not known and not answers and self._protocols[tool].parameters.keys() - arguments.keys():
             return "nothing in it would carry this probing's mark"
         # Of a record that nothing tells from others, any value may be the one by which it is found and written over.
         if not known and (
             held := next(
-                (key for key, part in _parts(arguments) if self.holds(tool, key, part)), ""
+                (key for key, part in _parts(arguments) if self.exists_already(tool, key, part)), ""
             )
         ):
             return (
@@ -306,19 +323,21 @@ class Ledger:
         mine = 0
         for name, value in arguments.items():
             for key, part in parts_of(name, value):
-                names_it = self.names_it(tool, name) or (key != name and self.names_it(tool, key))
+                names_it = self.identifies_record(tool, name) or (
+                    key != name and self.identifies_record(tool, key)
+                )
                 text = (
                     self.kinds[tool] == "remove"
                     and isinstance(part, str)
                     and part not in self._listed(tool, name)
                 )
-                if (names_it or text) and not self.is_own(tool, key, part):
+                if (names_it or text) and not self.belongs_to_probe(tool, key, part):
                     return f"{key!r} is of nothing that was shown to carry this probing's mark"
                 new = self._is_fixed(tool) and not self._is_created_id(
                     tool, key, part
                 )  # `PUT /profile` renames somebody
                 mine += (
-                    not self.filters(tool, name)
+                    not self.is_filter(tool, name)
                     and not new
                     and (names_it or (text and isinstance(value, list)))
                 )
@@ -331,7 +350,7 @@ class Ledger:
     def _is_fixed(self, tool: str) -> bool:
         return "{" not in getattr(self._protocols[tool].binding, "url", "{")
 
-    def filters(self, tool: str, argument: str) -> bool:
+    def is_filter(self, tool: str, argument: str) -> bool:
         """Whether an argument only narrows what a call is about: a service that knows no such filter takes all."""
         protocol = self._protocols[tool]
         return (
@@ -339,34 +358,47 @@ class Ledger:
             and argument not in protocol.required
         )
 
-    def is_own(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
+    def belongs_to_probe(
+        self, tool: str, argument: str, value: Json, *, born: bool = False
+    ) -> bool:
         """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be.
 
         A flag and null are nobody's, but where a record is named: `int(True)` is the record 1.
         """
         if isinstance(value, Mapping | list):
             return all(
-                self.is_own(tool, key, part, born=born) for key, part in parts_of(argument, value)
+                self.belongs_to_probe(tool, key, part, born=born)
+                for key, part in parts_of(argument, value)
             )
-        plain = (isinstance(value, bool) or value is None) and not self.names_it(tool, argument)
+        plain = (isinstance(value, bool) or value is None) and not self.identifies_record(
+            tool, argument
+        )
         return plain or self.mark.on(value) or self._is_created_id(tool, argument, value, born=born)
 
     def _is_created_id(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         noun = self.noun_of(tool, argument)
         text = text_of(value)
-        known = (pair for one in self._made for pair in (one.ids | one.given if born else one.ids))
-        return any(text == other and alike(n, noun) for n, other in known)
+        known = (
+            pair for one in self._made for pair in (one.ids | one.answered_ids if born else one.ids)
+        )
+        return any(text == other and is_same_noun(n, noun) for n, other in known)
 
-    def holds(self, tool: str, key: str, value: Json) -> bool:
+    def exists_already(self, tool: str, key: str, value: Json) -> bool:
         """Whether a read of what a tool makes holds a value that no call put there."""
-        if any((key, value) in _parts(call.plain) for made in self._made for call in made.calls):
+        if any(
+            (key, value) in _parts(call.plain_arguments)
+            for made in self._made
+            for call in made.calls
+        ):
             return False
         text = value if isinstance(value, str) else f"{snake(key)}={text_of(value)}"
         return any(text in held for read, held in self._held.items() if self.is_about(read, tool))
 
     def is_about(self, read: str, write: str) -> bool:
         """Whether a read shows what a write makes, by their addresses or by their names."""
-        return alike(self._nouns[read], self._nouns[write]) or self._same_address(read, write)
+        return is_same_noun(self._nouns[read], self._nouns[write]) or self._same_address(
+            read, write
+        )
 
     def noun_of(self, tool: str, argument: str) -> str:
         """What an argument's value is an id of."""
@@ -419,38 +451,45 @@ class Ledger:
         tool = sample.tool
         noun = self._nouns[sample.tool]
         updates = self.kinds[sample.tool] == "update"
-        named = [(key, part) for key, part in _parts(sample.plain) if self.names_it(tool, key)]
+        named = [
+            (key, part)
+            for key, part in _parts(sample.plain_arguments)
+            if self.identifies_record(tool, key)
+        ]
         own = self._answered(sample)
-        known = {text for one in self._made if one.there for n, text in one.ids if alike(n, noun)}
+        known = {
+            text for one in self._made if one.there for n, text in one.ids if is_same_noun(n, noun)
+        }
         of_known = (
             named
             and {text_of(part) for _, part in named} <= known
             and not {text for _, text in own} - known
         )
         foreign = any(
-            not self.mark.on(part) and alike(self.noun_of(tool, key), noun) for key, part in named
+            not self.mark.on(part) and is_same_noun(self.noun_of(tool, key), noun)
+            for key, part in named
         )
         if not self._may_have_acted(sample) or (updates and (of_known or foreign)):
             return  # it did nothing, or changed a record that is known already
         given = {one for one in own if self._met.get(one, sample.number) >= sample.number}
         key = self._key(sample)
         for one in self._made:
-            same = one.given & own or (
-                not given and not one.given and key and key == self._key(one.calls[0])
+            same = one.answered_ids & own or (
+                not given and not one.answered_ids and key and key == self._key(one.calls[0])
             )
             if one.there and one.noun == noun and same:
                 one.calls.append(sample)
                 return
-        made = Made(
+        made = CreatedRecord(
             tool=tool,
             noun=noun,
             calls=[sample],
-            marks=frozenset(self.marks_in(sample.plain)),
-            given=given,
+            marks=frozenset(self.marks_in(sample.plain_arguments)),
+            answered_ids=given,
         )
         for word, part in named:
             taken = updates and text_of(part) in known
-            if part is not None and not taken and self.is_own(tool, word, part):
+            if part is not None and not taken and self.belongs_to_probe(tool, word, part):
                 made.ids.add(
                     (noun if self.mark.on(part) else self.noun_of(tool, word), text_of(part))
                 )
@@ -468,15 +507,21 @@ class Ledger:
     def _answered(self, sample: Sample) -> set[Id]:
         """The ids of a thing itself in the answer of the call that made it."""
         noun = self._nouns[sample.tool]
-        sent = {text_of(part) for _, part in _parts(sample.plain)}
+        sent = {text_of(part) for _, part in _parts(sample.plain_arguments)}
         found = records(sample.response if sample.done else None, top=True)
         ids = {
-            one for record, around in found for one in self._record_ids(record, {noun, around}, noun)
+            one
+            for record, around in found
+            for one in self._record_ids(record, {noun, around}, noun)
         }
         return {one for one in ids if one[1] not in sent}
 
     def _key(self, sample: Sample) -> frozenset[str]:
-        parts = [pair for pair in _parts(sample.plain) if self.names_it(sample.tool, pair[0])]
+        parts = [
+            pair
+            for pair in _parts(sample.plain_arguments)
+            if self.identifies_record(sample.tool, pair[0])
+        ]
         ids = [pair for pair in parts if snake(pair[0]).rpartition("_")[2] in ID_WORDS]
         return frozenset(text_of(part) for _, part in ids or parts)
 
@@ -484,7 +529,7 @@ class Ledger:
         # Of `DELETE /buckets/{bucket_id}/records/{id}` the record is gone, and the bucket that it stood in is not.
         parts = [
             (k, p)
-            for n, v in sample.plain.items()
+            for n, v in sample.plain_arguments.items()
             if not self._around(sample.tool, n)
             for k, p in parts_of(n, v)
         ]
@@ -493,21 +538,23 @@ class Ledger:
             sent = [
                 pair
                 for call in one.calls
-                for pair in _parts(call.plain)
+                for pair in _parts(call.plain_arguments)
                 if self._around(one.tool, pair[0])
             ]
             within = {
                 (self.noun_of(one.tool, key), text_of(part)) for key, part in sent
             }  # with which it is gone, too
-            known = one.ids | one.given | within
-            hit = any(text == here and alike(n, noun) for n, here in known for noun, text in texts)
+            known = one.ids | one.answered_ids | within
+            hit = any(
+                text == here and is_same_noun(n, noun) for n, here in known for noun, text in texts
+            )
             named = (
                 not one.ids
                 and one.marks & {text for _, text in texts}
-                and self.takes(sample.tool, one)
+                and self.can_delete(sample.tool, one)
             )
             if one.there and (hit or named):
-                one.gone = sample.number
+                one.removed_at = sample.number
                 one.gone_by = sample.tool
 
     def _around(self, tool: str, argument: str) -> bool:
@@ -548,40 +595,48 @@ class Ledger:
         """Note which of our records a read shows, and under which id."""
         before = sorted(
             (one for one in self._made if one.calls[0].number < sample.number),
-            key=lambda one: one.gone > 0,
+            key=lambda one: one.removed_at > 0,
         )
         nouns = {self._nouns[sample.tool], around}
         known = [
             one
             for one in before
-            if (one.ids | one.given).intersection(self._record_ids(record, nouns, one.noun))
+            if (one.ids | one.answered_ids).intersection(self._record_ids(record, nouns, one.noun))
         ]
         for made in known[:1] or before:
             found, is_it = self._of(made, record, nouns)
-            if known or (is_it and not made.given):
+            if known or (is_it and not made.answered_ids):
                 made.ids |= found if is_it else set()
-                made.shown = sample.number
+                made.last_shown = sample.number
                 return
-        same = [one for one in before if any(alike(noun, one.noun) for noun in nouns)]
-        if same and all(one.gone for one in same) and self.mark.token in json.dumps(record).lower():
-            same[-1].shown = sample.number  # under another name, or in another form
+        same = [one for one in before if any(is_same_noun(noun, one.noun) for noun in nouns)]
+        if (
+            same
+            and all(one.removed_at for one in same)
+            and self.mark.token in json.dumps(record).lower()
+        ):
+            same[-1].last_shown = sample.number  # under another name, or in another form
 
-    def _of(self, made: Made, record: JsonObject, nouns: Collection[str]) -> tuple[set[Id], bool]:
+    def _of(
+        self, made: CreatedRecord, record: JsonObject, nouns: Collection[str]
+    ) -> tuple[set[Id], bool]:
         """The ids of a record, and whether it is what these calls made."""
         begun = made.calls[0].number
-        mine = {text_of(part) for call in made.calls for _, part in _parts(call.plain)}
+        mine = {text_of(part) for call in made.calls for _, part in _parts(call.plain_arguments)}
         found = {one for one in self._record_ids(record, nouns, made.noun)
                  if self._met.get(one, begun) >= begun and (one[1] not in mine or self.mark.on(one[1]))}  # fmt: skip
         names = {snake(name): value for name, value in record.items()}
         held = any(self.mark.on(value) for value in record.values())
-        for sent in (one for call in made.calls for one, _ in records(call.plain)):
+        for sent in (one for call in made.calls for one, _ in records(call.plain_arguments)):
             common = {n: v for n, v in ((snake(n), v) for n, v in sent.items()) if n in names}
             equal = [v for n, v in common.items() if text_of(names[n]) == text_of(v)]
             marked = any(map(self.mark.on, equal))
-            if not made.given and marked:
+            if not made.answered_ids and marked:
                 return found, True
-            if found & made.given and (marked or held or (equal and len(equal) == len(common))):
-                return found & made.given, True
+            if found & made.answered_ids and (
+                marked or held or (equal and len(equal) == len(common))
+            ):
+                return found & made.answered_ids, True
         return set(), False
 
     def _record_ids(self, record: JsonObject, nouns: Collection[str], noun: str) -> Iterator[Id]:
@@ -590,10 +645,10 @@ class Ledger:
         its = [
             (before, value)
             for before, value in fields
-            if not before or any(alike(before, n) for n in nouns)
+            if not before or any(is_same_noun(before, n) for n in nouns)
         ]
         for before, value in its or fields:
-            if alike(before, noun) if before else any(alike(n, noun) for n in nouns):
+            if is_same_noun(before, noun) if before else any(is_same_noun(n, noun) for n in nouns):
                 self._values[text_of(value)] = value
                 yield noun, text_of(value)
 
@@ -622,7 +677,7 @@ def nouns_of(protocol: ToolProtocol) -> list[str]:
     return [singular(word) for n, word in enumerate(words[:end]) if n != verb]
 
 
-def alike(one: str, other: str) -> bool:
+def is_same_noun(one: str, other: str) -> bool:
     """Whether two nouns mean the same: `alert` and `storm_alert`."""
     return bool(one and other) and (
         one == other or one.endswith(f"_{other}") or other.endswith(f"_{one}")

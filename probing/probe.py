@@ -17,17 +17,17 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
-from probing.caller import Caller, Held, NotCalled, host_of, nothing_held
+from probing.caller import ApprovalCheck, Caller, NotCalled, host_label, nothing_held
 from probing.experiments import discover, sharpen
 from probing.links import Flows
 from probing.model_hints import Teacher
-from probing.ownership import Made
+from probing.ownership import CreatedRecord
 from probing.samples import SOURCE, Log, ProbeSettings, Watch
 from probing.session import Session
 from probing.tool_facts import ToolFacts
 from probing.writes import Writes
 from protocols.client import Invoker
-from protocols.effects import UNTOLD, kind_of
+from protocols.effects import UNTOLD, likely_action
 from protocols.errors import AtcError
 from protocols.model import Ask
 from protocols.private_files import CannotWrite
@@ -67,7 +67,7 @@ def probe(
     ask: Ask | None = None,
     caller: Caller | None = None,
     watch: Watch = lambda _: None,
-    held: Held = nothing_held,
+    held: ApprovalCheck = nothing_held,
 ) -> Probed:
     """Probe all tools of one source, going on from what the log holds. No call is made that is `held` for a person.
 
@@ -113,7 +113,7 @@ def by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
     """The sources, those together that call one host, even by way of a third."""
     groups: dict[frozenset[str], list[OneOfMany]] = {}
     for source in sources:
-        hosts = frozenset(map(host_of, source.protocols))
+        hosts = frozenset(map(host_label, source.protocols))
         met = [known for known in groups if known & hosts or known == hosts]
         groups[hosts.union(*met)] = [*(one for known in met for one in groups.pop(known)), source]
     return list(groups.values())
@@ -125,7 +125,7 @@ def probe_in_turn(
     invoker: Invoker,
     settings: ProbeSettings,
     ask: Ask | None,
-    held: Held,
+    held: ApprovalCheck,
 ) -> list[OneOfMany]:
     """Probe sources of one host one after another, so that its rate holds. What one fails at, others do not feel.
 
@@ -150,7 +150,7 @@ def probe_in_turn(
                     for protocol in one.protocols
                 )
                 probed = probe(tools, log, settings=settings, ask=ask, held=held)
-                ended.append(replace(one, probed=probed, sent=log.sent))
+                ended.append(replace(one, probed=probed, sent=log.sent_count))
             if probed.interrupted:
                 break
         except AtcError as error:  # of the source, or ours: the others are probed
@@ -170,19 +170,19 @@ class _Probing:
     def run(self) -> None:
         session = self._session
         for number in range(session.settings.rounds + 1):
-            before = session.log.sent
+            before = session.log.sent_count
             session.round = number
             self._each(self._waiting(self._reads), partial(discover, session))
             self._each(self._answered_tools(self._reads), self._sharpen)
             if number:
                 self._test_links()
-            makers = self._waiting(self._allowed(self._writes.makers()))
+            makers = self._waiting(self._callable_tools(self._writes.makers()))
             if number or not session.settings.rounds:
                 self._each(makers, self._writes.make)
                 self._each(self._answered_tools(makers), self._sharpen)
                 self._each(self._waiting(self._reads), self._look_again)
             if not self._waiting([*self._reads, *makers]) or (
-                number and session.log.sent == before
+                number and session.log.sent_count == before
             ):
                 break
         self._each(self._waiting(self._reads), self._persevere)
@@ -198,7 +198,7 @@ class _Probing:
 
     def take_away(self) -> None:
         """Take away what was made, as far as a tool for it is known and may be called."""
-        self._each(self._allowed(self._writes.removers()), self._writes.remove)
+        self._each(self._callable_tools(self._writes.removers()), self._writes.remove)
         self._writes.look_again()
 
     def result(self) -> Probed:
@@ -216,7 +216,7 @@ class _Probing:
             links=Flows(facts, session.pools).links(),
             words=dict(self._words),
             stopped={**cut, **session.caller.stopped, **self._stopped},
-            made=tuple(_told(session)),
+            made=tuple(_describe_created_records(session)),
         )
 
     def _each(self, tools: Iterable[str], work: Callable[[str], object]) -> None:
@@ -255,7 +255,7 @@ class _Probing:
                     tool in session.reads
                     and tool not in sent
                     and used < LINK_CALLS
-                    and session.caller.left(tool)
+                    and session.caller.remaining_calls(tool)
                 )
                 if free and not session.called(tool, arguments):
                     sent.add(tool)
@@ -264,7 +264,7 @@ class _Probing:
             if not sent:
                 return
 
-    def _allowed(self, tools: Iterable[str]) -> list[str]:
+    def _callable_tools(self, tools: Iterable[str]) -> list[str]:
         return [name for name in tools if name not in self._stopped]
 
     def _waiting(self, tools: Iterable[str]) -> list[str]:
@@ -276,15 +276,15 @@ class _Probing:
         return [name for name in tools if self._session.facts(name).fruitful]
 
 
-def _told(session: Session) -> Iterator[dict[str, Any]]:
+def _describe_created_records(session: Session) -> Iterator[dict[str, Any]]:
     """Everything that this probing made, or may have made, and what became of it."""
     ledger = session.ledger
-    for one in ledger.made():
+    for one in ledger.created_records():
         yield {
             "tool": one.tool,
             "calls": [call.number for call in one.calls],
             "marks": sorted({one_line(text, limit=_LONGEST) for text in one.marks}),
-            "ids": sorted({text for _, text in one.ids | one.given} - one.marks),
+            "ids": sorted({text for _, text in one.ids | one.answered_ids} - one.marks),
             "removed": not one.there,
             "why": f"removed by {one.gone_by}" if not one.there else _why_left(session, one),
         }
@@ -305,15 +305,17 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
             }
 
 
-def _why_left(session: Session, one: Made) -> str:
+def _why_left(session: Session, one: CreatedRecord) -> str:
     """Why a record was not taken away."""
     ledger = session.ledger
-    if kind_of(session.protocols[one.tool])[1] == UNTOLD and not (one.shown or one.given):
+    if likely_action(session.protocols[one.tool])[1] == UNTOLD and not (
+        one.last_shown or one.answered_ids
+    ):
         return "nothing tells whether it made anything"
     removers = [
         name
         for name in session.protocols
-        if ledger.kinds[name] == "remove" and ledger.takes(name, one)
+        if ledger.kinds[name] == "remove" and ledger.can_delete(name, one)
     ]
     if called := one.gone_by or next(
         (name for name in removers if session.facts(name).samples), ""

@@ -28,7 +28,7 @@ _LONGEST = 160
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class ReportFiles:
     """What was written. `kept` are files that a person has changed, or that were there before: they stay."""
 
     folder: Path
@@ -37,7 +37,7 @@ class Written:
     kept: tuple[str, ...] = ()
 
 
-def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written:
+def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportFiles:
     """Write all of it into `folder`, which is then a source of tools. Equal findings give equal bytes.
 
     Raises `CannotWrite` where a file cannot be written.
@@ -52,7 +52,7 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
     # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
     files |= {COVERAGE: _text({"tools": [], **report}), READABLE: readable(report)}
-    hashes = _known(folder)
+    hashes = _read_hashes(folder)
     written = []
     kept = []
     for name, text in files.items():
@@ -66,10 +66,10 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
             written.append(name)
             write_whole(folder / name, text)
     write_whole(folder / _HASHES, _text(hashes))
-    return Written(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept))
+    return ReportFiles(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept))
 
 
-def _known(folder: Path) -> dict[str, str]:
+def _read_hashes(folder: Path) -> dict[str, str]:
     """The hashes of the files as an earlier probing wrote them."""
     try:
         return dict(json.loads((folder / _HASHES).read_text(encoding="utf-8")))
@@ -109,7 +109,7 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
         "arguments": {one.name: {"required": one.required} for one in facts.arguments.values()},
         "fields": len(protocol.evidence.fields) if facts.done else 0,
         "links": [f"{link.argument} from {link.tool}: {link.path}" for link in protocol.links],
-        "missing": list(dict.fromkeys(_missing(facts, probed.stopped.get(name, "")))),
+        "missing": list(dict.fromkeys(_describe_gaps(facts, probed.stopped.get(name, "")))),
     }
 
 
@@ -122,7 +122,7 @@ def _outcome(sample: Sample) -> str:
     return "refused" if status == "default" else status
 
 
-def _missing(facts: ToolFacts, stopped: str) -> Iterator[str]:
+def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
     """What is not known of a tool, and why."""
     if stopped or not facts.samples:
         yield one_line(stopped or "it was not called.")

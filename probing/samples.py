@@ -59,7 +59,7 @@ class ProbeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class ValueOrigin:
     """Where a value came from. Of a response, `tool`, `path` (`airports[].code`) and the sample's number say which."""
 
     kind: OriginKind
@@ -73,16 +73,16 @@ class Value:
     """An argument's value and where it came from."""
 
     value: Json
-    origin: Origin
+    origin: ValueOrigin
 
     @property
-    def made_up(self) -> bool:
+    def is_generated(self) -> bool:
         """Whether probing invented it."""
         return self.origin.kind == "generated"
 
 
-MADE_UP = Origin(kind="generated")
-Arguments = Mapping[str, Value]
+MADE_UP = ValueOrigin(kind="generated")
+ArgumentValues = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class Sample:
 
     number: int
     tool: str
-    arguments: Arguments = field(default_factory=dict)
+    arguments: ArgumentValues = field(default_factory=dict)
     purpose: Purpose = "discover"
     outcome: Outcome = "done"
     status: int | None = None
@@ -113,7 +113,7 @@ class Sample:
         return self.outcome == "done"
 
     @property
-    def plain(self) -> dict[str, Json]:
+    def plain_arguments(self) -> dict[str, Json]:
         """The arguments' values alone."""
         return {name: given.value for name, given in self.arguments.items()}
 
@@ -137,7 +137,7 @@ def from_line(line: str) -> Sample:
     record = json.loads(line)
     given = record.pop("arguments")
     arguments = {
-        name: Value(held["value"], Origin(**held["origin"])) for name, held in given.items()
+        name: Value(held["value"], ValueOrigin(**held["origin"])) for name, held in given.items()
     }
     return Sample(arguments=arguments, **record)
 
@@ -168,7 +168,7 @@ class Log(AbstractContextManager["Log"]):
         self._void: Counter[str] = Counter()
         self.next_number = 1  # of the call that is sent next
         path = folder / FOLDER / "samples.jsonl"
-        self._file = _opened(path)
+        self._file = _open_log(path)
         try:
             _lock(self._file, path)
             self._read(path)
@@ -215,7 +215,7 @@ class Log(AbstractContextManager["Log"]):
         return iter(self._of[tool])
 
     @property
-    def sent(self) -> int:
+    def sent_count(self) -> int:
         """Calls that were sent, or may have been."""
         return len(self.samples) + len(self.intents) + self._void.total()
 
@@ -226,7 +226,7 @@ class Log(AbstractContextManager["Log"]):
 
     def _take(self, sample: Sample) -> None:
         self.intents.pop(sample.number, None)
-        self._answered[call_key(sample.tool, sample.plain)] = sample
+        self._answered[call_key(sample.tool, sample.plain_arguments)] = sample
         self.samples.append(sample)
         self._of[sample.tool].append(sample)
         self.next_number = max(self.next_number, sample.number + 1)
@@ -242,7 +242,7 @@ class Log(AbstractContextManager["Log"]):
             for sample in [sample for sample in self.samples if sample.number == number]:
                 self.samples.remove(sample)
                 self._of[sample.tool].remove(sample)
-                self._answered.pop(call_key(sample.tool, sample.plain), None)
+                self._answered.pop(call_key(sample.tool, sample.plain_arguments), None)
                 voided.append(sample.tool)
             self._void.update(voided if sent else ())
         else:
@@ -278,7 +278,7 @@ class Log(AbstractContextManager["Log"]):
                 ) from None
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_log(path: Path) -> IO[bytes]:
     """The file of a log, below the folder of the protocols. Raises `CannotWrite`."""
     try:
         private_folder(path.parent, anywhere=True)  # protocols may be shared; the log is not

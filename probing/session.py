@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from probing.caller import Caller
-from probing.candidates import Fits, candidates, combinations
+from probing.candidates import ValueFilter, candidates, combinations
 from probing.error_replies import refusal_in, reply_of, template_of
 from probing.model_hints import Teacher, hints_in
 from probing.ownership import records
 from probing.samples import (
     MADE_UP,
-    Arguments,
+    ArgumentValues,
     Log,
-    Origin,
     ProbeSettings,
     Purpose,
     Sample,
     Value,
+    ValueOrigin,
     Watch,
 )
 from probing.tool_facts import ArgumentFacts, ToolFacts, learn, place_of
@@ -87,7 +87,7 @@ class Session:
         return {name: self.facts(name) for name in self.protocols}
 
     def call(
-        self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False
+        self, tool: str, arguments: ArgumentValues, *, purpose: Purpose, again: bool = False
     ) -> Sample:
         """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
         known = len(self.log.samples)
@@ -98,18 +98,19 @@ class Session:
             for sample in self.log.samples[known:]:
                 self._take(sample)
 
-    def called(self, tool: str, arguments: Arguments) -> bool:
+    def called(self, tool: str, arguments: ArgumentValues) -> bool:
         """Whether this very call was made before, or may have been, or is not to be made at all."""
         plain = {name: value.value for name, value in self.marked(tool, arguments).items()}
         made = self.log.find(tool, plain) is not None or self.log.intended(tool, plain)
-        return made or bool(self.ledger.refuses(tool, plain))
+        return made or bool(self.ledger.refusal_reason(tool, plain))
 
-    def marked(self, tool: str, arguments: Arguments) -> Arguments:
+    def marked(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
         """The arguments with this probing's mark in each text that is made up, or names what a write makes."""
         if tool not in self.ledger.writes:
             return arguments
         return {
-            name: self._mark_value(self.facts(tool), name, value) for name, value in arguments.items()
+            name: self._mark_value(self.facts(tool), name, value)
+            for name, value in arguments.items()
         }
 
     def choices(
@@ -120,7 +121,11 @@ class Session:
         found = {name: self._candidates(facts, name, alone=alone) for name in wanted}
         for name in wanted:
             new = (tool, name) not in self._suggested
-            if self._teacher is not None and new and all(value.made_up for value in found[name]):
+            if (
+                self._teacher is not None
+                and new
+                and all(value.is_generated for value in found[name])
+            ):
                 self._suggested[tool, name] = self._teacher.suggest(facts, facts.arguments[name])
                 found[name] = self._candidates(facts, name, alone=alone)
         return combinations(found, [] if alone or len(wanted) < 2 else self.pools.records)
@@ -141,11 +146,14 @@ class Session:
                 )
                 if len(record) > len(best):
                     best = dict(record)
-                    origin = Origin(kind="response", tool=name, sample=sample.number)
+                    origin = ValueOrigin(kind="response", tool=name, sample=sample.number)
         given = dict[str, Value]()
         facts = self.facts(tool)
         unknown = {
-            hint.argument for said in facts.said.values() for hint in said if hint.kind == "unknown"
+            hint.argument
+            for said in facts.refusal_hints.values()
+            for hint in said
+            if hint.kind == "unknown"
         }
         for name, value in best.items():
             word = snake(name)
@@ -156,9 +164,9 @@ class Session:
             known = name not in unknown and word not in _OF_THE_SERVICE and name[:1] not in "_$@"
             if known and (whole or isinstance(value, str | int | float)):
                 by_id = word.rpartition("_")[2] in ID_WORDS
-                fits = Fits(facts, argument)
+                fits = ValueFilter(facts, argument)
                 forms = (
-                    [value] if by_id else [self.ledger.mark.put(value, {}, {}), value]
+                    [value] if by_id else [self.ledger.mark.insert_into(value, {}, {}), value]
                 )  # what is no free text stays
                 given |= dict(
                     [(name, Value(form, origin)) for form in forms if fits.allows(form)][:1]
@@ -166,18 +174,20 @@ class Session:
         return given
 
     def _mark_value(self, facts: ToolFacts, name: str, value: Value) -> Value:
-        key = self.ledger.names_it(facts.name, name)
+        key = self.ledger.identifies_record(facts.name, name)
         found = value.origin.kind not in (
             "generated",
             "given",
             "model",
         )  # else it may as well be another
-        if (found and not key) or self.ledger.is_own(facts.name, name, value.value, born=True):
+        if (found and not key) or self.ledger.belongs_to_probe(
+            facts.name, name, value.value, born=True
+        ):
             return value
         declared = facts.protocol.parameters.get(name, {})
         root = facts.protocol.input_schema
-        made = self.ledger.mark.put(value.value, declared, root, key=key)
-        fits = Fits(facts, facts.arguments[name]) if name in facts.arguments else None
+        made = self.ledger.mark.insert_into(value.value, declared, root, key=key)
+        fits = ValueFilter(facts, facts.arguments[name]) if name in facts.arguments else None
         free = fits is None or fits.allows(made) or not fits.allows(value.value)
         return Value(made, MADE_UP) if made != value.value and free else value
 
@@ -194,14 +204,20 @@ class Session:
         tool = facts.name
         ledger = self.ledger
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
-        by_id = ledger.refers(tool, name)
-        if ledger.names_it(
+        by_id = ledger.is_reference(tool, name)
+        if ledger.identifies_record(
             tool, name
         ):  # a record is called by what was shown, a new one by the mark
-            fits = Fits(facts, facts.arguments[name])
-            owned = (Value(value, Origin(kind="response")) for value in ledger.owned(tool, name))
+            fits = ValueFilter(facts, facts.arguments[name])
+            owned = (
+                Value(value, ValueOrigin(kind="response")) for value in ledger.own_ids(tool, name)
+            )
             ours = [value for value in map(fits.adapted, owned) if value is not None]
-            found = [made for _, made in pairs if ledger.is_own(tool, name, made.value, born=True)]
+            found = [
+                made
+                for _, made in pairs
+                if ledger.belongs_to_probe(tool, name, made.value, born=True)
+            ]
             chosen = [*ours, *sorted(found, key=lambda value: value.origin != MADE_UP)]
         else:
             free = [made for value, made in pairs if made is not value]
@@ -226,13 +242,13 @@ class Session:
             and (key := template_of(sample)) not in self._read
         ):
             facts = self.facts(sample.tool)
-            if not facts.said.get(sample.number):
+            if not facts.refusal_hints.get(sample.number):
                 self._read[key] = self._teacher.read(facts, sample)
                 self._facts.pop(sample.tool, None)
 
 
 def next_arguments(
-    session: Session, facts: ToolFacts, *, alone: bool, beside: Arguments
+    session: Session, facts: ToolFacts, *, alone: bool, beside: ArgumentValues
 ) -> dict[str, Value] | None:
     """The arguments of the next call that may be answered: those that are needed, with values not tried together yet,
     and those `beside` them.
@@ -259,17 +275,19 @@ def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
     """
     first = facts.needed
     usables = facts.usable
-    if session.ledger.adds(
+    if session.ledger.creates_records(
         facts.name
     ):  # what a new record is called is said, lest it is called as another
         body = [name for name in usables if facts.arguments[name].place not in ("header", "cookie")]
-        named = session.ledger.named_by(facts.name) if first else body
+        named = session.ledger.identifying_arguments(facts.name) if first else body
         first = [*first, *(name for name in named if name not in first and name in usables)]
     rest = [
         name for name in usables if name not in first and facts.arguments[name].required is None
     ]
     dumb = [
-        sample for sample in facts.samples if not sample.done and not facts.said.get(sample.number)
+        sample
+        for sample in facts.samples
+        if not sample.done and not facts.refusal_hints.get(sample.number)
     ]
     if len(dumb) <= (5 if facts.protocol.required else 0) or not rest or facts.done:
         return [first]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from probing.error_replies import Hint, HintKind, as_refused, hints, refusal_in, template_of
+from probing.error_replies import ArgumentHint, HintKind, as_refused, hints, refusal_in, template_of
 from probing.samples import Sample, Value
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import JsonObject, types
@@ -14,7 +14,7 @@ from protocols.schema import JsonObject, types
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
 """Where every value travels as text: `5` and `"5"` are the same there."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
-Read = Mapping[str, Sequence[Hint]]
+Read = Mapping[str, Sequence[ArgumentHint]]
 """What a model read in refusals that no rule reads, by their template."""
 
 
@@ -30,7 +30,7 @@ class ArgumentFacts:
     place: str = "value"
     declared: JsonObject = field(default_factory=dict)
     required: bool | None = None
-    hints: tuple[Hint, ...] = ()
+    hints: tuple[ArgumentHint, ...] = ()
     accepted: tuple[Value, ...] = ()
     """Different values with which a call was done, oldest first."""
     refused: tuple[Value, ...] = ()
@@ -50,14 +50,14 @@ class ArgumentFacts:
     @cached_property
     def types(self) -> tuple[str, ...]:
         """The types declared, or told by replies; of a range alone a number, of the length of a text a string."""
-        told = [kind for hint in self.hints for kind in hint.types]
+        hints_of = [kind for hint in self.hints for kind in hint.types]
         limits = {hint.kind for hint in self.hints}
         limited = ["number"] if "range" in limits else []
         if limits & {"length", "pattern", "format"} and self.place in TEXT_PLACES:
             limited = ["string"]
-        return tuple(dict.fromkeys(types(self.declared) or told or limited))
+        return tuple(dict.fromkeys(types(self.declared) or hints_of or limited))
 
-    def told(self, kind: HintKind) -> list[Hint]:
+    def told(self, kind: HintKind) -> list[ArgumentHint]:
         """The hints of one kind."""
         return [hint for hint in self.hints if hint.kind == kind]
 
@@ -70,7 +70,7 @@ class ToolFacts:
     samples: tuple[Sample, ...] = ()
     arguments: Mapping[str, ArgumentFacts] = field(default_factory=dict)
     """By name: those described, and those that only replies named."""
-    said: Mapping[int, tuple[Hint, ...]] = field(default_factory=dict)
+    refusal_hints: Mapping[int, tuple[ArgumentHint, ...]] = field(default_factory=dict)
     """What each refusal told, by the sample's number."""
 
     @property
@@ -140,7 +140,7 @@ def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None =
     names = {name: name for name in protocol.parameters}
     if isinstance(protocol.binding, HttpBinding):
         names |= {wire: name for name, wire in protocol.binding.wire_names.items()}
-    told: list[tuple[Sample, tuple[Hint, ...]]] = []
+    told: list[tuple[Sample, tuple[ArgumentHint, ...]]] = []
     for sample in map(as_refused, mine):
         said = (
             hints(sample, {name: name for name in sample.arguments} | names)
@@ -163,7 +163,7 @@ def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None =
         for n in dict.fromkeys([*protocol.parameters, *names.values()])
     }
     refusals = {sample.number: found for sample, found in told if not sample.done}
-    return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, said=refusals)
+    return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, refusal_hints=refusals)
 
 
 def place_of(protocol: ToolProtocol, argument: str) -> str:
@@ -181,11 +181,11 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
 
 
 def _argument(
-    protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]
+    protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[ArgumentHint, ...]]]
 ) -> ArgumentFacts:
     declared = protocol.parameters.get(name, {})
     place = place_of(protocol, name)
-    mine: dict[Hint, None] = {}
+    mine: dict[ArgumentHint, None] = {}
     accepted = dict[str, Value]()
     refused = dict[str, Value]()
     lost = dict[str, Value]()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from typing import Any
 
-from probing.generated_values import named
+from probing.generated_values import guess_values
 from probing.name_distance import (
     EQUAL,
     PAGING,
@@ -22,9 +22,9 @@ from probing.name_distance import (
     text_of,
     words_in,
 )
-from probing.samples import Origin, Sample, Value
+from probing.samples import Sample, Value, ValueOrigin
 from probing.tool_facts import ArgumentFacts, says_something
-from protocols.effects import kind_of
+from protocols.effects import likely_action
 from protocols.naming import VAGUE
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject
@@ -50,7 +50,7 @@ _FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
 
 
 @dataclass(eq=False)
-class Place:
+class ValuePlace:
     """The different values of one path of one tool's responses, or of one argument with which it answered.
 
     `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of the
@@ -102,14 +102,14 @@ class Pools:
         self.protocols: Mapping[str, ToolProtocol] = {
             protocol.name: protocol for protocol in protocols
         }
-        self._places: dict[tuple[str, str], Place] = {}
-        self._where: dict[str, dict[Place, None]] = {}
-        self._by_name: dict[Name, list[Place]] = {}
+        self._places: dict[tuple[str, str], ValuePlace] = {}
+        self._where: dict[str, dict[ValuePlace, None]] = {}
+        self._by_name: dict[Name, list[ValuePlace]] = {}
         self._below: dict[str, dict[str, Value]] = {}
-        self.records: list[Record] = []
+        self.records: list[ResponseRecord] = []
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[ValuePlace]:
         """The places in responses."""
         return [place for place in self._places.values() if not place.argument]
 
@@ -122,7 +122,7 @@ class Pools:
             (value, part) for value in sample.arguments.values() for part in scalars(value.value)
         ]
         sent = {text_of(part).lower() for _, part in given}
-        invented = {text_of(part) for value, part in given if value.made_up}
+        invented = {text_of(part) for value, part in given if value.is_generated}
         read = (
             protocol.binding
             if isinstance(protocol.binding, HttpBinding) and not protocol.writes
@@ -145,7 +145,7 @@ class Pools:
                 ):
                     below.setdefault(text, held)
         around = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}
-        found = list[Record]()
+        found = list[ResponseRecord]()
         if (
             read
             and isinstance(sample.response, Mapping)
@@ -157,11 +157,11 @@ class Pools:
             }
             below |= keys
             found = [
-                Record(sample.number, {**around, (sample.tool, "{}"): key})
+                ResponseRecord(sample.number, {**around, (sample.tool, "{}"): key})
                 for key in islice(keys.values(), 20)
             ]
         # What a tool made may be asked for by what it was given, although it answered nothing.
-        told = says_something(sample.response) or kind_of(protocol)[0] == "create"
+        told = says_something(sample.response) or likely_action(protocol)[0] == "create"
         for name, argument in (
             sample.arguments.items() if told and sample.purpose != "refuse" else ()
         ):
@@ -195,7 +195,7 @@ class Pools:
         own = step == f"{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
         return list(self._below.get(above, {}).values()) if own else []
 
-    def where(self, value: Json) -> Collection[Place]:
+    def where(self, value: Json) -> Collection[ValuePlace]:
         """The places in responses that held a value; `5` and `"5"` are one."""
         return self._where.get(text_of(value), {}).keys()
 
@@ -205,7 +205,7 @@ class Pools:
 
     def _groups(
         self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name
-    ) -> list[tuple[float, list[Place]]]:
+    ) -> list[tuple[float, list[ValuePlace]]]:
         """Places of one name together, with their distance from the argument, the nearest first.
 
         A place whose name says nothing counts where it holds a value known to be good; while none is known, also lists
@@ -220,9 +220,9 @@ class Pools:
         lost = (
             not good
             and tried < _STRANGERS_TRIED
-            and (wanted.identifies or not named(argument.name))
+            and (wanted.identifies or not guess_values(argument.name))
         )
-        groups: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
+        groups: dict[tuple[str, bool, float], tuple[float, list[ValuePlace]]] = {}
         for name, places in self._by_name.items():
             apart = distance(wanted, name, said)
             closed = (
@@ -254,19 +254,19 @@ class Pools:
                     ].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
 
-    def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> Place:
+    def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> ValuePlace:
         """The place of a tool and a path, made where there is none."""
         key = (protocol.name, path)
         place = self._places.get(key)
         if place is None:
             name = argument_name(protocol, argument) if argument else field_name(protocol, path)
-            place = self._places[key] = Place(*key, name, argument=bool(argument))
+            place = self._places[key] = ValuePlace(*key, name, argument=bool(argument))
             self._by_name.setdefault(name, []).append(place)
         return place
 
 
-def _origin(sample: Sample, path: str) -> Origin:
-    return Origin(kind="response", tool=sample.tool, path=path, sample=sample.number)
+def _origin(sample: Sample, path: str) -> ValueOrigin:
+    return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
 
 
 def said_of(argument: ArgumentFacts) -> frozenset[str]:
@@ -289,7 +289,7 @@ def good_values(argument: ArgumentFacts) -> Iterator[Json]:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ResponseRecord:
     """An object of a response: each of its scalars, those of the objects around it, and the arguments of its call."""
 
     sample: int
@@ -301,7 +301,7 @@ def _collect(
     path: str,
     around: Mapping[tuple[str, str], Value],
     sample: Sample,
-    found: list[Record],
+    found: list[ResponseRecord],
 ) -> None:
     """Add the records in a response, outer before inner."""
     inner: list[tuple[str, Json]] = []
@@ -317,7 +317,7 @@ def _collect(
     inside = {**around, **own} if isinstance(node, Mapping) else around
     for record in records:
         if len(found) <= 300:
-            found.append(Record(sample.number, {**around, **record}))
+            found.append(ResponseRecord(sample.number, {**around, **record}))
     for here, value in inner:
         if isinstance(value, Mapping | list) and len(found) <= 300:
             _collect(value, here, inside, sample, found)

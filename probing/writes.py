@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import islice
 
 from probing.caller import NotCalled
-from probing.candidates import Fits
+from probing.candidates import ValueFilter
 from probing.error_replies import refusal_in
 from probing.experiments import ATTEMPTS
-from probing.ownership import Made
-from probing.samples import Origin, Sample, Value
+from probing.ownership import CreatedRecord
+from probing.samples import Sample, Value, ValueOrigin
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts
-from protocols.effects import kind_of, reads
+from protocols.effects import likely_action, reads
 from protocols.naming import ID_WORDS, snake
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
@@ -31,7 +31,7 @@ def effects_of(protocol: ToolProtocol) -> Annotations:
     """What a call may do, by method, name and declaration."""
     if reads(protocol):
         return Annotations(read_only=True)
-    removes = kind_of(protocol)[0] == "remove" or protocol.annotations.destructive
+    removes = likely_action(protocol)[0] == "remove" or protocol.annotations.destructive
     return replace(protocol.annotations, read_only=False, destructive=removes)
 
 
@@ -56,7 +56,11 @@ class Writes:
 
         def since(name: str) -> int:
             return min(
-                (made.calls[0].number for made in ledger.made() if ledger.takes(name, made)),
+                (
+                    made.calls[0].number
+                    for made in ledger.created_records()
+                    if ledger.can_delete(name, made)
+                ),
                 default=0,
             )
 
@@ -85,7 +89,10 @@ class Writes:
         named = [
             n for n, a in session.facts(tool).arguments.items() if updates or a.place == "path"
         ]
-        vain = any(ledger.names_it(tool, name) and not ledger.owned(tool, name) for name in named)
+        vain = any(
+            ledger.identifies_record(tool, name) and not ledger.own_ids(tool, name)
+            for name in named
+        )
         for _ in range(ATTEMPTS):
             if made_here(before := session.facts(tool)):
                 break
@@ -116,10 +123,11 @@ class Writes:
         told = {
             n: s
             for n, s in session.protocols[tool].parameters.items()
-            if not ledger.filters(tool, n)
+            if not ledger.is_filter(tool, n)
         }
         if not any(
-            ledger.names_it(tool, name) or _is_list(schema) for name, schema in told.items()
+            ledger.identifies_record(tool, name) or _is_list(schema)
+            for name, schema in told.items()
         ):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
         self._show()
@@ -137,7 +145,12 @@ class Writes:
         for tool in session.looks:
             facts = session.facts(tool)
             since = max(
-                (made.gone for made in ledger.made() if ledger.is_about(tool, made.tool)), default=0
+                (
+                    made.removed_at
+                    for made in ledger.created_records()
+                    if ledger.is_about(tool, made.tool)
+                ),
+                default=0,
             )
             if (facts.samples[-1].number if facts.samples else since) < since and not facts.needed:
                 with suppress(NotCalled):
@@ -147,16 +160,18 @@ class Writes:
         """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
         ledger = self._session.ledger
         session = self._session
-        for one in [made for made in ledger.made() if made.there and not made.shown]:
+        for one in [
+            made for made in ledger.created_records() if made.there and not made.last_shown
+        ]:
             for tool in session.looks:
                 wanted = session.facts(tool).needed
-                if one.shown or len(wanted) > 1 or not session.caller.left(tool):
+                if one.last_shown or len(wanted) > 1 or not session.caller.remaining_calls(tool):
                     continue
                 given: list[dict[str, Value]] = [{}] if ledger.is_about(tool, one.tool) else []
                 if wanted:
-                    ids = ledger.owned(tool, wanted[0], of=one, born=True)
+                    ids = ledger.own_ids(tool, wanted[0], of=one, born=True)
                     given = [
-                        {wanted[0]: Value(text, Origin(kind="response", tool=one.tool))}
+                        {wanted[0]: Value(text, ValueOrigin(kind="response", tool=one.tool))}
                         for text in ids[:1]
                     ]
                 for arguments in given:
@@ -173,17 +188,21 @@ class Writes:
         tool = facts.name
         session = self._session
         for one in reversed(
-            [made for made in ledger.made() if made.there and ledger.takes(tool, made)]
+            [
+                made
+                for made in ledger.created_records()
+                if made.there and ledger.can_delete(tool, made)
+            ]
         ):
             wanted = facts.needed
-            if not any(ledger.names_it(tool, name) for name in wanted):
+            if not any(ledger.identifies_record(tool, name) for name in wanted):
                 parameters = facts.protocol.parameters.items()
                 wanted += [
                     n
                     for n, s in parameters
-                    if n not in wanted and (_is_list(s) or ledger.names_it(tool, n))
+                    if n not in wanted and (_is_list(s) or ledger.identifies_record(tool, n))
                 ]
-            named = [name for name in wanted if ledger.names_it(tool, name)]
+            named = [name for name in wanted if ledger.identifies_record(tool, name)]
             ids = {name: list(self._ids(facts, name, one)) for name in named}
             rest = [name for name in wanted if name not in named]
             for place in range(max(map(len, ids.values()), default=1)) if all(ids.values()) else ():
@@ -196,19 +215,20 @@ class Writes:
                         name: value.value for name, value in session.marked(tool, arguments).items()
                     }
                     last = session.log.find(tool, plain)
-                    if (last is None or last.number < one.calls[-1].number) and not ledger.refuses(
-                        tool, plain
-                    ):
+                    if (
+                        last is None or last.number < one.calls[-1].number
+                    ) and not ledger.refusal_reason(tool, plain):
                         return arguments
         return None
 
-    def _ids(self, facts: ToolFacts, name: str, made: Made) -> Sequence[Value]:
+    def _ids(self, facts: ToolFacts, name: str, made: CreatedRecord) -> Sequence[Value]:
         """The ids of what was made, else of what it stands in, as an argument can take them."""
-        origin = Origin(kind="response", tool=made.tool, sample=made.calls[0].number)
-        fits = Fits(facts, facts.arguments[name])
+        origin = ValueOrigin(kind="response", tool=made.tool, sample=made.calls[0].number)
+        fits = ValueFilter(facts, facts.arguments[name])
         for of in (made, None):
             values = (
-                Value(held, origin) for held in self._session.ledger.owned(facts.name, name, of=of)
+                Value(held, origin)
+                for held in self._session.ledger.own_ids(facts.name, name, of=of)
             )
             if found := [value for value in map(fits.adapted, values) if value is not None]:
                 return found

@@ -17,11 +17,11 @@ from protocols.effects import SAFE
 from protocols.errors import InvalidProtocol, Outcome, ToolError
 from protocols.http.credentials import MASK, Carried, Mask, carried, dress, variable_of
 from protocols.http.oauth import Keyring
-from protocols.http.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.http.transport import follow
 from protocols.mcp import Servers
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.response import Answer, Unreadable, one_line, read, to_json
+from protocols.response import Answer, Unreadable, one_line, read_body, to_json
 from protocols.schema import Json, JsonObject
 from protocols.secrets import covered
 from protocols.settings import Credential, InvokeSettings
@@ -71,7 +71,8 @@ class Invoker:
                     named = f"{binding.function!r} of the Python module {binding.module!r}"
                     advice = "name the module itself as a tool source if you trust it."
                     return partial(
-                        _raise_not_run, f"{protocol.name} runs {named}, which you did not name; {advice}"
+                        _raise_not_run,
+                        f"{protocol.name} runs {named}, which you did not name; {advice}",
                     )
                 return _python_call(
                     protocol.name, function, reads=bool(declared), mask=self._keyring.mask
@@ -114,7 +115,7 @@ class HttpCall:
         self._binding = binding
         self._keyring = keyring
         self._reads = reads
-        self._plan = Plan(protocol, binding)
+        self._plan = RequestBuilder(protocol, binding)
         if not keyring.settings.near_hosts and claims_near(self._plan.origin.host):
             raise InvalidProtocol(
                 protocol.name,
@@ -146,7 +147,7 @@ class HttpCall:
         answer, committed = self._exchange(request, secrets)
         if answer.succeeded:
             try:
-                return mask.result(read(answer, self._protocol.output_schema, mask=mask))
+                return mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
             except Unreadable as error:
                 answer = Answer(status=answer.status, trouble=str(error))
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.

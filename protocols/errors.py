@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from protocols.naming import LONGEST_COMPARED, alike
+from protocols.naming import LONGEST_COMPARED, closest_meanings
 
 Outcome = Literal["done", "refused", "not_run", "unknown"]
 """What is known of a call. *done*: it took effect and answered. *refused*: the tool said no, nothing happened, it may
@@ -54,7 +54,7 @@ class UnknownTool(AtcError):
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(name)
         self.name = name
-        self.suggestions = tuple(alike(name, known, most=3, cutoff=0.5))
+        self.suggestions = tuple(closest_meanings(name, known, most=3, cutoff=0.5))
 
     def __str__(self) -> str:
         hint = (

@@ -89,7 +89,9 @@ def _hoist_definitions(schema: JsonObject, owner: str, shared: dict[str, Any]) -
 def _operation(
     protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]
 ) -> dict[str, Any]:
-    properties = _hoist_definitions(protocol.input_schema, protocol.name, components).get("properties", {})
+    properties = _hoist_definitions(protocol.input_schema, protocol.name, components).get(
+        "properties", {}
+    )
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
         parameters.append(

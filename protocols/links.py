@@ -203,7 +203,7 @@ def _is_number(schema: Any) -> bool:
 # --- links
 
 
-class _Place(NamedTuple):
+class _ResponsePlace(NamedTuple):
     """A place in a tool's response whose value may be an argument."""
 
     tool: str
@@ -225,7 +225,7 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     """
     pairs = (pair for protocol in protocols for pair in pairwise(_parts(protocol)))
     collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
-    places: dict[str, list[_Place]] = {}
+    places: dict[str, list[_ResponsePlace]] = {}
     for protocol in protocols:
         for key, place in _iter_keyed_places(protocol, collections):
             places.setdefault(key, []).append(place)
@@ -245,12 +245,12 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 
 def _links(
-    protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]
+    protocol: ToolProtocol, argument: str, places: dict[str, list[_ResponsePlace]]
 ) -> Iterator[Link]:
     """The guesses for one argument: of each tool one place, reads before writes."""
     keys = _keys_of(protocol, argument)
-    wanted = _wanted(protocol, argument)
-    found: dict[str, _Place] = {}
+    wanted = _argument_types(protocol, argument)
+    found: dict[str, _ResponsePlace] = {}
     reads = 0
     for place in (place for key in keys for place in places.get(key, ())):
         alike = not place.types or not wanted or bool(place.types & wanted)
@@ -263,7 +263,9 @@ def _links(
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
 
-def _iter_keyed_places(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
+def _iter_keyed_places(
+    protocol: ToolProtocol, collections: Collection[str]
+) -> Iterator[tuple[str, _ResponsePlace]]:
     """Every place in a tool's response that has a key, with the key."""
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",
@@ -295,10 +297,10 @@ def _iter_keyed_places(protocol: ToolProtocol, collections: Collection[str]) -> 
                 path.count("."),
             )
             rank = (protocol.writes, not home, *effort, protocol.name, path)
-            yield key, _Place(protocol.name, path, kinds, rank, needs)
+            yield key, _ResponsePlace(protocol.name, path, kinds, rank, needs)
 
 
-def _wanted(protocol: ToolProtocol, argument: str) -> set[str]:
+def _argument_types(protocol: ToolProtocol, argument: str) -> set[str]:
     """The types of an argument, or of its items."""
     root = protocol.input_schema
     schema = resolve(protocol.parameters[argument], root)

@@ -69,7 +69,9 @@ def closest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0
     return [other for other, _, _ in found]
 
 
-def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
+def closest_meanings(
+    name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
+) -> list[str]:
     """Return those of `known` that `name` was probably meant to be, the nearest first.
 
     A name that has all its words and more comes first, then one of the same noun, then what only looks like it:

@@ -232,7 +232,7 @@ class ToolProtocol:
         return self.annotations.read_only is not True
 
 
-def spelled(binding: Binding | None) -> str:
+def format_binding(binding: Binding | None) -> str:
     """`GET https://api.example.org/users/{id}`, `Python shop:find`, `MCP git:git_log`; empty where there is none."""
     match binding:
         case HttpBinding():

@@ -36,7 +36,7 @@ def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
         return _tree(source, mode, flags, tries=tries - 1)
 
 
-def parse(source: str, *, flags: int = 0) -> ast.Module:
+def parse_python(source: str, *, flags: int = 0) -> ast.Module:
     """The tree of a program; `flags` are the compiler's, as `ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`.
 
     Raises:
@@ -50,7 +50,7 @@ def parse(source: str, *, flags: int = 0) -> ast.Module:
 def parsed(source: str) -> ast.Module | None:
     """The tree of a program; None where it is no Python, or nested too deeply for Python."""
     try:
-        return parse(source)
+        return parse_python(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

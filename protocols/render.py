@@ -95,7 +95,7 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
         text = more
     if text:
         return text, tools
-    lines = _fitting(map(one_line, shown.values()), budget)
+    lines = _fitting(map(signature_line, shown.values()), budget)
     names = list(tools)[: len(lines)]
     shown = shown.only(names)
     text = "\n".join(lines)
@@ -121,7 +121,7 @@ def _fitting(lines: Iterable[str], budget: int) -> list[str]:
     return fitting
 
 
-def one_line(tool: Tool) -> str:
+def signature_line(tool: Tool) -> str:
     """A tool's signature without shapes, and the first sentence of what it does."""
     signature, summary = _function(tool, _Shapes(_LINE), Toolbox()).split("\n", 1)
     said = summary.strip()[3:-3].strip()

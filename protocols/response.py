@@ -98,7 +98,7 @@ class Answer:
             return self.trouble
         text = self.text()
         try:
-            text = _summarize_error(parse(text), depth=6)
+            text = _summarize_error(parse_json(text), depth=6)
         except ValueError:
             if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
                 text = html.unescape(re.sub(_TAGS, " ", text))
@@ -124,7 +124,9 @@ class Unreadable(Exception):
     """A 2xx answer whose body is not what its protocol or media type promises; the message says what came."""
 
 
-def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str] = str) -> Json:
+def read_body(
+    answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str] = str
+) -> Json:
     """The value of a 2xx answer: JSON where it is JSON, else its text where `schema` (if any) allows text.
 
     `None` for an empty body. Of a repeated key the last value counts; half a surrogate pair becomes U+FFFD. `mask`
@@ -139,7 +141,7 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
     try:
         text = answer.text(errors="strict")
-        value = parse(text)
+        value = parse_json(text)
     except ValueError as error:
         expected = f"valid JSON ({error})" if says_json else "JSON"
     else:  # a tool declared to give text gives `12`, not 12, unless its answer calls itself JSON
@@ -159,7 +161,7 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     raise Unreadable(f"expected {expected}, got {kind}: {came}")
 
 
-def parse(text: str) -> Json:
+def parse_json(text: str) -> Json:
     """The JSON value of `text`, with finite numbers, whole characters and at most 200 levels.
 
     Raises:
@@ -199,7 +201,7 @@ def to_json(value: object) -> Json:
         plain = to_jsonable_python(
             value, inf_nan_mode="null", bytes_mode="base64", fallback=_unknown
         )
-        return parse(json.dumps(plain))
+        return parse_json(json.dumps(plain))
     except (ValueError, RecursionError, PydanticSerializationError) as error:
         raise TypeError(f"the result has no JSON: {error}") from None
 
@@ -238,7 +240,9 @@ def _summarize_error(value: Json, *, depth: int) -> str:
             isinstance(value.get("loc"), list) and "msg" in value
         ):  # FastAPI's and pydantic's way of naming a field
             return f"{'.'.join(map(str, value['loc']))}: {value['msg']}"
-        said = [_summarize_error(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)]
+        said = [
+            _summarize_error(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)
+        ]
         if said := [text for text in dict.fromkeys(said) if text]:
             return "; ".join(said)
     return json.dumps(value, ensure_ascii=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.urls import Origin
 
 Place = Literal["header", "query", "cookie"]
@@ -75,9 +75,9 @@ class McpServer:
     """Whether it is believed when it says that a tool only reads."""
 
     @property
-    def shown(self) -> str:
+    def masked_text(self) -> str:
         """The command as one would type it, or the address, without secrets."""
-        return shown(f"mcp:{shlex.join(self.command) or self.url}").removeprefix("mcp:")
+        return mask_source(f"mcp:{shlex.join(self.command) or self.url}").removeprefix("mcp:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

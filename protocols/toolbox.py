@@ -63,7 +63,9 @@ class Tool:
     def identity(self) -> str:
         """A digest of its source, its name and what it calls, so that a tool can be known again."""
         return sha256(
-            repr((self.source, self.protocol.name, self.place, self._binding_without_origin)).encode()
+            repr(
+                (self.source, self.protocol.name, self.place, self._binding_without_origin)
+            ).encode()
         ).hexdigest()[:32]
 
     @cached_property
@@ -73,9 +75,13 @@ class Tool:
         A query may choose the operation, so it counts too; a secret in it cannot be read from the digest. What counts
         is the same whichever way the protocol was stored.
         """
-        binding = None if self._binding_without_origin is None else asdict(self._binding_without_origin)
+        binding = (
+            None if self._binding_without_origin is None else asdict(self._binding_without_origin)
+        )
         known = json.dumps(
-            [self.place, type(self._binding_without_origin).__name__, binding], sort_keys=True, default=str
+            [self.place, type(self._binding_without_origin).__name__, binding],
+            sort_keys=True,
+            default=str,
         )
         return sha256(known.encode()).hexdigest()[:32]
 
@@ -180,7 +186,7 @@ class Toolbox(Mapping[str, Tool]):
         known = [tool.alias for tool in named] or list(self._tools)
         raise UnknownTool(name, known if suggest else ())
 
-    def meant(self, name: str) -> list[Tool]:
+    def find_all(self, name: str) -> list[Tool]:
         """The tools that a setting may mean by `name`, see `Tool.names`; more than one where it is ambiguous.
 
         Looked for among all tools, also by a toolbox that is a selection of them: it must not make a name unambiguous.
@@ -193,7 +199,7 @@ class Toolbox(Mapping[str, Tool]):
         """The shortest name by which a setting means this tool and no other."""
         return (
             tool.alias
-            if [one.alias for one in self.meant(tool.alias)] == [tool.alias]
+            if [one.alias for one in self.find_all(tool.alias)] == [tool.alias]
             else tool.qualified
         )
 

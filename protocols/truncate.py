@@ -46,7 +46,7 @@ def printed(text: str, *, most: int) -> str:
     text = text.strip("\n")
     if len(text) <= most:
         return text
-    value = _read(text)
+    value = _parse_value(text)
     if isinstance(value, Mapping | list):
         return abridged(value, most=most)
     *lines, last = (clipped(line, most // 2) for line in text.splitlines())
@@ -85,7 +85,7 @@ def _sample(value: Json, items: int, letters: int) -> str:
             return repr(value)
 
 
-def _read(text: str) -> Json:
+def _parse_value(text: str) -> Json:
     """The value that a text spells, as JSON or as Python prints it; None where it spells none."""
     text = text.strip()
     if not text.startswith(("{", "[", "(")) or len(text) > _LONGEST_READ:

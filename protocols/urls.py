@@ -8,7 +8,7 @@ from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 
 _URL = re.compile(
     r"(https?)://(\[[0-9a-f:.]+\]|[^\x00-\x20\x7f/?#\\@:%\[\]{}<>\"^`|]+)(?::([0-9]{1,5}))?([/?#][^\x00-\x1f\x7f]*)?",
@@ -52,7 +52,7 @@ def split_url(url: str) -> tuple[Origin, str]:
     """
     match = _URL.fullmatch(url)
     if match is None:
-        raise ValueError(f"{shown(url)!r} is not an http(s) URL with a plain host")
+        raise ValueError(f"{mask_source(url)!r} is not an http(s) URL with a plain host")
     scheme, host, port, rest = match.groups()
     try:
         ascii_host = host if host.isascii() else host.encode("idna").decode()
@@ -78,7 +78,7 @@ def is_url(text: str) -> bool:
     return text.lower().startswith(("http://", "https://"))
 
 
-def covers(home: Origin, origin: Origin) -> bool:
+def is_same_owner(home: Origin, origin: Origin) -> bool:
     """Whether `origin` belongs to whoever serves `home`: the same origin, or its host or one below it.
 
     A host besides the same origin counts on the usual ports alone (80 and 443): on others other services run. Hosts
@@ -94,7 +94,7 @@ def covers(home: Origin, origin: Origin) -> bool:
 
 def is_near(address: str) -> bool:
     """Whether an IP address belongs to this machine or to its own networks, and not to the internet."""
-    ip = _read(address)
+    ip = _parse_address(address)
     return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _is_metadata_address(ip)
 
 
@@ -111,7 +111,7 @@ def one_host(host: str) -> str:
     """Return one name for all ways to write a host: `localhost` for each name and address of this very machine."""
     name = host.lower().strip("[]").rstrip(".")
     try:
-        ip = _read(name)
+        ip = _parse_address(name)
     except ValueError:
         return (
             "localhost"
@@ -132,7 +132,7 @@ def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
         return not (is_near(address) or _is_own(address))
     if host in homes or not is_near(address):
         return True
-    return claims_near(host) and not _is_metadata_address(_read(address))
+    return claims_near(host) and not _is_metadata_address(_parse_address(address))
 
 
 def _is_own(address: str) -> bool:
@@ -146,7 +146,7 @@ def _is_own(address: str) -> bool:
     return True
 
 
-def _read(address: str) -> IPv4Address | IPv6Address:
+def _parse_address(address: str) -> IPv4Address | IPv6Address:
     """An IP address, that within it where it is one of IPv4 written as IPv6."""
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv4Address):

@@ -86,7 +86,7 @@ class TooMuch(ValueError):
     """To compare this value with this schema would take too long."""
 
 
-class Judge:
+class BoundedValidator:
     """Compares values with one schema, in bounded time and memory, whoever wrote either of them. Safe for threads.
 
     Raises:
@@ -105,8 +105,8 @@ class Judge:
         self._has_documents = any(
             isinstance(own := part.get("$id"), str) and own[:1] != "#" for part in inner
         )
-        self._places: dict[tuple[int, ...], _Place] = {}
-        self._root: _Place | None = None
+        self._places: dict[tuple[int, ...], _SchemaPlace] = {}
+        self._root: _SchemaPlace | None = None
         self._met = 0  # schemas at all places so far
 
     def valid(self, value: Json) -> bool:
@@ -155,12 +155,12 @@ class Judge:
             else Violation("", "it does not conform to its schema")
         )
 
-    def _below(self, place: _Place, key: Any) -> _Place:
+    def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
         if key not in place.children:
             place.children[key] = self._place([*inside(place.schemas, key)])
         return place.children[key]
 
-    def _place(self, schemas: Sequence[Any]) -> _Place:
+    def _place(self, schemas: Sequence[Any]) -> _SchemaPlace:
         """The place that these schemas describe, with all that they combine."""
         found = self._combined(schemas)
         key = tuple(map(id, found))
@@ -168,7 +168,7 @@ class Judge:
             names = self._combined(
                 [schema["propertyNames"] for schema in found if "propertyNames" in schema]
             )
-            self._places[key] = _Place(found, names)
+            self._places[key] = _SchemaPlace(found, names)
         return self._places[key]
 
     def _combined(self, schemas: Sequence[Any]) -> list[JsonObject]:
@@ -194,12 +194,12 @@ class Judge:
         return found
 
 
-class _Place:
+class _SchemaPlace:
     """A place of a value: the schemas that are compared with it, `names` with its keys, and what that costs."""
 
     def __init__(self, schemas: Sequence[JsonObject], names: Sequence[JsonObject]) -> None:
         self.schemas = schemas
-        self.children: dict[Any, _Place] = {}
+        self.children: dict[Any, _SchemaPlace] = {}
         self.own_keys: set[str | int] = set()
         """Those that the schemas treat in their own way."""
         self.comparisons = 3  # to read a value
@@ -278,4 +278,4 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
 
 def violation(schema: JsonObject, value: Json) -> Violation | None:
     """As `Judge.violation`. Raises `ValueError` for what is no schema."""
-    return Judge(schema).violation(value)
+    return BoundedValidator(schema).violation(value)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import jsonschema_rs
 
-from protocols.naming import alike, argument_aliases
+from protocols.naming import argument_aliases, closest_meanings
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, all_types, dotted, resolve
-from protocols.validate import Judge, Violation
+from protocols.validate import BoundedValidator, Violation
 
 KEPT = 1024  # so many contracts are kept for their next call
 
@@ -74,7 +74,9 @@ class Contract:
         self._aliases = {name: alias for alias, name in self.arguments.items()}
         # What a format means differs between services: of arguments they judge it themselves.
         self._input = _build_validator(root, formats=False)
-        self._output = None if protocol.output_schema is None else _build_validator(protocol.output_schema)
+        self._output = (
+            None if protocol.output_schema is None else _build_validator(protocol.output_schema)
+        )
 
     def accept(
         self, given: JsonObject, unsendable: Mapping[str, str] | None = None
@@ -94,7 +96,7 @@ class Contract:
         for alias, text in (unsendable or {}).items():
             if alias not in self.arguments:
                 raise BadArguments(self._unknown(alias))
-            wanted = _wanted(self.types[alias])
+            wanted = _describe_types(self.types[alias])
             raise BadArguments(f"argument {alias!r} must be {wanted}, got {shorten(text, 80)}")
         for alias in given:
             if alias not in self.arguments and (not self.open or alias in self._aliases):
@@ -150,15 +152,15 @@ class Contract:
         match error.kind:
             case jsonschema_rs.ValidationErrorKind.Type(types=wanted):
                 kinds = (self.types.get(alias) if len(path) == 1 else ()) or tuple(wanted)
-                return f"{place} must be {_wanted(kinds)}, got {got}"
+                return f"{place} must be {_describe_types(kinds)}, got {got}"
             case jsonschema_rs.ValidationErrorKind.Enum(options=options):
                 return f"{place} must be one of {shorten(', '.join(map(repr, options)), 300)}, got {got}"
             case _ if broken.clause.endswith("anyOf") and len(path) == 1 and self.types[alias]:
-                return f"{place} must be {_wanted(self.types[alias])}, got {got}"
+                return f"{place} must be {_describe_types(self.types[alias])}, got {got}"
         return f"{place}: {shorten(broken.message, 200)}"
 
     def _unknown(self, alias: str) -> str:
-        near = alike(alias, self.arguments)
+        near = closest_meanings(alias, self.arguments)
         takes = (
             f"it takes {shorten(', '.join(self.arguments), 300)}"
             if self.arguments
@@ -187,15 +189,15 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _wanted(kinds: tuple[str, ...]) -> str:
+def _describe_types(kinds: tuple[str, ...]) -> str:
     return (
         " or ".join(TYPE_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null"))
         or "JSON"
     )
 
 
-def _build_validator(schema: JsonObject, *, formats: bool = True) -> Judge | None:
+def _build_validator(schema: JsonObject, *, formats: bool = True) -> BoundedValidator | None:
     try:
-        return Judge(schema, formats=formats)
+        return BoundedValidator(schema, formats=formats)
     except ValueError:
         return None

@@ -24,7 +24,7 @@ class Paused(Exception):
     """
 
 
-class Declined(Paused):
+class CallDeclined(Paused):
     """Raised in the place of `Paused` where a person has decided: they said no."""
 
 

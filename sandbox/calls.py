@@ -16,8 +16,8 @@ from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
-from sandbox.lost_writes import Sending, Sent, StillUnknown
-from sandbox.trace import Failure, Frame, Hint, ToolCall
+from sandbox.lost_writes import PendingWrite, StillUnknown, WriteResult
+from sandbox.trace import Failure, Frame, ToolCall, ValueHint
 from sandbox.wire import Call, RunEnded, limit_exceeded, violation
 
 UNKNOWN_OUTCOME = (
@@ -29,7 +29,7 @@ encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 """JSON in ASCII. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
 
 
-class Reply(NamedTuple):
+class CallReply(NamedTuple):
     """What the program gets for a call: a value, or what went wrong."""
 
     number: int
@@ -56,7 +56,7 @@ class Open:
     sent: bool = False
 
 
-class Closed(Exception):
+class RunOver(Exception):
     """The run is over: whatever a call brings now, nobody wants it."""
 
 
@@ -77,7 +77,7 @@ class Calls:
         self._open: dict[int, Open] = {}
         self._closed = self._held_back = self._settling = False
 
-    def begin(self, call: Call) -> Reply | Open:
+    def begin(self, call: Call) -> CallReply | Open:
         """Admit a call: the reply where it needs none to be made (refused, or answered by the journal).
 
         Raises:
@@ -103,7 +103,7 @@ class Calls:
                 self._check()
                 self.made.append(asked)
                 self._journal.record(asked, complete=True)
-            return Reply(call.number, error=error)
+            return CallReply(call.number, error=error)
         with self._lock:
             self._check()
             found = self._journal.before(
@@ -115,11 +115,11 @@ class Calls:
             return opened
         self._record(found)
         if found.error is not None:
-            return Reply(found.index, error=found.error, status=found.status)
+            return CallReply(found.index, error=found.error, status=found.status)
         value = tool.unwrap(found.result)
         return self._reply(found.index, value, encode(value))
 
-    def finish(self, opened: Open) -> Reply:
+    def finish(self, opened: Open) -> CallReply:
         """Make an admitted call and record how it came out.
 
         Raises `RunEnded` where a person must decide; `AtcError` and `Closed` as for `begin`.
@@ -136,7 +136,7 @@ class Calls:
         except Paused as pause:
             self._failed(opened, pause, "not_run")
             raise _pause_run(opened, type(pause).__name__, str(pause)) from pause
-        except (AtcError, Closed):
+        except (AtcError, RunOver):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
             return self._failed(opened, _unexpected_error(tool, error))
@@ -157,7 +157,7 @@ class Calls:
                     )
                 )
 
-    def borne_out(self, hint: Hint) -> Hint | None:
+    def borne_out(self, hint: ValueHint) -> ValueHint | None:
         """A program's hint with its path in the full response; None unless our record has the marked value there."""
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
@@ -175,7 +175,7 @@ class Calls:
                 value = value[step]
             else:
                 return None
-        return replace(hint, path=path) if hints.mark(value) == hint.mark else None
+        return replace(hint, path=path) if hints.fingerprint(value) == hint.mark else None
 
     def settle(self) -> None:
         """Wait for the calls that are under way, as long as the run may take."""
@@ -208,7 +208,7 @@ class Calls:
             )
         return self._tools[call.tool]
 
-    def _deliver_call(self, opened: Open) -> Sent:
+    def _deliver_call(self, opened: Open) -> WriteResult:
         """Send the call, where the tool's gate lets it through and a write was not done before."""
         asked = opened.asked
         tool = opened.tool
@@ -219,8 +219,8 @@ class Calls:
             tool.admit(arguments)
         if journal.effects is None or not tool.protocol.writes:
             self._record_intent(opened, None)
-            return Sent(self._make(opened, arguments))
-        sending = Sending(
+            return WriteResult(self._make(opened, arguments))
+        sending = PendingWrite(
             tool=tool, arguments=arguments, earlier=earlier, make=lambda: self._make(opened, arguments),
             intend=lambda baseline: self._record_intent(opened, baseline),
             results=lambda: [call.result for call in journal.completed() if call.tool == asked.tool],
@@ -263,7 +263,7 @@ class Calls:
             response = json.loads(encode(response))
         return response
 
-    def _reply_unknown_outcome(self, opened: Open, problem: StillUnknown) -> Reply:
+    def _reply_unknown_outcome(self, opened: Open, problem: StillUnknown) -> CallReply:
         """A write that may or may not have taken effect: the run pauses, unless it was told to go on.
 
         Raises `RunEnded`: the run pauses.
@@ -277,7 +277,7 @@ class Calls:
         )
         raise _pause_run(opened, UNKNOWN_OUTCOME, message) from problem
 
-    def _reply(self, number: int, value: Json, encoded: str) -> Reply:
+    def _reply(self, number: int, value: Json, encoded: str) -> CallReply:
         """A value for the program, or a preview of one that is too large.
 
         That is one object whatever the value was, so that a program that expects the real thing fails at once on a
@@ -286,15 +286,15 @@ class Calls:
         if len(encoded) > self._limits.result_bytes:
             sketch = {"_shape": shape(value), "_preview": encoded[:PREVIEW_CHARACTERS]}
             encoded = encode({"_truncated": True, "_bytes": len(encoded), **sketch})
-        return Reply(number, encoded)
+        return CallReply(number, encoded)
 
-    def _failed(self, opened: Open, error: Exception, outcome: Outcome | None = None) -> Reply:
+    def _failed(self, opened: Open, error: Exception, outcome: Outcome | None = None) -> CallReply:
         status = getattr(error, "status", None)
         curl = getattr(error, "curl", None)
         said = getattr(error, "body", "") or str(error)
         outcome = outcome or getattr(error, "outcome", "refused")
         self._record(self._outcome(opened, error=said, status=status, outcome=outcome, curl=curl))
-        return Reply(opened.asked.index, error=said, status=status)
+        return CallReply(opened.asked.index, error=said, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
         """What takes long about recording a call. Nothing is locked meanwhile, so that the run can end on time."""
@@ -320,7 +320,7 @@ class Calls:
     def _check(self, index: int | None = None) -> None:
         """Raise `Closed` when the run is over for a new call, or for this one, which then has its outcome."""
         if self._closed or (self._held_back if index is None else index not in self._open):
-            raise Closed
+            raise RunOver
 
     def _outcome(self, opened: Open, **how: Any) -> ToolCall:
         # `dataclasses.replace` takes four times as long, and this is done for every call.

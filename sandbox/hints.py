@@ -28,7 +28,7 @@ Position = tuple[
 ]  # line (1-based) and column (in UTF-8 bytes) of the beginning, and of the end
 
 
-class Roots:
+class RecentReplies:
     """The latest replies."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def position(step: TracebackType) -> Position | None:
     return None
 
 
-def find(levels: list[TracebackType], source: str, roots: Roots) -> list[list[Any]]:
+def find(levels: list[TracebackType], source: str, roots: RecentReplies) -> list[list[Any]]:
     """For parts of the expressions that failed: level, position, reply, path in its value, `mark` of what is there.
 
     Evaluates nothing that runs code of the program's: names, and items of plain dicts, lists and tuples.
@@ -75,14 +75,14 @@ def find(levels: list[TracebackType], source: str, roots: Roots) -> list[list[An
             for node in [node for node in nodes if _place(node) == place]:
                 for part in islice(_parts(node), MOST_HINTS):
                     value = _value(part, step.tb_frame)
-                    if _telling(value):
+                    if _is_identifying(value):
                         wanted.setdefault(id(value), []).append([number, *_place(part)])
-        return list(islice(_found(wanted, roots), MOST_HINTS))
+        return list(islice(_search_replies(wanted, roots), MOST_HINTS))
     except Exception:  # noqa: BLE001 - a program may have changed anything; there is nothing to hint at then
         return []
 
 
-def mark(value: Any) -> int:
+def fingerprint(value: Any) -> int:
     """A checksum of a text or number, of an object's keys, or of a list's length."""
     if isinstance(value, dict):
         value = list(value)
@@ -134,7 +134,7 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
     return None
 
 
-def _telling(value: Any) -> bool:
+def _is_identifying(value: Any) -> bool:
     """Whether being the same object says something: not so of what Python keeps one of."""
     kind = type(value)
     if kind is int:
@@ -142,7 +142,9 @@ def _telling(value: Any) -> bool:
     return kind in (dict, list, float) or (kind is str and len(value) > 1)
 
 
-def _found(wanted: dict[int, list[list[Any]]], roots: Roots) -> Iterator[list[Any]]:
+def _search_replies(
+    wanted: dict[int, list[list[Any]]], roots: RecentReplies
+) -> Iterator[list[Any]]:
     left = VALUES
     for number, root in roots.newest_first():
         stack: list[tuple[Any, tuple[Any, ...]]] = [(root, ())]
@@ -153,7 +155,7 @@ def _found(wanted: dict[int, list[list[Any]]], roots: Roots) -> Iterator[list[An
                 return
             if id(value) in wanted and len(path) <= LONGEST_PATH:
                 for expression in wanted.pop(id(value)):
-                    yield [*expression, number, list(path), mark(value)]
+                    yield [*expression, number, list(path), fingerprint(value)]
             if type(value) is dict:
                 stack += [(item, (*path, key)) for key, item in value.items() if type(key) is str]
             elif type(value) is list:

@@ -29,7 +29,7 @@ from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox import wire, workers
 from sandbox.base import SandboxUnavailable
-from sandbox.calls import Calls, Closed, Open, Reply, encode
+from sandbox.calls import CallReply, Calls, Open, RunOver, encode
 from sandbox.journal import Journal
 from sandbox.limits import (
     GLANCE_SECONDS,
@@ -216,7 +216,7 @@ class _Run:
                         self._end(None)
                     case Failure() as told:
                         self._end(_ProgramFailed(self._failure(told)))
-        except Closed:  # it was ended while a tool worked
+        except RunOver:  # it was ended while a tool worked
             pass
         except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
             self._end(end)
@@ -227,14 +227,14 @@ class _Run:
         # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
         self._in_tool = True
         if self._over:
-            raise Closed
+            raise RunOver
         begun = self._calls.begin(self._located(call))
         if call.waits and isinstance(begun, Open):
             begun = self._calls.finish(begun)
         self._in_tool = False
         if self._over:
-            raise Closed
-        if isinstance(begun, Reply):
+            raise RunOver
+        if isinstance(begun, CallReply):
             self._reply(begun)
             return
         with self._state:  # the program does not wait for it: so many are made at a time, the others in their order
@@ -265,12 +265,12 @@ class _Run:
                 opened = self._backlog.popleft()
             try:
                 self._reply(self._calls.finish(opened))
-            except (Closed, wire.ChannelClosed):  # the thread that reads will hear it too
+            except (RunOver, wire.ChannelClosed):  # the thread that reads will hear it too
                 pass
             except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
                 self._end(end)
 
-    def _reply(self, reply: Reply) -> None:
+    def _reply(self, reply: CallReply) -> None:
         """Send a reply, and those that waited for it. Raises `ChannelClosed` where nobody takes them."""
         with self._sending:
             self._replies[reply.number] = reply.line()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 from sandbox.arguments import contract
-from sandbox.lost_writes import Effects, sorted_json
+from sandbox.lost_writes import WriteRecovery, sorted_json
 from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]
@@ -57,15 +57,15 @@ class Journal:
     """Called right before a call is sent; raises where the run belongs to another process by now."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
-    effects: Effects | None = None
-    settled: tuple[ToolCall, ...] = ()
+    effects: WriteRecovery | None = None
+    preanswered: tuple[ToolCall, ...] = ()
     """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
     execution: int = -1
     """The number of the execution that was opened last, from 0; -1 before the first."""
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
-    _places: dict[int, _Place] = field(default_factory=dict)
+    _places: dict[int, _CallPlace] = field(default_factory=dict)
     _lost: dict[str, ToolCall] = field(default_factory=dict)
     _failed: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
@@ -94,15 +94,15 @@ class Journal:
             and entry.call.outcome == "done"
             and (writes or entry.history == place.history)
         ):
-            return again(entry.call, call)
+            return answer_from(entry.call, call)
         if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
-            return again(failed, call)
+            return answer_from(failed, call)
         if entry is None and (lost := self._lost.get(place.key)) is not None:
             said = f"not sent: an equal call is without an outcome ({lost.error})"
             return replace(call, outcome="not_run", error=said)
         return None
 
-    def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _Place:
+    def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPlace:
         """Where a call stands that is issued now."""
         key = canonical(call.tool, {**defaults, **call.arguments} if defaults else call.arguments)
         if (
@@ -113,13 +113,13 @@ class Journal:
         entries = self._done.get(key, ())
         # An entry of this execution answers nothing in it; those before have filled the places below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
-        place = _Place(key, occurrence, entry, self._history, writes)
+        place = _CallPlace(key, occurrence, entry, self._history, writes)
         if writes:
             self._history = (*self._history, key)
         return place
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
-        was = self.settled[call.index] if call.index < len(self.settled) else None
+        was = self.preanswered[call.index] if call.index < len(self.preanswered) else None
         was = was or self._failed.get((self.execution, call.index))
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
@@ -181,7 +181,7 @@ class Journal:
             ]
             self._failed = {(self.execution + 1, call.index): call for call in failed}
 
-    def rule_out(self) -> None:
+    def mark_not_sent(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""
         for entries in self._done.values():
             for k, entry in enumerate(entries):
@@ -190,23 +190,25 @@ class Journal:
 
     def completed(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
-        return [entry.call for _, _, entry in self._entries_in_order() if entry.call.outcome == "done"]
+        return [
+            entry.call for _, _, entry in self._entries_in_order() if entry.call.outcome == "done"
+        ]
 
     def writes(self) -> tuple[ToolCall, ...]:
         """Every write that took effect, or may have, over all executions, in order of issue."""
-        return tuple(entry.call for _, _, entry in self._written())
+        return tuple(entry.call for _, _, entry in self._write_entries())
 
     def orphans(self) -> tuple[ToolCall, ...]:
         """Writes of earlier executions, done or unknown, that the last execution did not issue."""
         return tuple(
-            entry.call for key, k, entry in self._written() if self._issued.get(key, -1) < k
+            entry.call for key, k, entry in self._write_entries() if self._issued.get(key, -1) < k
         )
 
     def unknown(self) -> tuple[ToolCall, ...]:
         """Writes of which nobody knows whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
-    def _written(self) -> list[tuple[str, int, _Entry]]:
+    def _write_entries(self) -> list[tuple[str, int, _Entry]]:
         return [
             one
             for one in self._entries_in_order()
@@ -239,7 +241,9 @@ class Journal:
         else:
             self._forget(place, call)
 
-    def _enter(self, place: _Place, call: ToolCall, execution: int, intended: float | None) -> None:
+    def _enter(
+        self, place: _CallPlace, call: ToolCall, execution: int, intended: float | None
+    ) -> None:
         entry = _Entry((execution, call.index), call, place.history, place.writes, intended or 0.0)
         entries = self._done.setdefault(place.key, [])
         if place.entry is not None:
@@ -247,7 +251,7 @@ class Journal:
         else:
             insort(entries, entry, key=attrgetter("order"))
 
-    def _forget(self, place: _Place, call: ToolCall) -> None:
+    def _forget(self, place: _CallPlace, call: ToolCall) -> None:
         """A write that was in doubt has turned out not to have happened: the tool itself said no.
 
         Its entry stays, so that those after it keep their numbers.
@@ -260,7 +264,7 @@ class Journal:
             self._done[place.key][place.occurrence] = place.entry._replace(call=call)
 
 
-class _Place(NamedTuple):
+class _CallPlace(NamedTuple):
     """Where an open call stands: what it is, which earlier call it stands for if any, the writes issued before it."""
 
     key: str
@@ -280,7 +284,7 @@ class _Entry(NamedTuple):
     intended: float
 
 
-def again(found: ToolCall, asked: ToolCall) -> ToolCall:
+def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
     """A call that was made before, as the answer to one that is asked now."""
     same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)

@@ -19,7 +19,7 @@ from protocols.naming import words
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
-from protocols.validate import Judge
+from protocols.validate import BoundedValidator
 from sandbox.trace import ToolCall
 
 OnUnknown = Literal["stop", "skip"]
@@ -44,7 +44,7 @@ class StillUnknown(Exception):
         self.why = why
 
 
-class Sent(NamedTuple):
+class WriteResult(NamedTuple):
     """A call that was answered, or whose effect was found; `note` says how where its own answer was lost."""
 
     response: Json
@@ -52,7 +52,7 @@ class Sent(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sending:
+class PendingWrite:
     """One write on its way: what is known of it, and how it is sent.
 
     `earlier` is the same call of an earlier execution whose answer was lost, and when it was intended (Unix time).
@@ -76,7 +76,7 @@ class Sending:
 
 
 @dataclass(kw_only=True)
-class Effects:
+class WriteRecovery:
     """Sends writes at most once in effect. One a run, for any number of threads.
 
     `tools` holds the reads that verify writes, those that no program sees included. `settle_seconds` is how long a
@@ -91,7 +91,7 @@ class Effects:
     _turns: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def send(self, sending: Sending) -> Sent:
+    def send(self, sending: PendingWrite) -> WriteResult:
         """Send a write, or find out that it was done before.
 
         Raises:
@@ -106,7 +106,7 @@ class Effects:
         with lock:  # of two writes at once, their read could not tell which one it shows
             return self._send(sending, read)
 
-    def _send(self, sending: Sending, read: Tool | None) -> Sent:
+    def _send(self, sending: PendingWrite, read: Tool | None) -> WriteResult:
         keyed = sending.keyed
         problem: ToolError | None = None
         note: str | None = None
@@ -114,7 +114,7 @@ class Effects:
             baseline: Json = None
             with suppress(ToolError):
                 baseline = (
-                    None if read is None else [_read(read, sending)]
+                    None if read is None else [_call_verifier(read, sending)]
                 )  # in a box, to be told from none
             intended = self.now()
         else:
@@ -130,7 +130,7 @@ class Effects:
             elif problem is not None:
                 shown = self._verify(sending, read, problem, baseline, intended)
                 if shown.state == "done":
-                    return Sent(shown.response, f"Its answer was lost; {shown.why}.")
+                    return WriteResult(shown.response, f"Its answer was lost; {shown.why}.")
                 if shown.state == "unclear":
                     raise StillUnknown(problem, shown.why)
                 if problem.status == 409:
@@ -140,7 +140,7 @@ class Effects:
                 sending.intend(baseline)  # anew: what is sent now may take as long again to show up
                 intended = self.now()
             try:
-                return Sent(sending.make(), note)
+                return WriteResult(sending.make(), note)
             except ToolError as error:
                 if error.outcome != "unknown":
                     raise
@@ -153,24 +153,26 @@ class Effects:
 
     def _verify(
         self,
-        sending: Sending,
+        sending: PendingWrite,
         read: Tool | None,
         problem: ToolError,
         baseline: Json,
         intended: float,
-    ) -> Shown:
+    ) -> Verification:
         """What the verifying read shows, looked at until the service has had its time."""
         if read is None:
-            return Shown("unclear", "nothing shows whether it took effect")
+            return Verification("unclear", "nothing shows whether it took effect")
         pause = _BACKOFF_SECONDS
         while True:
             try:
-                after = _read(read, sending)
-                shown = judge(
+                after = _call_verifier(read, sending)
+                shown = verify_write(
                     sending.tool, read, sending.arguments, baseline, after, sending.results()
                 )
             except ToolError as error:
-                shown = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
+                shown = Verification(
+                    "unclear", f"{read.alias}, which would show it, failed ({error})"
+                )
             answered = (
                 problem.status is not None and problem.status not in _GATEWAYS
             )  # so it is at work no more
@@ -181,7 +183,7 @@ class Effects:
             pause *= 2
 
 
-def _read(read: Tool, sending: Sending) -> Json:
+def _call_verifier(read: Tool, sending: PendingWrite) -> Json:
     """What the verifying read answers. Raises `ToolError` where it fails."""
     needed = [name for name in read.protocol.parameters if name in read.protocol.required]
     return read.call({name: sending.arguments[name] for name in needed})
@@ -199,7 +201,7 @@ _PAGING = words(
 """Parameters of a read that may give a part of what there is, even where nobody gave them."""
 
 
-class Shown(NamedTuple):
+class Verification(NamedTuple):
     """*done*: it took effect, and `response` is what it would have answered. *absent*: it did not. *unclear*: neither
     is known. `why` is a clause that says so.
     """
@@ -209,14 +211,14 @@ class Shown(NamedTuple):
     response: Json = None
 
 
-def judge(
+def verify_write(
     tool: Tool,
     read: Tool,
     arguments: JsonObject,
     baseline: Json,
     after: Json,
     results: Sequence[Json],
-) -> Shown:
+) -> Verification:
     """What became of a write of `tool` with `arguments` (original names), from what its verifying read shows.
 
     `baseline` holds the response before it in a list, None where there is none; `after` is the response now. `results`
@@ -230,17 +232,17 @@ def judge(
         name: value for name, value in arguments.items() if name in fields and value is not None
     }
     if not named:
-        return Shown("unclear", f"{read.alias} shows none of its arguments")
+        return Verification("unclear", f"{read.alias} shows none of its arguments")
     now = _records_with_fields(after, named)
     before = None if baseline is None else _records_with_fields(baseline[0], named)
     binding = tool.protocol.binding
     method = binding.method if isinstance(binding, HttpBinding) else "POST"
     if method == "DELETE":
         if _matching_records(named, now):
-            return Shown("absent", f"{read.alias} shows it still there")
+            return Verification("absent", f"{read.alias} shows it still there")
         if was := _matching_records(named, before or []):
             return _done(tool, read, was[0], "shows it no more")
-        return Shown("unclear", f"{read.alias} does not show it, and did not before")
+        return Verification("unclear", f"{read.alias} does not show it, and did not before")
     if updates := method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
         place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
         if place and before is not None:
@@ -250,10 +252,12 @@ def judge(
         candidates = now
         changed = before is None or bool(added(before, now) or added(now, before))
     elif before is None:
-        return Shown("unclear", f"{read.alias} could not be asked before it was sent")
+        return Verification("unclear", f"{read.alias} could not be asked before it was sent")
     else:
         explained = {
-            sorted_json(record) for result in results for record in _records_with_fields(result, named)
+            sorted_json(record)
+            for result in results
+            for record in _records_with_fields(result, named)
         }
         candidates = [
             record for record in added(before, now) if sorted_json(record) not in explained
@@ -262,8 +266,8 @@ def judge(
     if found := _matching_records(named, candidates):
         return _done(tool, read, found[0], "shows it")
     if changed or not (_is_whole(read, after) or (updates and now)):
-        return Shown("unclear", f"{read.alias} does not tell")
-    return Shown("absent", f"{read.alias} does not show it")
+        return Verification("unclear", f"{read.alias} does not tell")
+    return Verification("absent", f"{read.alias} does not show it")
 
 
 def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
@@ -272,18 +276,20 @@ def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonO
     return [json.loads(text) for text in new.elements()]
 
 
-def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Shown:
+def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
     """The write's answer made of a record, where its protocol allows it to be that."""
     schema = tool.protocol.output_schema
     why = f"{read.alias} {how}"
     if schema is None or types(resolve(schema, schema)) == ("null",):
-        return Shown("done", why, record if schema is None else None)
+        return Verification("done", why, record if schema is None else None)
     wrapper = wrapper_key(schema)
     answer = {wrapper: record} if wrapper is not None else record
     with suppress(ValueError, jsonschema_rs.ValidationError):
-        if Judge(schema).valid(answer):
-            return Shown("done", why, answer)
-    return Shown("unclear", f"{read.alias} shows that it took effect, but not what it answered")
+        if BoundedValidator(schema).valid(answer):
+            return Verification("done", why, answer)
+    return Verification(
+        "unclear", f"{read.alias} shows that it took effect, but not what it answered"
+    )
 
 
 def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject]:

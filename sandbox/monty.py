@@ -33,7 +33,14 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
 from sandbox.wire import FRAME_BYTES, LEVELS
-from sandbox.zygote.channel import Channel, keywords_only, last_word, plain, sendable, shorten
+from sandbox.zygote.channel import (
+    Channel,
+    keywords_only,
+    last_word,
+    sendable,
+    shorten,
+    to_plain_json,
+)
 
 TURN_SECONDS = 3600.0
 START_SECONDS = 30.0
@@ -77,7 +84,9 @@ class _Pool:
             "request_timeout": TURN_SECONDS,
         }
         try:
-            self._pool = _import_monty().Monty(binary_path=_write_quiet_worker(Path(self._folder.name)), **most)
+            self._pool = _import_monty().Monty(
+                binary_path=_write_quiet_worker(Path(self._folder.name)), **most
+            )
             self._pool.__enter__()
         except Exception as error:
             raise SandboxUnavailable(
@@ -112,7 +121,7 @@ def _import_monty() -> Any:
     return importlib.import_module("pydantic_monty")
 
 
-def _gone() -> NoReturn:
+def _raise_eof() -> NoReturn:
     raise EOFError
 
 
@@ -121,7 +130,7 @@ class _Interpreter:
 
     def __init__(self, pool: _Pool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()
-        self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_gone)
+        self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_raise_eof)
         self._pool = pool
         self._limits = limits
         self._pid: int | None = None
@@ -206,7 +215,7 @@ class _Interpreter:
             else:
                 step = step.resume()
         try:
-            return {"done": plain(_require_bounded(step.output))}
+            return {"done": to_plain_json(_require_bounded(step.output))}
         except ValueError:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTransformer
 
 from protocols.naming import words
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
@@ -93,7 +93,7 @@ def review(source: str) -> tuple[Violation, ...]:
     Pure, and never raises. A source that Python cannot parse has no violations: that is for the run to tell.
     """
     try:
-        nodes = list(ast.walk(parse(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)))
+        nodes = list(ast.walk(parse_python(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()  # it cannot be compiled either
     reviewer = _Reviewer(nodes)

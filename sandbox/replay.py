@@ -10,7 +10,7 @@ from protocols.errors import AtcError
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.journal import Journal, again, canonical
+from sandbox.journal import Journal, answer_from, canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 from sandbox.wire import RunEnded
@@ -92,18 +92,20 @@ class ReplayJournal(Journal):
             asked = {**defaults, **call.arguments}
             recorded = {**defaults, **expected.arguments}
             if canonical(call.tool, asked) != canonical(expected.tool, recorded):
-                raise Diverged(call.index, shown(expected), shown(call))
+                raise Diverged(
+                    call.index, format_recorded_call(expected), format_recorded_call(call)
+                )
         if failure is not None and self._stop is not None and call.index >= self._stop:
             raise RunEnded(failure)
         if expected is None:
-            raise Diverged(call.index, "no further call", shown(call))
-        return again(expected, call)
+            raise Diverged(call.index, "no further call", format_recorded_call(call))
+        return answer_from(expected, call)
 
     def after(self, call: ToolCall) -> None:
         """Nothing: what is replayed is recorded already."""
 
 
-def shown(call: ToolCall) -> str:
+def format_recorded_call(call: ToolCall) -> str:
     """The call as a program writes it, with JSON for its values."""
     return f"{call.tool}({', '.join(f'{name}={_text(value)}' for name, value in call.arguments.items())})"
 
@@ -140,12 +142,18 @@ def _compare(recorded: Trace, trace: Trace) -> None:
         raise Diverged(len(trace.calls), _end(recorded), _end(trace))
     if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
         raise Diverged(
-            len(trace.calls), shown(recorded.calls[len(trace.calls)]), "the end of the program"
+            len(trace.calls),
+            format_recorded_call(recorded.calls[len(trace.calls)]),
+            "the end of the program",
         )
 
 
 def _with_recorded_error(call: ToolCall) -> str:
-    return shown(call) if call.error is None else f"{shown(call)}, which fails with {call.error!r}"
+    return (
+        format_recorded_call(call)
+        if call.error is None
+        else f"{format_recorded_call(call)}, which fails with {call.error!r}"
+    )
 
 
 def _end(trace: Trace) -> str:

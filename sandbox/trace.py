@@ -48,7 +48,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hint:
+class ValueHint:
     """A part of a failing expression whose value was one that a response holds.
 
     Its process says so, and the host's record of the call has such a value at that place; a program that tampers can
@@ -77,7 +77,7 @@ class Failure:
     ] = ()  # frames within the program, outermost first; the last one is where it failed
     call: int | None = None
     """Index of the call that the failure is about, where the host knows it (a `ToolError`, a refused write)."""
-    hints: tuple[Hint, ...] = ()
+    hints: tuple[ValueHint, ...] = ()
 
     @property
     def line(self) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from protocols.schema import Json, loads
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
-from sandbox.trace import Failure, Frame, Hint
+from sandbox.trace import Failure, Frame, ValueHint
 
 FRAME_BYTES = (
     1 << 20
@@ -122,7 +122,7 @@ class Wire:
         del self._buffer[: end + 1]
         self._searched = 0
         self._charge(FRAME_COST)
-        return parse(line)
+        return parse_message(line)
 
     def _receive(self) -> None:
         if self._poll is not None:
@@ -142,7 +142,7 @@ class Wire:
             raise violation("sent more than the host takes from one run")
 
 
-def parse(line: bytes) -> Message:
+def parse_message(line: bytes) -> Message:
     """One frame as a message. Raises `RunEnded` for anything that the child's own code would not have sent."""
     try:
         frame = loads(line.decode("utf-8"))
@@ -222,14 +222,16 @@ def _frame(item: Json) -> Frame:
     match item:
         case [line, str(function)] if _are_small_integers(line):
             return Frame(line=line, function=_name(function))
-        case [line, str(function), column, last, end] if _are_small_integers(line, column, last, end):
+        case [line, str(function), column, last, end] if _are_small_integers(
+            line, column, last, end
+        ):
             return Frame(
                 line=line, function=_name(function), column=column, end_line=last, end_column=end
             )
     raise violation("sent a failure of the wrong shape")
 
 
-def _parse_hint(item: Json) -> Hint:
+def _parse_hint(item: Json) -> ValueHint:
     match item:
         case [frame, line, column, last, end, call, list(path), int(mark)] if (
             _are_small_integers(frame, line, column, last, end, call)
@@ -237,11 +239,12 @@ def _parse_hint(item: Json) -> Hint:
             and 0 <= mark < 2**32
             and len(path) <= LONGEST_PATH
             and all(
-                _are_small_integers(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path
+                _are_small_integers(step) or (type(step) is str and len(step) <= LONGEST_KEY)
+                for step in path
             )
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
-            return Hint(frame=frame, **place, call=call, path=tuple(path), mark=mark)
+            return ValueHint(frame=frame, **place, call=call, path=tuple(path), mark=mark)
     raise violation("sent a failure of the wrong shape")
 
 

@@ -22,7 +22,7 @@ from hypothesis import settings
 
 from atc.agent import Agent
 from atc.archive.recording import Replayer, record
-from atc.archive.recording.document import parse, to_document
+from atc.archive.recording.document import parse_recording, to_document
 from atc.cli.main import _guarded
 from atc.store import RunStore
 from atc.store.stored import StoredRun
@@ -220,7 +220,9 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
     global _seconds
     began = time.perf_counter()
     for stored in _stored:
-        recording = parse(json.dumps(to_document(record(stored))), where=stored.summary.id)
+        recording = parse_recording(
+            json.dumps(to_document(record(stored))), where=stored.summary.id
+        )
         assert recording.answer is not None, (
             f"the recording of a solved run has no answer: {recording}"
         )

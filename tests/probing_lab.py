@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from probing.caller import Caller
-from probing.samples import Log, Origin, ProbeSettings, Sample, Value
+from probing.samples import Log, ProbeSettings, Sample, Value, ValueOrigin
 from protocols.client import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -40,7 +40,7 @@ def tool(url, name, *, method="GET", arguments=("q",), **changes):
 
 def given(**arguments):
     """Arguments as if a generator had made them."""
-    return {name: Value(value, Origin(kind="generated")) for name, value in arguments.items()}
+    return {name: Value(value, ValueOrigin(kind="generated")) for name, value in arguments.items()}
 
 
 def sample(number, response=None, *, tool="find", status=None, error="", outcome=None, **arguments):
@@ -49,7 +49,7 @@ def sample(number, response=None, *, tool="find", status=None, error="", outcome
         number=number,
         tool=tool,
         arguments={
-            name: Value(value, Origin(kind="response")) for name, value in arguments.items()
+            name: Value(value, ValueOrigin(kind="response")) for name, value in arguments.items()
         },
         outcome=outcome or ("done" if status is None else "refused"),
         status=status,

@@ -4,7 +4,7 @@ import pytest
 
 from atc.agent import Agent
 from atc.core.config import Config
-from atc.core.events import ModelAsked, Noted
+from atc.core.events import ModelAsked, NoteAdded
 from atc.models.scripted import ScriptedModel
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool as tool_of
@@ -38,7 +38,7 @@ def solve(sandbox):
 
 def changes(events):
     head = "changing to step by step: "
-    notes = [event.sentence for event in events if isinstance(event, Noted)]
+    notes = [event.sentence for event in events if isinstance(event, NoteAdded)]
     return [note.removeprefix(head).rstrip(".") for note in notes if note.startswith(head)]
 
 
@@ -146,5 +146,5 @@ def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, t
     assert changes(events) == ["programs misread what get_note gave"]
     assert "'rated': {'stars': 5}" in model.prompts[2][-1].content
     assert solution.usage.model_calls == 4
-    at = [type(event) for event in events if isinstance(event, ModelAsked | Noted)]
-    assert at == [ModelAsked, ModelAsked, Noted, ModelAsked, ModelAsked]
+    at = [type(event) for event in events if isinstance(event, ModelAsked | NoteAdded)]
+    assert at == [ModelAsked, ModelAsked, NoteAdded, ModelAsked, ModelAsked]

@@ -7,9 +7,9 @@ import pytest
 from atc.agent import Agent
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
-from atc.core.events import AttemptEnded, Noted, ProgramWritten, ToolsChosen
+from atc.core.events import AttemptEnded, NoteAdded, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.store import Store
+from atc.store import SqliteStore
 from atc.strategies.chain import UNCHANGED, UNCONFIRMED
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
@@ -122,7 +122,7 @@ def test_a_program_that_comes_back_unchanged_is_not_run_again(solve, sent, sampl
         False,
         *[True] * (samples - 1),
     ]
-    assert [event.sentence for event in events if isinstance(event, Noted)] == [UNCHANGED]
+    assert [event.sentence for event in events if isinstance(event, NoteAdded)] == [UNCHANGED]
 
 
 def test_a_fault_is_shown_before_any_other_sample(solve, sent):
@@ -185,7 +185,7 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
         )
     )
     program = f"note = get_note(id='p1')\n{writes}print(note['extra']['stars'])"
-    with Store(tmp_path / "runs.sqlite") as store:
+    with SqliteStore(tmp_path / "runs.sqlite") as store:
         kept = {
             "tools": tools,
             "learned": LearnedSchemas(tmp_path),

@@ -272,13 +272,13 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
     monkeypatch.setattr(probe, "has_person", lambda: True)
     monkeypatch.setattr(probe, "confirmed", lambda text: asked.append(text) or answer)
     with Log(tmp_path) as log:
-        settings = probe.allowed(tools, ProbeSettings(), log)
+        settings = probe.confirm_writes(tools, ProbeSettings(), log)
         assert settings.allow_writes is answer
         assert asked == ["Call these too?"]
         assert (
             "add  writes  at most 15 calls  (POST https://api.example.org/add)"
             in capsys.readouterr().err
         )
-        assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
+        assert probe.confirm_writes(tools, ProbeSettings(allow_writes=True), log).allow_writes
         assert "add  writes  at most 15 calls" in capsys.readouterr().err
         assert len(asked) == 1

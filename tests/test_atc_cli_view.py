@@ -6,7 +6,14 @@ import io
 
 from rich.console import Console
 
-from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.core.events import (
+    AttemptEnded,
+    Called,
+    ModelAsked,
+    ModelReplied,
+    NoteAdded,
+    ProgramWritten,
+)
 from atc.core.types import Attempt, Program
 from atc.observe.terminal_view import RunView, told_reading
 from protocols.model import Completion
@@ -29,7 +36,7 @@ def test_a_reply_is_a_line() -> None:
         "model     10 tokens read, 7 written in 1.5 s"
     ]
     doubted = Attempt(Program(""), (), None, None, doubts=("A judge holds: which one?",))
-    said = shown(Noted("decoding: no."), AttemptEnded(0, doubted))
+    said = shown(NoteAdded("decoding: no."), AttemptEnded(0, doubted))
     assert said == ["note      decoding: no.", "doubt     A judge holds: which one?"]
 
 

@@ -9,7 +9,7 @@ from atc.agent import Agent
 from atc.core.config import Config
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
-from atc.store import Store
+from atc.store import SqliteStore
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused
 from sandbox.journal import Journal
@@ -108,7 +108,7 @@ def test_what_cannot_be_typed_safely_is_decided_on_a_terminal(tools):
 
 def test_what_a_person_typed_as_arguments_is_theirs(tools):
     consent, box = guarded(tools, allow_writes=("all",))
-    consent.given(box["send_mail"], {"to": EVE})
+    consent.accept_arguments(box["send_mail"], {"to": EVE})
     admit(box, "send_mail", to=EVE)
     why(box, "pay", iban=EVE)
 
@@ -150,7 +150,7 @@ def agent(tools, sandbox):
 def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_lets_the_run_go_on(
     agent, sent, tmp_path
 ):
-    with Store(tmp_path / "runs.sqlite") as store:
+    with SqliteStore(tmp_path / "runs.sqlite") as store:
         paused = agent(PROGRAM, store=store).run("Answer the mail.")
         failure = paused.attempts[0].trace.failure
         assert (paused.status, failure.kind, failure.call, sent) == (

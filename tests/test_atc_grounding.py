@@ -3,7 +3,7 @@
 import pytest
 
 from atc.core.types import Program
-from atc.pipeline.doubts import made_up
+from atc.pipeline.doubts import find_invented_values
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool
@@ -28,7 +28,7 @@ TOOLS = Toolbox(
 
 @pytest.mark.parametrize("call", ["get_order(order_id='A12X')", "get_flight(number=1234)"])
 def test_an_id_that_nobody_gave_is_found(call):
-    findings = made_up(Program(call), "Where is my order?", TOOLS)
+    findings = find_invented_values(Program(call), "Where is my order?", TOOLS)
     assert [finding.code for finding in findings] == ["made-up-value"]
     assert "list_orders(…)" in findings[0].message
 
@@ -46,4 +46,4 @@ def test_an_id_that_nobody_gave_is_found(call):
     ],
 )
 def test_what_may_be_known_is_not(call, task):
-    assert made_up(Program(call), task, TOOLS) == ()
+    assert find_invented_values(Program(call), task, TOOLS) == ()

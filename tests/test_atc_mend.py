@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from atc.core.types import Program
-from atc.pipeline.autofix import mend
+from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.paging import read_every_page, unread_pages
 from atc.pipeline.check import check
 from protocols.protocol import Link
@@ -65,7 +65,7 @@ def mended(source):
         findings = check(program, TOOLS)
         if not findings:
             return program.source
-        program = mend(program, findings, TOOLS)
+        program = autofix(program, findings, TOOLS)
         if program is None:
             return None
     return None

@@ -13,7 +13,7 @@ pytest.importorskip("llguidance")
 
 from atc.core.parallel import wait_until
 from atc.models.decode.formats import TOOLDEC
-from atc.models.decode.grammar import judge
+from atc.models.decode.grammar import classify_text
 from atc.models.decode.prompt import call_prompt
 from atc.models.decode.write_call import Sampling, write_call
 from atc.models.fetch import SMOLLM2, cached
@@ -70,7 +70,7 @@ def test_a_call_is_valid_at_any_temperature(model):
 
 def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model):
     call = model(SUM, grammar=STATEMENT.format(1), temperature=2.0, seed=1, max_tokens=40)
-    assert judge(STATEMENT.format(1), call.text) == "complete"
+    assert classify_text(STATEMENT.format(1), call.text) == "complete"
     assert not call.truncated
     schema = {
         "type": "object",

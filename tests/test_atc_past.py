@@ -6,8 +6,8 @@ import pytest
 
 from atc.core.config import Config
 from atc.run.model_budget import Meter
-from atc.run.resume import Past
-from atc.store import Store
+from atc.run.resume import ResumedRun
+from atc.store import SqliteStore
 from atc.store.stored import Exchange
 from protocols.model import Completion, Message
 from tests.strategies_lab import Player
@@ -22,14 +22,14 @@ def exchange(text: str, reply: str | None, **counts) -> Exchange:
     return Exchange(purpose="act", messages=tuple(asked(text)), reply=completion)
 
 
-def one_by_one(found: Past, texts: str) -> list[str | None]:
+def one_by_one(found: ResumedRun, texts: str) -> list[str | None]:
     """What is given back to prompts that are asked one after the other."""
     return [reply and reply.text for reply in map(found.reply, map(asked, texts))]
 
 
-def past(store: Store, *exchanges: Exchange) -> Past:
+def past(store: SqliteStore, *exchanges: Exchange) -> ResumedRun:
     stored = store.load(store.create("a task"))
-    return Past(
+    return ResumedRun(
         type(stored)(
             **{**{n: getattr(stored, n) for n in stored.__slots__}, "exchanges": exchanges}
         )

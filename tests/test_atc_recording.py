@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from atc.agent import Agent
 from atc.archive.recording import InvalidRecording, Recording, Replayer, record
-from atc.archive.recording.document import parse, to_document
+from atc.archive.recording.document import parse_recording, to_document
 from atc.core.config import Config
-from atc.store import Store
+from atc.store import SqliteStore
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
@@ -64,7 +64,7 @@ def stored(toolbox, sandbox, tmp_path):
     def run(*programs, task="Do it.", **settings):
         model = writing(*programs)
         config = Config(**{"samples": 1, "strategy": "chain", **settings})
-        with Store(tmp_path / "runs.sqlite") as store:
+        with SqliteStore(tmp_path / "runs.sqlite") as store:
             agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
             return store.load(agent.run(task).run or "last")
 
@@ -72,7 +72,7 @@ def stored(toolbox, sandbox, tmp_path):
 
 
 def through_a_file(recording):
-    return parse(json.dumps(to_document(recording)), where="run.json")
+    return parse_recording(json.dumps(to_document(recording)), where="run.json")
 
 
 AT_ONCE = """import asyncio
@@ -125,7 +125,7 @@ class TestSecrets:
         text = json.dumps(to_document(record(run)))
         assert "hunter-2000" not in text
         assert "0002-retnuh" not in text
-        recording = parse(text, where="run.json")
+        recording = parse_recording(text, where="run.json")
         assert len(recording.secrets) == 2
         assert all(name in text for name in recording.secrets)
         assert replayer.rerun(recording).departure is None
@@ -187,25 +187,27 @@ def changed(document, *path_and_value):
 )
 def test_a_document_that_is_none_says_why(document, path_and_value, problem):
     with pytest.raises(InvalidRecording) as caught:
-        parse(json.dumps(changed(document, *path_and_value)), where="run.json")
+        parse_recording(json.dumps(changed(document, *path_and_value)), where="run.json")
     assert str(caught.value).startswith("run.json: ")
     assert problem in str(caught.value)
 
 
 def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
     with pytest.raises(InvalidRecording, match="it may have been cut off"):
-        parse('{"format": "atc recording 2", "run', where="run.json")
+        parse_recording('{"format": "atc recording 2", "run', where="run.json")
     with pytest.raises(InvalidRecording, match=r"run\.json: it is n"):
-        parse("[" * 200_000, where="run.json")
+        parse_recording("[" * 200_000, where="run.json")
     with pytest.raises(InvalidProtocol, match=r"run\.json: tool 'get_note'"):
-        parse(
+        parse_recording(
             json.dumps(changed(document, "tools", "get_note", "binding", {"ftp": {}})),
             where="run.json",
         )
 
 
 def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
-    recording = parse(json.dumps(changed(document, "end", "backend", "trusted")), where="f")
+    recording = parse_recording(
+        json.dumps(changed(document, "end", "backend", "trusted")), where="f"
+    )
     assert replayer.rerun(recording).backend != "trusted"
 
 

@@ -15,7 +15,7 @@ from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import RunRefused, UnknownRun
 from benchmarks.kills.__main__ import Nursery
-from benchmarks.kills.cases import Gate, Kill, Left, Trap
+from benchmarks.kills.cases import Gate, Kill, RunRemains, Trap
 from benchmarks.kills.host import mortal
 from protocols.client import Invoker
 from protocols.sources import load_tools
@@ -116,7 +116,7 @@ class Notes:
     @property
     def wrote(self) -> list[str]:
         """What was written, in order: the operation, and what it was given first."""
-        written = Left(
+        written = RunRemains(
             log={"": self.served.app.state.control.requests}, state={}, status="", answer=None
         ).writes("")
         return [

@@ -5,7 +5,7 @@ import pytest
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
 from atc.core.types import Program
-from atc.pipeline.synthesize import new_program, opening
+from atc.pipeline.synthesize import build_program_prompt, new_program
 from protocols.model import Completion
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -119,7 +119,7 @@ def test_the_prompt_holds_stubs_and_task_behind_a_worked_example():
         protocol=ToolProtocol(name="find-it", description="Finds it.", output_schema=TEXT),
         call=lambda arguments: None,
     )
-    messages = opening("Where is $it {0}?", Toolbox([tool]), budget=1000)
+    messages = build_program_prompt("Where is $it {0}?", Toolbox([tool]), budget=1000)
     assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
     assert "def find_it()" in messages[-1].content
     assert messages[-1].content.endswith("Task: Where is $it {0}?")
@@ -137,7 +137,7 @@ def test_a_prompt_of_names_holds_nothing_else_of_the_tools():
         },
     )
     tools = Toolbox([Tool(protocol=protocol, call=lambda arguments: None)])
-    asked = opening("Where is it?", tools, budget=1000, docs="names")[-1]
+    asked = build_program_prompt("Where is it?", tools, budget=1000, docs="names")[-1]
     assert asked.content == "Functions:\n\n```python\nfind_it\n```\n\nTask: Where is it?"
 
 

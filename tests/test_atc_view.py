@@ -22,7 +22,7 @@ import uvicorn
 
 from atc.archive.recording import without_secrets
 from atc.cli.runs import _resume_with
-from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted
+from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, NoteAdded
 from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution
 from atc.safety.questions import AskPerson, Question
 from atc.serve.view.provenance import provenance
@@ -30,7 +30,7 @@ from atc.serve.view.resumes import Resumes
 from atc.serve.view.run_page import page
 from atc.serve.view.server import Viewer, serve
 from atc.serve.view.source import change, coloured
-from atc.store import RunStore, Store
+from atc.store import RunStore, SqliteStore
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
@@ -277,7 +277,7 @@ def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(
 @contextmanager
 def opened(state: Path) -> Iterator[tuple[RunStore, str]]:
     """The command's own viewer over the runs of a state folder."""
-    with Store(state / "runs.sqlite") as store:
+    with SqliteStore(state / "runs.sqlite") as store:
         resumes = Resumes(_resume_with(store))
         with viewing(store, resumes) as url:
             yield store, url
@@ -421,7 +421,7 @@ def hostile(store: RunStore, port: int) -> str:
     source = f"x = 1\n{bad}\n# {bad}\n"
     observe(ModelAsked(bad, (Message("user", bad),)))
     observe(ModelReplied(bad, Completion(text=bad, model=bad)))
-    observe(Noted(bad))
+    observe(NoteAdded(bad))
     made = [
         replace(call(n, bad, n + 1, result={bad: [bad], "v": bad}), arguments={bad: bad}, error=error, curl=bad,
                 note=bad, within=bad, drift=(bad,), outcome=outcome)
@@ -563,7 +563,7 @@ def test_the_pages_can_be_used_by_everybody(
     assert atc_("run", TASK, *desk(own_folders, WRONG, RIGHT))[0] == 1
     with opened(own_folders / "state") as (store, url):
         run = only(store)
-        with Store(own_folders / "state" / "runs.sqlite") as other:
+        with SqliteStore(own_folders / "state" / "runs.sqlite") as other:
             hostile(other, 9)
         for path, width in (("", 1200), ("", 400), (f"runs/{run}", 1200), (f"runs/{run}", 400)):
             browser.size(width, 900, dark=dark).open(url + path)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from benchmarks import local
 from benchmarks.sandbox import containment
-from benchmarks.sandbox.__main__ import compare, main, plain
+from benchmarks.sandbox.__main__ import compare, main, run_unsandboxed
 from benchmarks.sandbox.canaries import leaked, says_escaped
 from benchmarks.sandbox.containment import Program, measure_containment
 from sandbox.zygote import ZygoteSandbox
@@ -258,19 +258,19 @@ def test_quoted_source_is_no_claim_of_success() -> None:
 
 
 def test_cpython_alone_is_the_measure() -> None:
-    said = plain(
+    said = run_unsandboxed(
         "import sys\nprint(get_item(id=2), list_items(page=9), echo(text='é'), __name__, sys.argv)"
     )
     assert said == (
         "{'id': 2, 'name': 'item 2', 'price': 3.0} [] é __main__ ['program.py']\n",
         None,
     )
-    assert plain("try: get_item(id=-1)\nexcept ToolError as e: print(e)") == (
+    assert run_unsandboxed("try: get_item(id=-1)\nexcept ToolError as e: print(e)") == (
         "HTTP 404: no item -1\n",
         None,
     )
-    assert plain("print(1)\n{}['a']") == ("1\n", "KeyError")
-    assert plain("import os\nos._exit(3)") == ("", "exit code 3")
+    assert run_unsandboxed("print(1)\n{}['a']") == ("1\n", "KeyError")
+    assert run_unsandboxed("import os\nos._exit(3)") == ("", "exit code 3")
 
 
 def test_ordinary_programs_are_compared() -> None:

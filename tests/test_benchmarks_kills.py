@@ -18,11 +18,11 @@ from benchmarks.kills.cases import (
     MOMENTS,
     Case,
     Kill,
-    Left,
+    RunRemains,
     Struck,
     draw_cases,
-    judge,
-    kind_of,
+    judge_run,
+    write_kind,
 )
 from sandbox.zygote import ZygoteSandbox
 from toolflow_bench.services.control import RequestRecord
@@ -44,7 +44,7 @@ def test_half_of_the_kills_are_between_intent_and_outcome_and_each_moment_meets_
     )
     for case in cases:
         writes = [OPERATIONS[name] for name in case.task.operations if OPERATIONS[name].writes]
-        assert kind_of(writes[case.kills[0].nth]) == case.kind
+        assert write_kind(writes[case.kills[0].nth]) == case.kind
 
 
 def wrote(operation: str, text: str = "a", **more: object) -> RequestRecord:
@@ -56,15 +56,15 @@ STATE = {"shop": {"notes": [{"text": "a"}]}}
 
 def left(
     *records: RequestRecord, status: str = "solved", answer: str = "done", state: object = STATE
-) -> Left:
-    return Left(log={"shop": records}, state=state, status=status, answer=answer)
+) -> RunRemains:
+    return RunRemains(log={"shop": records}, state=state, status=status, answer=answer)
 
 
 GOLD = left(wrote("add"), wrote("send"), wrote("put"))
 
 
-def verdict(found: Left, *struck: Struck):
-    return judge(found, GOLD, struck, {"add": "key", "put": "read", "send": "neither"})
+def verdict(found: RunRemains, *struck: Struck):
+    return judge_run(found, GOLD, struck, {"add": "key", "put": "read", "send": "neither"})
 
 
 def test_repeated_lost_and_other_writes_are_found() -> None:

@@ -16,7 +16,7 @@ from atc.models.decode.formats import (
     TOOLDEC,
     CallFormat,
 )
-from atc.models.decode.write_call import ONE_GRAMMAR_TOOLS, Sampling, Written, write_call
+from atc.models.decode.write_call import ONE_GRAMMAR_TOOLS, Sampling, WrittenCall, write_call
 from atc.models.scripted import ScriptedModel
 from protocols.errors import ModelUnavailable
 from protocols.model import Message, Powers
@@ -34,7 +34,7 @@ LARK = Powers(lark=True)
 SCHEMA = Powers(schema=True)
 
 
-def kind(written: Written) -> str:
+def kind(written: WrittenCall) -> str:
     return written.call.error.kind if written.call.error is not None else ""
 
 

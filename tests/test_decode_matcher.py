@@ -25,7 +25,7 @@ STAGES = pytest.mark.parametrize("one_grammar", [256, 0], ids=["one grammar", "t
 
 def wrote(matcher: ToolMatcher, text: str) -> ToolMatcher:
     for byte in text.encode():
-        assert matcher.allowed()[byte], (text, matcher.text)
+        assert matcher.allowed_mask()[byte], (text, matcher.text)
         matcher.advance(byte)
     return matcher
 
@@ -39,7 +39,7 @@ def test_random_tokens_make_a_valid_call(form: CallFormat, one_grammar: int) -> 
         matcher, rng = root.fresh(), np.random.default_rng(seed)
         while not matcher.is_finished:
             matcher.advance(
-                sample(rng.standard_normal(BYTES.vocab_size), matcher.allowed(), rng=rng)
+                sample(rng.standard_normal(BYTES.vocab_size), matcher.allowed_mask(), rng=rng)
             )
             assert len(matcher.tokens) < 4000
         assert read_call(matcher.text, TOOLS, plain).error is None
@@ -53,7 +53,7 @@ def test_text_stands_around_calls_and_only_a_trigger_begins_one(one_grammar: int
     assert matcher.is_complete
     wrote(matcher, " and <T>")
     assert not matcher.is_complete
-    assert {chr(byte) for byte in np.flatnonzero(matcher.allowed()[:256])} == {
+    assert {chr(byte) for byte in np.flatnonzero(matcher.allowed_mask()[:256])} == {
         alias[0] for alias in TOOLS
     }
     wrote(matcher, "power(2, 3) done")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atc.models.decode.known_ids import Reach, Scope
+from atc.models.decode.known_ids import IdScope, KnownIds
 from protocols.links import guess_links
 from protocols.toolbox import Toolbox
 from tests.check_lab import WHOLE, arr, obj
@@ -54,13 +54,13 @@ BOX = Toolbox(
 TASK = "Who plays the lead in Casablanca?"
 
 
-def may_be(scope: Scope, name: str, argument: str) -> Any:
+def may_be(scope: IdScope, name: str, argument: str) -> Any:
     """The values that an argument is held to; None for any, `-` where it is not offered."""
     return scope.tools[name].protocol.parameters.get(argument, {"enum": "-"}).get("enum")
 
 
 def test_a_tool_whose_id_is_not_known_waits_for_those_that_yield_it() -> None:
-    scope = Reach(BOX, TASK).after([])
+    scope = KnownIds(BOX, TASK).after([])
     assert set(scope.waiting) == {"get_movie_credits", "get_person"}
     assert list(scope.tools) == list(BOX), "a model that has begun a name can end it"
     assert scope.problem("get_movie_credits") == (
@@ -73,7 +73,7 @@ def test_a_tool_whose_id_is_not_known_waits_for_those_that_yield_it() -> None:
 
 
 def test_an_id_takes_what_results_held_under_its_name() -> None:
-    reach = Reach(BOX, TASK)
+    reach = KnownIds(BOX, TASK)
     found = {"results": [{"id": 7, "title": "Casablanca"}, {"id": 9, "title": "1000"}], "page": 1}
     scope = reach.after([("search_movie", found)])
     assert may_be(scope, "get_movie_credits", "movie_id") == [7, 9]
@@ -88,7 +88,9 @@ def test_an_id_takes_what_results_held_under_its_name() -> None:
 
 
 def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
-    scope = Reach(BOX, TASK).after([("search_person", {"results": [{"id": 41, "name": "Bogart"}]})])
+    scope = KnownIds(BOX, TASK).after(
+        [("search_person", {"results": [{"id": 41, "name": "Bogart"}]})]
+    )
     assert (may_be(scope, "get_person", "person_id"), may_be(scope, "get_person", "movie_id")) == (
         [41],
         "-",
@@ -96,7 +98,7 @@ def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
 
 
 def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
-    scope = Reach(BOX, TASK).after(
+    scope = KnownIds(BOX, TASK).after(
         [("list_movie_popular", {"results": [{"id": 3}], "total": 8000})]
     )
     assert may_be(scope, "get_movie_credits", "movie_id") == [3]
@@ -112,7 +114,7 @@ def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
     ],
 )
 def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, known: Any) -> None:
-    scope = Reach(BOX, task).after([])
+    scope = KnownIds(BOX, task).after([])
     assert may_be(scope, "get_movie_credits", "movie_id") == known
     assert ("get_movie_credits" in scope.waiting) is (bool(task) and not known)
 
@@ -120,5 +122,5 @@ def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, know
 def test_a_long_result_is_read_in_little_time_and_not_to_its_end() -> None:
     found = {"results": [{"id": 7, "title": "x", "tags": list(range(100))} for _ in range(10_000)]}
     assert may_be(
-        Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id"
+        KnownIds(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id"
     ) == [7]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
-from atc.models.decode.grammar import call_grammar, judge, names_pattern
+from atc.models.decode.grammar import call_grammar, classify_text, names_pattern
 from atc.models.decode.schema import arguments_of
 from atc.models.decode.write_call import call_schema
 from atc.models.dialects import fits_strict
@@ -48,7 +48,7 @@ def verdict(schema: Any, value: str, form: CallFormat = JSON_CALL, *, required: 
         form.arguments
     ]
     text = f"{form.before}one{form.between}{inside}{form.after}"
-    return judge(call_grammar(tools, form).text, text)
+    return classify_text(call_grammar(tools, form).text, text)
 
 
 ACCEPTED: list[tuple[Any, list[str], list[str]]] = [
@@ -118,10 +118,10 @@ def test_positions_are_filled_in_order() -> None:
     )
     text = call_grammar(tools, FUNCTION).text
     good = ["f(1)", 'f(1, "x")', "f(4/3)", "add([1])", "add([1, 2,3])"]
-    assert [judge(text, call) for call in good] == ["complete"] * len(good)
-    assert {judge(text, call) for call in ("f()", 'f("x")', "f(1, 2", "add()", "add(1")} == {
-        "outside"
-    }
+    assert [classify_text(text, call) for call in good] == ["complete"] * len(good)
+    assert {
+        classify_text(text, call) for call in ("f()", 'f("x")', "f(1, 2", "add()", "add(1")
+    } == {"outside"}
 
 
 @settings(max_examples=10, deadline=None)
@@ -132,10 +132,10 @@ def test_arguments_come_in_any_order_and_each_at_most_once(
     text = call_grammar(Toolbox([tool("f", ("a",), a=NUMBER, b=NUMBER, c=NUMBER)]), JSON_CALL).text
     pairs = [f'"{key}": 1' for key in order if key not in absent]
     call = '{{"name": "f", "arguments": {{{}}}}}'
-    assert judge(text, call.format(", ".join(pairs))) == "complete"
-    assert judge(text, call.format(", ".join([*pairs, pairs[0]]))) == "outside"
+    assert classify_text(text, call.format(", ".join(pairs))) == "complete"
+    assert classify_text(text, call.format(", ".join([*pairs, pairs[0]]))) == "outside"
     assert (
-        judge(text, call.format(", ".join(pair for pair in pairs if '"a"' not in pair)))
+        classify_text(text, call.format(", ".join(pair for pair in pairs if '"a"' not in pair)))
         == "outside"
     )
 
@@ -176,8 +176,8 @@ def test_an_argument_that_nothing_fits_is_left_out_or_named(schema: Any) -> None
 @settings(max_examples=20, deadline=None)
 def test_a_name_is_one_of_the_names(names: set[str], other: str) -> None:
     grammar = f"%llguidance {{}}\nstart: /{names_pattern(names)}/\n"
-    assert all(judge(grammar, name) == "complete" for name in names)
-    assert (judge(grammar, other) == "complete") is (other in names)
+    assert all(classify_text(grammar, name) == "complete" for name in names)
+    assert (classify_text(grammar, other) == "complete") is (other in names)
 
 
 def test_openais_strict_mode_takes_the_schema_and_null_stands_for_leaving_out() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.document import document
+from probing.document import build_protocol
 from probing.drift import compare, earlier_samples, recheck
 from probing.probe import probe
 from probing.report import write
@@ -51,7 +51,7 @@ def answer(*films, total=7):
 OLD_ANSWERS = [answer(film(n), film(n + 10), film(n + 20)) for n in range(1, 6)]
 
 
-OLD = document(
+OLD = build_protocol(
     learn(BARE, [sample(n, response, q=f"q{n}") for n, response in enumerate(OLD_ANSWERS, start=1)])
 )
 
@@ -140,7 +140,7 @@ VALUES = st.recursive(
 @given(st.lists(VALUES, min_size=1, max_size=4))
 def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
     samples = [sample(n, response, q=f"q{n}") for n, response in enumerate(responses, start=1)]
-    old = document(learn(BARE, samples))
+    old = build_protocol(learn(BARE, samples))
     assert [c.kind for c in compare(old, learn(old, samples))] == []
 
 

@@ -18,9 +18,9 @@ from probing.samples import (
     FOLDER,
     Log,
     LogUnreadable,
-    Origin,
     Sample,
     Value,
+    ValueOrigin,
     call_key,
     from_line,
     to_line,
@@ -40,7 +40,7 @@ JSON = st.recursive(
 
 def sample(number: int = 1, **changes: object) -> Sample:
     value = Value(
-        "BOS", Origin(kind="response", tool="list_airports", path="airports[].code", sample=7)
+        "BOS", ValueOrigin(kind="response", tool="list_airports", path="airports[].code", sample=7)
     )
     return Sample(
         **({"number": number, "tool": "get_airport", "arguments": {"code": value}} | changes)
@@ -67,7 +67,7 @@ def test_what_was_logged_is_there_again(tmp_path: Path) -> None:
         assert again.find("get_airport", {"code": "BOS"}) == again.samples[0]
         assert again.find("get_airport", {"code": "JFK"}) is None
         assert again.notes == {"question": {"text": "which?"}}
-        assert (again.intents, again.sent, again.next_number) == ({}, 1, 2)
+        assert (again.intents, again.sent_count, again.next_number) == ({}, 1, 2)
 
 
 def test_two_processes_do_not_share_a_log(tmp_path: Path) -> None:
@@ -94,12 +94,12 @@ def test_a_call_that_came_to_nothing_may_be_made_again_and_still_counts(tmp_path
         log.intend("get_airport", {"code": "BOS"}, number=1)
         log.void(1)
         assert not log.intended("get_airport", {"code": "BOS"})
-        assert (log.sent, log.sent_to("get_airport"), log.next_number) == (1, 1, 2)
+        assert (log.sent_count, log.sent_to("get_airport"), log.next_number) == (1, 1, 2)
         log.add(sample(2, status=401, outcome="refused"))
         log.void(2, sent=False)
     with Log(tmp_path) as again:
         assert (again.samples, again.find("get_airport", {"code": "BOS"})) == ([], None)
-        assert (again.sent, again.sent_to("get_airport"), again.next_number) == (1, 1, 3)
+        assert (again.sent_count, again.sent_to("get_airport"), again.next_number) == (1, 1, 3)
 
 
 # Killed at any moment, a probing goes on where it was.
@@ -208,8 +208,8 @@ def test_killed_again_and_again_it_makes_no_call_twice_that_was_answered_and_los
         assert len(server.seen) == sent.total()
     with Log(tmp_path / "out") as log:
         assert {sample.tool for sample in log.samples if sample.done} == TOOLS
-        assert len({call_key(sample.tool, sample.plain) for sample in log.samples}) == len(
-            log.samples
-        )
+        assert len(
+            {call_key(sample.tool, sample.plain_arguments) for sample in log.samples}
+        ) == len(log.samples)
         assert log.intents == {}
-        assert sent.total() <= log.sent
+        assert sent.total() <= log.sent_count

@@ -54,7 +54,7 @@ def test_a_chain_is_followed_to_its_end_and_its_links_are_observed(tmp_path: Pat
     assert {name for name, facts in probed.facts.items() if facts.fruitful} == set(probed.facts)
     first = {name: facts.fruitful[0].number for name, facts in probed.facts.items()}
     assert sorted(first, key=first.__getitem__) == ["list_users", "list_orders", "get_parcel"]
-    pairs = [sample.plain for sample in probed.facts["get_parcel"].fruitful]
+    pairs = [sample.plain_arguments for sample in probed.facts["get_parcel"].fruitful]
     assert all(
         pair["order_id"] in [o["order_id"] for o in ORDERS[pair["user_id"]]] for pair in pairs
     ), "of one record"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import UnknownTool
-from protocols.naming import alike, argument_aliases, identifier, tool_aliases
+from protocols.naming import argument_aliases, closest_meanings, identifier, tool_aliases
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
@@ -162,7 +162,10 @@ def test_a_single_required_field_is_unwrapped_by_the_protocol_alone(schema, resp
 
 
 def test_the_same_noun_is_meant_rather_than_the_same_letters():
-    assert alike("fetch_order", ["fetch_other", "get_order", "fetch_user"])[0] == "get_order"
+    assert (
+        closest_meanings("fetch_order", ["fetch_other", "get_order", "fetch_user"])[0]
+        == "get_order"
+    )
     # FastAPI calls `get_item` at `/items/{item_id}` `get_item_items__item_id__get`.
     names = [
         "get_time",
@@ -170,4 +173,6 @@ def test_the_same_noun_is_meant_rather_than_the_same_letters():
         "get_item_items__item_id__get",
         "create_item_items_post",
     ]
-    assert [alike(name, names)[0] for name in ("get_items", "get_item", "create_item")] == names[1:]
+    assert [
+        closest_meanings(name, names)[0] for name in ("get_items", "get_item", "create_item")
+    ] == names[1:]

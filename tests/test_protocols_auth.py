@@ -349,8 +349,8 @@ def test_a_person_signs_in_once_in_the_browser(shop, tmp_path):
 
 def test_what_another_process_signed_in_to_is_kept(tmp_path):
     one, other = TokenFile(tmp_path / "tokens.json"), TokenFile(tmp_path / "tokens.json")
-    other.put("a", {"access_token": "1"})
-    one.put("b", {"access_token": "2"})
+    other.save("a", {"access_token": "1"})
+    one.save("b", {"access_token": "2"})
     assert (one.get("a"), other.get("b")) == ({"access_token": "1"}, {"access_token": "2"})
 
 

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.http.request import Plan
+from protocols.http.request import RequestBuilder
 from protocols.protocol import Annotations, HttpBinding
 from protocols.sources import load_source, load_tools
 
@@ -69,7 +69,7 @@ def test_arguments_may_have_sentences_types_and_schemas(tmp_path):
 
 def test_a_write_of_which_no_field_is_known_sends_an_empty_object(tmp_path):
     made = read(tmp_path, [f"PUT {HOST}/films/{{id}}"])["put_films_by_id"]
-    assert Plan(made, made.binding).build({"id": 1}).body == b"{}"
+    assert RequestBuilder(made, made.binding).build({"id": 1}).body == b"{}"
 
 
 def test_short_forms_in_yaml(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocols.python_source import TRIES, literal, parse
+from protocols.python_source import TRIES, literal, parse_python
 
 MISMATCH = "AST constructor recursion depth mismatch (before=36, after=53)"
 
@@ -21,5 +21,5 @@ def test_it_is_tried_again_where_the_interpreter_fails(monkeypatch, times):
         assert literal("[1]") == [1]
     else:
         with pytest.raises(SystemError, match="depth mismatch"):
-            parse("x = 1")
+            parse_python("x = 1")
     assert failures == []

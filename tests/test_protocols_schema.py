@@ -3,7 +3,7 @@
 import pytest
 
 from protocols.schema import narrowed, resolve, shape
-from protocols.validate import Judge, TooMuch, validator, violation
+from protocols.validate import BoundedValidator, TooMuch, validator, violation
 from tests.loopback import Reply, serving
 
 
@@ -90,7 +90,7 @@ TANGLED = {"allOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}
 
 
 def test_hosts_are_compared_with_their_pattern():
-    assert Judge({"items": HOST}).valid(["api.example.org"] * 1000)
+    assert BoundedValidator({"items": HOST}).valid(["api.example.org"] * 1000)
 
 
 def test_a_field_that_is_named_id_makes_no_document_of_its_own():
@@ -103,7 +103,7 @@ def test_a_field_that_is_named_id_makes_no_document_of_its_own():
 
 def test_a_schema_serves_any_number_of_values(monkeypatch):
     monkeypatch.setattr("protocols.validate.MOST_PARTS", 9)
-    judge = Judge({"items": {"type": "integer"}})
+    judge = BoundedValidator({"items": {"type": "integer"}})
     assert all(judge.valid([n]) for n in range(20))
 
 
@@ -119,4 +119,4 @@ def test_a_schema_serves_any_number_of_values(monkeypatch):
 )
 def test_what_would_take_too_long_is_not_compared(schema, value):
     with pytest.raises(TooMuch):
-        Judge(schema).valid(value)
+        BoundedValidator(schema).valid(value)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from protocols.secrets import conceals_nothing, covered
-from protocols.secrets.names import kind_of
+from protocols.secrets.names import secret_kind
 
 RANDOM = "AIzaSyD9tSrke72PouQMnMX7eZSW0jk"
 SECRETS = """
@@ -37,7 +37,7 @@ def of(**properties):
 
 @pytest.mark.parametrize("name", SECRETS.split())
 def test_names_of_secrets(name):
-    assert kind_of(name) == "text"
+    assert secret_kind(name) == "text"
     assert hidden({name: "a b"}) == {name: "***"}
 
 

@@ -7,7 +7,7 @@ import pytest
 from protocols.documentation import docs_page
 from protocols.errors import AtcError, InvalidProtocol, SourceUnavailable, ToolError
 from protocols.sources import load_tools
-from protocols.sources.fetch import fetch_document, parse
+from protocols.sources.fetch import fetch_document, parse_document
 from protocols.sources.folder import read_folder
 from tests.loopback import Reply, serving
 
@@ -244,7 +244,7 @@ def test_a_huge_file_is_not_read(tmp_path):
 )
 def test_text_that_is_no_document(text, problem):
     with pytest.raises(SourceUnavailable, match=f"^d.yaml .*(?:{problem})"):
-        parse(text, where="d.yaml")
+        parse_document(text, where="d.yaml")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_bomb_of_aliases_does_not_go_off(merge):
         SourceUnavailable,
         match="holds more than can be read safely once its aliases are written out",
     ):
-        parse("\n".join(lines), where="d.yaml")
+        parse_document("\n".join(lines), where="d.yaml")
 
 
 @pytest.mark.parametrize(

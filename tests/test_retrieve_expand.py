@@ -8,7 +8,7 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.expand import SYNTHETIC, expand_all
 from benchmarks.retrieval.data import FACETS, Contrast
 from protocols.errors import ModelUnavailable
@@ -52,7 +52,7 @@ def said(**texts):
 
 @pytest.fixture
 def kept():
-    return Store()
+    return DocumentStore()
 
 
 def test_a_tool_gets_as_many_queries_as_are_wanted_each_sampled_at_0_7(kept):

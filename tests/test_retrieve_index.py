@@ -13,7 +13,7 @@ from atc.pipeline.retrieve import dense
 from atc.pipeline.retrieve import index as index_module
 from atc.pipeline.retrieve.base import RetrievalUnavailable
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.document_store import FILE, Store
+from atc.pipeline.retrieve.document_store import FILE, DocumentStore
 from atc.pipeline.retrieve.index import ToolIndex
 from protocols.private_files import CannotWrite
 from tests.retrieve_index_lab import BagOfWords, document, found, zoo
@@ -71,7 +71,7 @@ def test_a_name_stands_for_one_tool(
     ToolIndex.build(zoo(5), folder=tmp_path)
     with pytest.raises(ValueError, match=message):
         ToolIndex.build(documents, folder=tmp_path)
-    assert sorted(ToolIndex(Store(tmp_path)).names) == sorted(tool.name for tool in zoo(5))
+    assert sorted(ToolIndex(DocumentStore(tmp_path)).names) == sorted(tool.name for tool in zoo(5))
 
 
 def test_only_what_is_new_is_embedded(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_only_what_is_new_is_embedded(tmp_path: Path) -> None:
     assert dict(index.documents) == {tool.name: tool for tool in wanted}
     same_ranking(index, ToolIndex.build(wanted, embedder=BagOfWords()))
     embedder.asked.clear()
-    same_ranking(ToolIndex(Store(tmp_path), embedder=embedder), index)
+    same_ranking(ToolIndex(DocumentStore(tmp_path), embedder=embedder), index)
     assert embedder.asked == []
-    assert ToolIndex(Store(tmp_path)).dense is None  # by words no embedder is needed
+    assert ToolIndex(DocumentStore(tmp_path)).dense is None  # by words no embedder is needed
     assert len(list(tmp_path.glob("words-*"))) == len(list(tmp_path.glob("vectors-*"))) == 1
 
 
@@ -155,7 +155,7 @@ def test_what_is_derived_is_made_anew_where_it_is_damaged(tmp_path: Path, harm: 
             case _:
                 path.write_bytes(b"something else altogether")
         embedder = BagOfWords()
-        same_ranking(ToolIndex(Store(tmp_path), embedder=embedder), whole)
+        same_ranking(ToolIndex(DocumentStore(tmp_path), embedder=embedder), whole)
         assert embedder.asked == []  # the vectors stand in the file
 
 
@@ -164,9 +164,9 @@ def test_a_change_of_the_texts_makes_the_words_anew(
 ) -> None:
     ToolIndex.build(zoo(5), folder=tmp_path)
     monkeypatch.setattr(index_module, "words_text", lambda document: f"yak {document.name}")
-    assert len(found(ToolIndex(Store(tmp_path)).lexical, "yak")) == 0
+    assert len(found(ToolIndex(DocumentStore(tmp_path)).lexical, "yak")) == 0
     index_module.fingerprint.cache_clear()
-    assert len(found(ToolIndex(Store(tmp_path)).lexical, "yak")) == 5
+    assert len(found(ToolIndex(DocumentStore(tmp_path)).lexical, "yak")) == 5
     index_module.fingerprint.cache_clear()
 
 
@@ -199,7 +199,7 @@ def test_processes_that_build_at_once_leave_one_whole_index(tmp_path: Path) -> N
     root = Path(__file__).parent
     running = [subprocess.Popen([*command, str(count)], cwd=root) for count in (300, 200)]
     assert [process.wait(120) for process in running] == [0, 0]
-    index = ToolIndex(Store(tmp_path), embedder=BagOfWords())
+    index = ToolIndex(DocumentStore(tmp_path), embedder=BagOfWords())
     assert len(index.names) in (200, 300)
     same_ranking(index, ToolIndex.build(zoo(len(index.names)), embedder=BagOfWords()))
 
@@ -213,7 +213,7 @@ def test_many_documents_go_through_inverted_lists(
     embedder = BagOfWords()
     exact = ToolIndex.build(zoo(900), embedder=embedder)
     many = ToolIndex.build(zoo(2_000), folder=tmp_path, embedder=embedder)
-    again = ToolIndex(Store(tmp_path), embedder=embedder)
+    again = ToolIndex(DocumentStore(tmp_path), embedder=embedder)
     for index in (many, again):
         assert index.dense is not None
         assert index.dense.vectors.dtype == np.float16

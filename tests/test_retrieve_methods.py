@@ -7,10 +7,10 @@ import pytest
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.base import RetrievalUnavailable
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.factory import Setup, build
 from atc.pipeline.retrieve.index import ToolIndex
-from atc.pipeline.retrieve.methods import METHODS, UnknownMethod, read
+from atc.pipeline.retrieve.methods import METHODS, UnknownMethod, read_method
 
 DOCUMENTS = [
     ToolDocument(
@@ -30,7 +30,7 @@ DOCUMENTS = [
     ],
 )
 def test_a_spec_is_a_name_and_flags(spec, flags):
-    assert read(spec) == (METHODS[spec.partition(":")[0]], flags)
+    assert read_method(spec) == (METHODS[spec.partition(":")[0]], flags)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_spec_is_a_name_and_flags(spec, flags):
 )
 def test_a_wrong_spec_says_what_there_is(spec, said):
     with pytest.raises(UnknownMethod) as raised:
-        read(spec)
+        read_method(spec)
     assert said in str(raised.value)
 
 
@@ -75,7 +75,7 @@ def test_methods_without_vectors_are_built(index, name):
 
 
 def test_synthetic_queries_are_found_by_their_words(index):
-    store = Store()
+    store = DocumentStore()
     store.keep(
         DOCUMENTS[1], ["where can I sleep in Rome"], kind="queries", prompt="p", model="m", sample=0
     )

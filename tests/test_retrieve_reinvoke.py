@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.blend import Blend, Signals, discriminant
 from atc.pipeline.retrieve.document import ToolDocument, json_text
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.lexical import Lexical
 from atc.pipeline.retrieve.reinvoke import (
@@ -41,7 +41,7 @@ WRITTEN = {
 
 @pytest.fixture
 def kept():
-    store = Store()
+    store = DocumentStore()
     for document in MANY:
         for number, query in enumerate(
             WRITTEN.get(document.name, [f"somebody {document.description}"])
@@ -122,7 +122,7 @@ def test_what_was_written_about_few_tools_is_not_used_since_it_would_hide_the_ot
         ],
     ]
     index = ToolIndex.build(many, embedder=Words())
-    plain = Signals.build(index, index.dense, Store())
+    plain = Signals.build(index, index.dense, DocumentStore())
     assert np.array_equal(
         Signals.build(index, index.dense, kept).scores(["a bed"]), plain.scores(["a bed"])
     )

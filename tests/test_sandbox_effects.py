@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import ToolError
 from protocols.protocol import HttpBinding, Verify
 from protocols.toolbox import Toolbox, idempotency_key
-from sandbox.lost_writes import Effects, Sending, StillUnknown
+from sandbox.lost_writes import PendingWrite, StillUnknown, WriteRecovery
 from sandbox.trace import ToolCall
 from tests.tool_lab import record, tool
 
@@ -124,7 +124,7 @@ def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, **h
     toolbox, clock = boxed(desk, **how), clock or Clock()
     arguments = {"watch_id": "w1"} if tool == "delete_watch" else {"flight": "f1", "note": "late"}
     intents = []
-    effects = Effects(tools=toolbox, wait=clock.wait, now=lambda: clock.now)
+    effects = WriteRecovery(tools=toolbox, wait=clock.wait, now=lambda: clock.now)
 
     def make():
         token = idempotency_key.set("k1" if how.get("key") else None)
@@ -133,7 +133,7 @@ def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, **h
         finally:
             idempotency_key.reset(token)
 
-    sending = Sending(
+    sending = PendingWrite(
         tool=toolbox[tool],
         arguments=arguments,
         earlier=earlier,

@@ -106,7 +106,7 @@ def test_what_programs_change_says_nothing_and_breaks_nothing(sandbox):
 
 
 def test_old_replies_are_let_go_of():
-    roots = hints.Roots()
+    roots = hints.RecentReplies()
     for number in range(10):
         roots.keep({"id": number, "value": [number]}, hints.ROOT_BYTES // 4)
     assert [number for number, _ in roots.newest_first()] == [9, 8, 7, 6]

@@ -235,7 +235,7 @@ def test_orphans_are_known_after_a_restart():
 def test_writes_that_somebody_ruled_out_are_sent_again():
     journal = Journal()
     journal.restore([record(made(0, "w"), complete=False)], TOOLS)
-    journal.rule_out()
+    journal.mark_not_sent()
     journal.open()
     assert ask(journal, 0, "w") is None
     assert journal.earlier(0) is None

@@ -17,7 +17,7 @@ from benchmarks.sandbox.shop import shop
 from protocols.toolbox import Toolbox
 from sandbox import wire
 from sandbox.base import SandboxUnavailable
-from sandbox.hints import mark
+from sandbox.hints import fingerprint
 from sandbox.host import Exit, serve
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person
@@ -202,7 +202,7 @@ def test_how_a_silent_death_is_told(exit_, type_, message):
 
 def test_hints_that_the_record_does_not_bear_out_are_dropped():
     def hint(path, value, number=0):
-        return [0, 1, 0, 1, 5, number, path, mark(value)]
+        return [0, 1, 0, 1, 5, number, path, fingerprint(value)]
 
     item = {"id": 1, "name": "item 1", "price": 1.5}
     told = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.strategies.anytool import judged, read, told
+from atc.strategies.anytool import format_calls, judge_answer, read_vote
 from protocols.model import Message
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
@@ -213,7 +213,7 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
 )
 def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, decided, asked):
     model = ScriptedModel(*(verdict(word, f"reason {number}") for number, word in enumerate(words)))
-    assert judged(model, "Who won?", "Ada")[0] == decided
+    assert judge_answer(model, "Who won?", "Ada")[0] == decided
     assert len(model.prompts) == asked
 
 
@@ -221,7 +221,7 @@ def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(word
     "text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000]
 )
 def test_a_reply_that_cannot_be_read_is_unsure(text):
-    assert read(text) == ("Unsure", "")
+    assert read_vote(text) == ("Unsure", "")
 
 
 def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():
@@ -235,11 +235,11 @@ def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_ma
     )
     bad = ToolCall(index=1, tool="get", arguments={"n": 2}, line=2, error="HTTP 404: no such year")
     first, last = (
-        told([good, bad], tools).splitlines()[0],
-        told([good, bad], tools).splitlines()[-1],
+        format_calls([good, bad], tools).splitlines()[0],
+        format_calls([good, bad], tools).splitlines()[-1],
     )
     assert first.startswith("- get(n=1) → {'name': 'Ada', 'notes': [")
     assert len(first) < 600
     assert last == "- get(n=2) → error: HTTP 404: no such year"
-    assert len(told([bad] * 20, tools).splitlines()) == 12
-    assert told([], tools) == ""
+    assert len(format_calls([bad] * 20, tools).splitlines()) == 12
+    assert format_calls([], tools) == ""

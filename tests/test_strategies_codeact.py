@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.strategies import codeact
-from atc.strategies.codeact import read
+from atc.strategies.codeact import parse_reply
 from tests.acting_lab import Lab, World, told
 from tests.tool_lab import fenced
 
@@ -110,5 +110,5 @@ def test_a_block_and_an_answer_do_not_go_together(solve, sent):
     ],
 )
 def test_what_stands_in_a_reply(text, answer, code):
-    found = read(text)
+    found = parse_reply(text)
     assert (found.answer, found.code and found.code.source) == (answer, code)

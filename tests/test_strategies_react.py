@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from atc.core.events import Noted
+from atc.core.events import NoteAdded
 from atc.models.scripted import ScriptedModel
 from atc.strategies import dfsdt, react
 from protocols.model import Powers
@@ -112,5 +112,7 @@ def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_
     )
     assert (solution.answer, model.options[0]["grammar"]) == ("2", None)
     assert any(
-        "calls are written freely" in event.sentence for event in events if isinstance(event, Noted)
+        "calls are written freely" in event.sentence
+        for event in events
+        if isinstance(event, NoteAdded)
     )

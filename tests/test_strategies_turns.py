@@ -18,7 +18,7 @@ def tool(name, source=""):
 def talk(*told, room=1_600):
     turns = Turns(OPENING, room)
     for number, text in enumerate(told):
-        turns.taken.append(Turn(said=f"step {number}", told=text, tool=f"t{number % 2}"))
+        turns.taken.append(Turn(reply_text=f"step {number}", feedback=text, tool=f"t{number % 2}"))
     return turns
 
 
@@ -47,6 +47,6 @@ def test_the_ways_to_end_change_no_alias():
     offer = offered(some, back=True, give_up=True)
     assert list(offer.tools) == ["books_search", "finish", "finish_2", "go_back", "give_up"]
     assert offer.ends == {"finish": "finish_2", "back": "go_back", "give_up": "give_up"}
-    assert [line[:4] for line in offer.told.splitlines()] == ["- Wh"] * 3
+    assert [line[:4] for line in offer.ending_rules.splitlines()] == ["- Wh"] * 3
     plain = offered(Toolbox([tool("read")]))
     assert (list(plain.tools), plain.ends) == (["read", "finish"], {"finish": "finish"})

@@ -11,7 +11,7 @@ from toolflow_bench.paths import (
     path_rate,
     precision,
     repeated_writes,
-    sent,
+    sent_calls,
 )
 
 
@@ -66,7 +66,7 @@ def test_calls_that_never_left_and_those_of_the_journal() -> None:
         call("b", 1, outcome="refused"),
         call("c", 1),
     ]
-    assert [one["tool"] for one in sent(made)] == ["a", "b", "c"]
+    assert [one["tool"] for one in sent_calls(made)] == ["a", "b", "c"]
     assert issued(made) == ["a", "a", "b", "c"]
     assert path_rate("ab", made[:2]) == 0.5
     # the second program asked for a, b, c in this order, whoever answered it

@@ -14,7 +14,7 @@ from atc.core.events import (
     ToolsChosen,
 )
 from atc.core.types import Attempt, Program, Solution, Usage
-from atc.store import Store
+from atc.store import SqliteStore
 from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
@@ -104,7 +104,7 @@ def desk(folder: Path, *programs: str) -> list[str]:
 
 
 def many_calls(
-    store: Store, count: int, *, running: bool = False, task: str = "Page through everything."
+    store: SqliteStore, count: int, *, running: bool = False, task: str = "Page through everything."
 ) -> str:
     """A stored run of so many calls, each with a value of an earlier one."""
     source = 'page = list_pages(after="")\nfor n in range(1000):\n    page = list_pages(after=page["next"])\nprint("done")\n'

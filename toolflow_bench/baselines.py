@@ -42,7 +42,7 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
     """Workers that answer by the baseline of this name, each in a world of its own."""
 
     @contextmanager
-    def opened() -> Iterator[Worker]:
+    def open_worker() -> Iterator[Worker]:
         with open_world() as world:
 
             def work(
@@ -62,7 +62,7 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
 
             yield work
 
-    return opened
+    return open_worker
 
 
 def run(
@@ -108,12 +108,12 @@ def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Pr
         case "random":
             chosen = list(toolbox.values())
             calls = RANDOM_CALLS
-    tools = "\n".join(f"    ({tool.alias}, {_described(tool)!r})," for tool in chosen)
+    tools = "\n".join(f"    ({tool.alias}, {_describe_arguments(tool)!r})," for tool in chosen)
     constants = f"QUESTION = {question!r}\nSEED = {f'{item.question.id} {seed}'!r}\nCALLS = {calls}\nTOOLS = [\n{tools}\n]\n"
     return Program(constants + _BLIND)
 
 
-def _described(tool: Tool) -> Mapping[str, Any]:
+def _describe_arguments(tool: Tool) -> Mapping[str, Any]:
     """What a blind caller goes by: each argument's hints, and whether it must be given."""
     described = {}
     for alias, original in tool.arguments.items():

@@ -203,7 +203,7 @@ def _items(answer: str, expected: Question) -> Verdict:
     """For `list` and `set`: each reading of the answer as items, then its words and numbers one after the other."""
     wanted = expected.answer
     readings = list(_readings(answer))
-    if any(_fits(items, expected) for items in readings) or any(
+    if any(_has_expected_items(items, expected) for items in readings) or any(
         _has_expected_words(text, expected) for text in _bodies(answer)
     ):
         return Verdict(True, f"exactly the {len(wanted)} items")
@@ -212,7 +212,7 @@ def _items(answer: str, expected: Question) -> Verdict:
     return _verdict(False, wanted, _shorten_list([str(item) for item in max(readings, key=len)]))
 
 
-def _fits(items: Sequence[Json], expected: Question) -> bool:
+def _has_expected_items(items: Sequence[Json], expected: Question) -> bool:
     wanted = expected.answer
     tolerance = expected.tolerance
     if expected.type == "list":

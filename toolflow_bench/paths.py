@@ -17,7 +17,7 @@ from sandbox.journal import canonical
 Call = Mapping[str, Any]
 
 
-def sent(made: Iterable[Call]) -> list[Call]:
+def sent_calls(made: Iterable[Call]) -> list[Call]:
     """The calls that reached a tool, or may have."""
     return [call for call in made if not call["reused"] and call["outcome"] != "not_run"]
 
@@ -35,7 +35,7 @@ def path_rate(gold: Sequence[str], made: Iterable[Call]) -> float | None:
 
 def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
     """Precision %: the share of the calls sent, each counted, whose tool is a gold tool; 0 where none was sent."""
-    calls = sent(made)
+    calls = sent_calls(made)
     if not gold:
         return None
     return sum(call["tool"] in gold for call in calls) / len(calls) if calls else 0.0
@@ -56,7 +56,7 @@ def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
     """Writes sent again with the same arguments after one that took effect, or of which nobody knows."""
     effective: set[str] = set()
     repeated = 0
-    for call in sent(made):
+    for call in sent_calls(made):
         if call["tool"] not in writing:
             continue
         key = canonical(call["tool"], call["arguments"])

@@ -105,7 +105,7 @@ def run_suite(
     turns = {(item.question.id, repeat): item for repeat in range(repeats) for item in items}
 
     @contextmanager
-    def opened() -> Iterator[Callable[[tuple[Item, int]], Row]]:
+    def open_asker() -> Iterator[Callable[[tuple[Item, int]], Row]]:
         with open_worker() as worker:
             yield lambda turn: ask_item(
                 turn[0],
@@ -120,7 +120,7 @@ def run_suite(
         known = {key for key, row in file.rows.items() if row.graded}
         todo = [(item, key[1]) for key, item in turns.items() if key not in known]
         # After Ctrl-C what is under way is not waited for: it is asked on resume.
-        with closing(pool(opened, todo)) as rows:
+        with closing(pool(open_asker, todo)) as rows:
             for finished, row in enumerate(rows, start=len(turns) - len(todo) + 1):
                 file.append(row)
                 if on_row is not None:
@@ -228,7 +228,8 @@ def _faults_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """What stopped each attempt that gave no answer."""
     names = ("kind", "message", "tool", "path", "line")
     return tuple(
-        _pick_fields(fault, names, attempt=number) | {"evidence": [fact.text for fact in fault.evidence]}
+        _pick_fields(fault, names, attempt=number)
+        | {"evidence": [fact.text for fact in fault.evidence]}
         for number, attempt in enumerate(solution.attempts)
         if (fault := attempt.fault) is not None
     )

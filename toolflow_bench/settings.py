@@ -53,7 +53,7 @@ def hardened(
     )
 
     @contextmanager
-    def opened() -> Iterator[World]:
+    def open_hardened_world() -> Iterator[World]:
         with open_world() as world:
             world.faults = faults if faults != Faults() else None
             if "open" in settings:
@@ -62,7 +62,7 @@ def hardened(
                 world.toolbox = without_responses(world.toolbox)
             yield world
 
-    return opened
+    return open_hardened_world
 
 
 def without_responses(toolbox: Toolbox) -> Toolbox:

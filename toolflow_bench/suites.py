@@ -17,7 +17,7 @@ QUESTIONS = Path("examples/flights.jsonl")
 """Where the questions of the suite `flights` stand in a checkout; they are not part of the installed package."""
 
 
-def drawn(
+def draw_stratified(
     things: Sequence[_T],
     count: int,
     *,
@@ -73,7 +73,7 @@ def choose_tasks(
 
 def draw(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
     """`count` of the tasks; each service, and each set of services that tasks span, gets its share."""
-    return drawn(
+    return draw_stratified(
         tasks,
         count,
         seed=seed,

@@ -58,7 +58,7 @@ def agent_worker(
     config = replace(config, allow_writes=("all",))
 
     @contextmanager
-    def opened() -> Iterator[Worker]:
+    def open_worker() -> Iterator[Worker]:
         with open_world() as world:
 
             def work(
@@ -84,7 +84,7 @@ def agent_worker(
 
             yield work
 
-    return opened
+    return open_worker
 
 
 def _with_index_folder(config: Config, toolbox: Toolbox) -> Config:
@@ -98,7 +98,7 @@ def shared_agent(agent: Agent) -> OpenWorker:
     writing = frozenset(alias for alias, tool in agent.toolbox.items() if tool.protocol.writes)
 
     @contextmanager
-    def opened() -> Iterator[Worker]:
+    def open_worker() -> Iterator[Worker]:
         def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:  # noqa: ARG001 - the shape of a worker
             forget(agent.ask)
             solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
@@ -106,7 +106,7 @@ def shared_agent(agent: Agent) -> OpenWorker:
 
         yield work
 
-    return opened
+    return open_worker
 
 
 def offered(world: WorldLike, item: Item) -> Toolbox:

@@ -153,9 +153,9 @@ class Agent(AgentResources):
             ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
         """
         output = None if output_type is None else OutputType(output_type)
-        task = readable(task if output is None else output.asked(task))
+        task = readable(task if output is None else output.add_to_task(task))
         options = RunOptions(observer=observer, max_seconds=max_seconds)
-        record = self._begun(task, options, seed=seed)
+        record = self._begin_record(task, options, seed=seed)
         with self._open(record):
             parts = replace(self._parts(record, options), output=output)
             solution = record.ended(strategy(self.config.strategy)(task, parts))
@@ -292,7 +292,7 @@ class Agent(AgentResources):
         program = Program(source)
         named = named_tools(program, self.toolbox)
         if continues is None:
-            record = self._begun(task, options, given=named)
+            record = self._begin_record(task, options, given=named)
         else:
             stored = self.store.load(continues)
             record = continue_run(
@@ -334,7 +334,7 @@ class Agent(AgentResources):
         self._declared = self._declared.also(added)
         self.toolbox = self.toolbox.also(added)
 
-    def apart(self, name: str, *, shared: bool = False) -> Agent:
+    def with_own_schemas(self, name: str, *, shared: bool = False) -> Agent:
         """Return an agent over the same tools, sandbox and store that learns for itself alone, under this name.
 
         `shared` says that several people are shown what it learns, as for `LearnedSchemas`. It knows nothing of what
@@ -347,7 +347,9 @@ class Agent(AgentResources):
             config=self.config,
             ask_person=self._ask_person,
             store=self._store,
-            learned=None if self._learned is None else self._learned.apart(name, shared=shared),
+            learned=None
+            if self._learned is None
+            else self._learned.open_separate(name, shared=shared),
             questions=self._questions,
         )
 
@@ -387,7 +389,7 @@ class Agent(AgentResources):
             given=given is not None,
         )
 
-    def _begun(
+    def _begin_record(
         self,
         task: str,
         options: RunOptions,

@@ -12,7 +12,7 @@ from atc.core.config import Config, public
 from atc.core.events import Observer
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
-from atc.run.resume import Past, is_unfinished
+from atc.run.resume import ResumedRun, is_unfinished
 from atc.run.strategy_run import Parts
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
@@ -27,7 +27,7 @@ from protocols.schema import JsonObject
 from protocols.sources import absolute
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
-from sandbox.lost_writes import Effects
+from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
@@ -175,7 +175,7 @@ def make_parts(
     client = options.client
     held = HeldCalls(questions, run=record.run, client=None if client is None else client.name)
     held.begin(() if client is None else client.answered)
-    effects = Effects(
+    effects = WriteRecovery(
         tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
     )
     journal = record.journal(effects)
@@ -198,7 +198,7 @@ def make_parts(
         journal.restore(record.past.calls, consent.toolbox, unfinished=again)
         record.redact.learn_run(record.past)
     if options.resend:
-        journal.rule_out()
+        journal.mark_not_sent()
     return Parts(
         toolbox=consent.toolbox,
         finder=finder,
@@ -208,7 +208,7 @@ def make_parts(
         config=config,
         observer=record.observer,
         consent=consent,
-        past=Past(record.past),
+        past=ResumedRun(record.past),
         redact=record.redact,
         accept_orphans=options.accept_orphans,
     )

@@ -12,9 +12,9 @@ from typing import Any
 from atc.core.config import Config, InvalidConfig
 from atc.core.tool_access import call_settings
 from atc.pipeline.retrieve.methods import AUTO
-from atc.pipeline.retrieve.methods import read as read_method
+from atc.pipeline.retrieve.methods import read_method as read_method
 from atc.store import RunStore, store_at
-from atc.strategies import read as read_strategy
+from atc.strategies import parse_spec as read_strategy
 from protocols.client import Invoker
 from protocols.errors import AtcError, UnknownTool
 from protocols.sources import ToolSource, flat_sources, load_tools
@@ -122,5 +122,5 @@ def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:
         UnknownTool: a name is none; it carries the nearest ones.
     """
     for name in names:
-        if name != "all" and name not in toolbox and not toolbox.meant(name):
+        if name != "all" and name not in toolbox and not toolbox.find_all(name):
             raise UnknownTool(name, list(toolbox))

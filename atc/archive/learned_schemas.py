@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from atc.pipeline.synthesize import described
+from atc.pipeline.synthesize import is_described
 from atc.safety.redaction import Redactor
 from probing.infer import infer
 from probing.keys import shareable, words_of
@@ -54,14 +54,16 @@ class LearnedSchemas:
         self._shared = shared
         self._lock = threading.Lock()
 
-    def apart(self, name: str, *, shared: bool = False) -> LearnedSchemas:
+    def open_separate(self, name: str, *, shared: bool = False) -> LearnedSchemas:
         """Return schemas of their own, which share nothing with these, kept in a folder of this name."""
         return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
     def over(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
-        return toolbox.map(lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool)
+        return toolbox.map(
+            lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool
+        )
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Take what the completed calls of a run show, and give the toolbox that knows it."""
@@ -124,7 +126,7 @@ def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
     declared = (
         tool
         for tool in before.values()
-        if tool.protocol.evidence.level == "declared" and described(tool)
+        if tool.protocol.evidence.level == "declared" and is_described(tool)
     )
     return [
         tool
@@ -141,13 +143,15 @@ def exported(tool: Tool, declared: Tool) -> Tool:
     ):
         return tool
     words = words_of(declared.protocol)
-    return _replace_schema(tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level)
+    return _replace_schema(
+        tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level
+    )
 
 
 def is_news(tool: Tool, response: Json) -> bool:
     """Whether a response shows what the tool's protocol does not tell: it is undescribed, or this departs from it."""
     schema = tool.protocol.output_schema
-    return schema is None or not described(tool) or not validator(schema).is_valid(response)
+    return schema is None or not is_described(tool) or not validator(schema).is_valid(response)
 
 
 def observed(
@@ -173,7 +177,9 @@ def observed(
             found = structure(_infer_schema(tool, responses, exactly=exactly, shared=shared))
             schema = _as_programs_see_it(tool, found, exactly=exactly)
             if schema not in (None, known):
-                changed[alias] = _replace_schema(tool, schema, "declared" if exactly else "observed")
+                changed[alias] = _replace_schema(
+                    tool, schema, "declared" if exactly else "observed"
+                )
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 

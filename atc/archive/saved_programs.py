@@ -19,7 +19,7 @@ from typing import Any
 from typing_extensions import TypeIs
 
 from atc.archive.learned_schemas import structure
-from atc.archive.recording import RecordedTools, redactor, standing
+from atc.archive.recording import RecordedTools, find_final_attempt, redactor
 from atc.core.types import Program, answered
 from atc.pipeline.check import check
 from atc.store.stored import StoredRun
@@ -28,7 +28,7 @@ from protocols.errors import AtcError, InvalidProtocol, ToolError
 from protocols.naming import identifier
 from protocols.private_files import NotPrivate, keep_private
 from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
@@ -72,10 +72,10 @@ class Savable:
                 f"{self._where} is {run.summary.status}; only a solved run becomes a tool."
             )
         self._run = run
-        self._attempt = standing(run)
+        self._attempt = find_final_attempt(run)
         self._redact = redactor(run)
         self._source = self._attempt.program.source
-        self._tree = tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        self._tree = tree = parse_python(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         self._names = dict.fromkeys(
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
         )
@@ -193,16 +193,18 @@ class Savable:
         said = "said"
         while said in self._source:
             said += "_"
-        function = parse(_FUNCTION.replace("SAID", said)).body[0]
+        function = parse_python(_FUNCTION.replace("SAID", said)).body[0]
         assert isinstance(function, ast.FunctionDef)
         function.name = name
         function.args.kwonlyargs = [ast.arg(parameter) for parameter in parameters]
         function.args.kw_defaults = [None for _ in parameters]
         at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
-        tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        tree = parse_python(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names = {_key(value): parameter for parameter, value in parameters.items()}
         named = {
-            id(node): names[key] for node in _find_literals(tree) if (key := _key(node.value)) in names
+            id(node): names[key]
+            for node in _find_literals(tree)
+            if (key := _key(node.value)) in names
         }
         function.body[at : at + 1] = _LiteralReplacer(named).visit(tree).body
         return ast.unparse(ast.fix_missing_locations(function))
@@ -263,7 +265,9 @@ def offered(toolbox: Toolbox, folder: Path) -> Toolbox:
 
 def examined(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
     """Each file of saved tools: its name, the tool, or else why `toolbox` cannot offer it."""
-    return [(path.name, *_check_saved_tool(toolbox, path)) for path in sorted(folder.glob("*.json"))]
+    return [
+        (path.name, *_check_saved_tool(toolbox, path)) for path in sorted(folder.glob("*.json"))
+    ]
 
 
 def _check_saved_tool(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:

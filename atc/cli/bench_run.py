@@ -20,7 +20,7 @@ from atc.core.parallel import Pool, Threads
 from atc.core.text import count
 from atc.strategies import STRATEGIES
 from protocols.protocol import ToolProtocol
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from toolflow_bench.arms import Arm, RunOptions, ask_arms, cells
 from toolflow_bench.baselines import BASELINES, baseline_worker
 from toolflow_bench.metrics import summarize
@@ -72,7 +72,7 @@ def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
     )
 
 
-def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:
+def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
     """The strategies that are named, each once; None stands for the configured one."""
     names = [name for given in strategies for name in (STRATEGIES if given == "all" else (given,))]
     return tuple(dict.fromkeys(names)) or (None,)
@@ -180,7 +180,7 @@ def toolflow(
     how = RunOptions(**more)
     only = tuple(name.strip() for name in services.split(",") if name.strip())
     tasks = choose_tasks(split, only, sample=sample, seed=how.seed, folder=data)
-    names = wanted(strategies)
+    names = select_strategies(strategies)
     if "gold" in names:
         require_gold(tasks)
     base = _without_secrets(flags)
@@ -200,7 +200,9 @@ def toolflow(
             config = _without_secrets(flags | ({"model": None} if baseline else {"strategy": name}))
             model = "none" if baseline else shared.ask.name
 
-            def opened() -> AbstractContextManager[Worker]:  # by each process with what it shares
+            def open_worker() -> AbstractContextManager[
+                Worker
+            ]:  # by each process with what it shares
                 if baseline is not None:
                     return baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
                 ask = shared.ask
@@ -211,7 +213,9 @@ def toolflow(
                 )()
 
             named = baseline or config.strategy
-            return Arm(name=named, model=model, config=config, open_worker=opened, settings=about)
+            return Arm(
+                name=named, model=model, config=config, open_worker=open_worker, settings=about
+            )
 
         measure("toolflow", items, [arm(name) for name in names], how, pool)
 
@@ -242,7 +246,7 @@ def flights(*, data: Path | None, **more: Any) -> None:
             model=agent.ask.name,
             config=config,
             open_worker=shared_agent(agent),
-            settings={"tools": [*map(shown, config.tools)]},
+            settings={"tools": [*map(mask_source, config.tools)]},
         )
         measure("flights", items, [arm], how, Threads(how.jobs or 1))
 

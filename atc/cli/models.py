@@ -11,7 +11,7 @@ from atc.cli.output import print_result, say, told_in_tenths
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
 from atc.core.text import count
-from atc.models import known, openai
+from atc.models import list_models, openai
 from atc.models.fetch import LOCAL_MODELS, fetch
 from atc.pipeline.retrieve import embedders
 from protocols.model import Message
@@ -34,10 +34,10 @@ def list_() -> None:
     config = load_config()
     folder = config.cache_dir / "models"
     chosen = config.model or ("(endpoint)" if openai.configured() else "local")
-    rows = [("language", *row, row[0] == chosen) for row in known(chosen, folder=folder)]
+    rows = [("language", *row, row[0] == chosen) for row in list_models(chosen, folder=folder)]
     rows += [
         ("embedding", *row, row[0] == config.embedder)
-        for row in embedders.known(config.embedder, folder=folder)
+        for row in embedders.list_embedders(config.embedder, folder=folder)
     ]
     documents = [
         dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows

@@ -28,10 +28,10 @@ from atc.cli.output import bar, confirmed, error_document, has_person, print_res
 from atc.cli.settings import load_config
 from atc.core.config import SETTINGS, Config, portable
 from atc.core.parallel import Pool, as_done
-from atc.core.quoting import named, quoted
+from atc.core.quoting import quote_name, quoted
 from atc.core.text import count, escape_controls
 from atc.models import openai
-from probing.caller import Held, Plan, PlannedTool, plan
+from probing.caller import ApprovalCheck, PlannedTool, ProbePlan, plan
 from probing.drift import CALLS, Checked, earlier_samples, recheck
 from probing.probe import OneOfMany, Probed, by_host, probe, probe_in_turn
 from probing.report import READABLE, coverage, made_line, write
@@ -40,7 +40,7 @@ from protocols.client import Invoker
 from protocols.errors import AtcError
 from protocols.model import Ask
 from protocols.protocol import ToolProtocol
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
@@ -168,9 +168,9 @@ def probe_command(
         if output is None or log is None or dry_run:
             _show_plan(plan(loaded.tools, settings, log), settings)
             return
-        settings = allowed(loaded.tools, settings, log)
+        settings = confirm_writes(loaded.tools, settings, log)
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-        most = log.sent + plan(loaded.tools, settings, log).total
+        most = log.sent_count + plan(loaded.tools, settings, log).total
         # What a Python tool prints is not the result.
         with (
             redirect_stdout(sys.stderr),
@@ -179,7 +179,7 @@ def probe_command(
         ):
             held = wiring.held_by_persons(config)
             probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch, held=held)
-        report = write_report(output, probed, log.sent, keep_values=keep_values)
+        report = write_report(output, probed, log.sent_count, keep_values=keep_values)
     print_result(report, "\n".join(summary(report)))
     if probed.interrupted:
         say(f"Interrupted. {GOES_ON}")
@@ -189,7 +189,7 @@ def probe_command(
     sys.exit(exit_code([report]))
 
 
-def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
+def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     """The settings, with writes where a person allows them.
 
     The writes of the plan are shown before. `--allow-writes` is consent; without it a terminal asks.
@@ -226,7 +226,7 @@ def begin(log: Log, folder: Path, source: str) -> None:
     Raises:
         click.UsageError: it is the log of another source.
     """
-    identity = str(Path(source).resolve()) if Path(source).exists() else shown(source)
+    identity = str(Path(source).resolve()) if Path(source).exists() else mask_source(source)
     if (before := log.notes.get(SOURCE)) is None:
         log.note(SOURCE, identity)
     elif before != identity:
@@ -261,7 +261,7 @@ def open_model(config: Config) -> Iterator[Ask | None]:
         yield ask
 
 
-def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
+def _show_plan(plan: ProbePlan, settings: ProbeSettings) -> None:
     """Print the plan: a line a tool, and what it comes to."""
     hosts = [{"host": host, "at_most": most} for host, most in plan.hosts.items()]
     document = asdict(plan) | {"hosts": hosts, "requests_per_second": settings.requests_per_second}
@@ -284,7 +284,7 @@ def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
 
 def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
     """A line for each tool: how often it is called at most, or why not, and how."""
-    width = max((len(named(tool.name)) for tool in tools), default=0)
+    width = max((len(quote_name(tool.name)) for tool in tools), default=0)
     for tool in tools:
         often = (
             f"at most {count(tool.at_most, 'call')}"
@@ -292,17 +292,17 @@ def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
             else f"not called: {tool.why_not}"
         )
         how = tool.how if _PLAIN_HOW.fullmatch(tool.how) else quoted(tool.how, most=_LONGEST_HOW)
-        yield f"{named(tool.name):<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({how})"
+        yield f"{quote_name(tool.name):<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({how})"
 
 
 @contextmanager
 def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
     """A bar of a probing's calls, with its sentences above. What it gives takes what probing tells."""
     with bar("calls", total=most) as advance:
-        yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
+        yield lambda event: say(event) if isinstance(event, str) else advance(log.sent_count)
 
 
-def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: Held) -> int:
+def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: ApprovalCheck) -> int:
     """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
 
     Raises:
@@ -388,7 +388,9 @@ def probe_many(
                 raise KeyboardInterrupt
 
         read = list(
-            as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True)
+            as_done(
+                partial(_load_source, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True
+            )
         )
         for one in read:
             if one.error:
@@ -404,7 +406,7 @@ def probe_many(
     return [reports[source] for source in sources]
 
 
-def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
+def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
     """A source with its protocols, whose log is begun, or why it cannot be had."""
     one = OneOfMany(
         source=source, folder=folders[source].absolute()
@@ -425,7 +427,7 @@ def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMa
 
 @contextmanager
 def _prober(
-    config: Config, settings: ProbeSettings, held: Held
+    config: Config, settings: ProbeSettings, held: ApprovalCheck
 ) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
     """A worker that probes the sources of one host."""
     with invoker_for(config, settings) as invoker, open_model(config) as ask:

@@ -20,7 +20,7 @@ from atc.cli.output import has_person
 from atc.cli.settings import LIMITS, Layer, load_config, lowers
 from atc.cli.wiring import asker, open_agent, open_learned, open_store, open_toolbox
 from atc.core.config import Config
-from atc.core.quoting import command, escape_hidden, named
+from atc.core.quoting import command, escape_hidden, quote_name
 from atc.core.task import readable
 from atc.core.text import count
 from atc.core.types import Solution
@@ -28,7 +28,7 @@ from atc.observe.terminal_view import RunView, stderr_console, told_call
 from atc.safety.redaction import Redactor
 from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
-from atc.strategies import read
+from atc.strategies import parse_spec
 from protocols.errors import ModelUnavailable
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
@@ -74,7 +74,7 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     3 something is missing or down, 130 interrupted.
     """
     config = load_config(flags)
-    if dry_run and not read(config.strategy)[0].writes_programs:
+    if dry_run and not parse_spec(config.strategy)[0].writes_programs:
         raise click.UsageError(
             f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain."
         )
@@ -275,7 +275,7 @@ def _own_tools(
     if foreign := [alias for alias in recording.tools if identities.get(alias) not in known]:
         raise RunRefused(
             f"run {recording.run} stands in a database that others can write to, and none of the tools that your"
-            f" settings name is its {named(foreign[0])}: name its source in your settings, or with"
+            f" settings name is its {quote_name(foreign[0])}: name its source in your settings, or with"
             " ATC_TOOLS=SOURCE, and export it again."
         )
     return {alias: known[identities[alias]] for alias in recording.tools}

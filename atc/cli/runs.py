@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from atc.archive.recording import Recording, Replayer, line_without_secrets, record, without_secrets
-from atc.archive.recording.document import parse, to_document
+from atc.archive.recording.document import parse_recording, to_document
 from atc.archive.saved_programs import Savable
 from atc.cli import options, output
 from atc.cli.browser import open_page
@@ -71,7 +71,10 @@ def list_(*, limit: int) -> None:
     with open_store(load_config()) as store:
         found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
     shown = [(stored.summary, _line(stored.purpose)) for stored in found]
-    rows = [(run.id, run.status, _format_time(run.created), _format_duration(run), purpose) for run, purpose in shown]
+    rows = [
+        (run.id, run.status, _format_time(run.created), _format_duration(run), purpose)
+        for run, purpose in shown
+    ]
     print_result([{name: getattr(run, name) for name in _LISTED} for run, _ in shown], rows)
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
@@ -315,7 +318,7 @@ def replay(file: str, *, sandbox: str | None) -> None:
     not, 2 FILE is no recording, 3 the sandbox is missing.
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
-        recording = parse(output.read_text(file), where=file)
+        recording = parse_recording(output.read_text(file), where=file)
         document, told = _replay_one(recording, replayer)
     print_result(document, (document["same"] and recording.answer) or "")
     say(told)
@@ -340,7 +343,9 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
             try:
-                document, told = _replay_one(parse(output.read_text(file), where=file), replayer)
+                document, told = _replay_one(
+                    parse_recording(output.read_text(file), where=file), replayer
+                )
                 state = "passed" if document["same"] else "failed"
             except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
                 document = {}

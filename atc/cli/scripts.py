@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from atc.archive.recording import InvalidRecording, RecordedTools
-from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse
+from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse_script
 from atc.cli import options, output
 from atc.cli.main import explained
 from atc.cli.settings import Layer, load_config
@@ -34,7 +34,7 @@ from protocols.errors import AtcError
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.lost_writes import Effects
+from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 
 _SOURCE = "script"
@@ -78,7 +78,7 @@ def run_script(text: str) -> NoReturn:
 
 def _start(text: str, flags: Mapping[str, Any]) -> int:
     """Read the script, and run it with the settings of this user and no more than its run's tools were given."""
-    script = parse(text)
+    script = parse_script(text)
     withheld = Layer(WHERE, {key: False for key in MAY_BE_WITHHELD if key in script.withheld})
     return _run(script, load_config(flags, stored=withheld))
 
@@ -116,7 +116,7 @@ def _execute_script(script: Script, config: Config) -> Trace:
         )
         say_withheld(config)
         config = consenting(config, tools)
-        effects = Effects(
+        effects = WriteRecovery(
             tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
         )
         journal = Journal(pins=Pins(clock=time.time()), effects=effects)

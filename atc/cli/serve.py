@@ -23,7 +23,7 @@ from atc.cli.wiring import open_agent
 from atc.core.quoting import command
 from atc.serve.client_configs import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.sources import absolute
 
 _MOST_TOLD = 500
@@ -108,7 +108,7 @@ def serve(
     )
     if client is not None:
         words = _command()
-        safe = [shown(word) for word in words]
+        safe = [mask_source(word) for word in words]
         if safe != words:
             say(
                 "The secret in a source's address is left out (***), since all users of this machine can read the"

@@ -24,13 +24,13 @@ from pydantic_core import ErrorDetails
 
 from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, got
 from atc.core.specs import demand
-from atc.pipeline.retrieve.methods import read as read_method
+from atc.pipeline.retrieve.methods import read_method as read_method
 from atc.safety.standing import KEYS
-from atc.strategies import read as read_strategy
+from atc.strategies import parse_spec as read_strategy
 from protocols.errors import AtcError
 from protocols.naming import closest
 from protocols.private_files import NotPrivate, check_above, keep_private, others_write, write_whole
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.sources import is_local_data
 from sandbox.choose import AUTO
 
@@ -322,7 +322,11 @@ def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
     if file.foreign:
         told = f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
         return frozenset(file.values), told + changed
-    found = {key: what for key, raw in file.values.items() if (what := _describe_refused_part(key, raw, below))}
+    found = {
+        key: what
+        for key, raw in file.values.items()
+        if (what := _describe_refused_part(key, raw, below))
+    }
     if not found:
         return frozenset(), ""
     verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
@@ -337,7 +341,9 @@ def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
     """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
     if key == "tools":
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
-        beyond = [shown(one) for one in sources if isinstance(one, str) and not is_local_data(one)]
+        beyond = [
+            mask_source(one) for one in sources if isinstance(one, str) and not is_local_data(one)
+        ]
         if not beyond:
             return ""
         return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, an address, or a place elsewhere)"

@@ -20,14 +20,14 @@ from atc.core.text import count
 from atc.pipeline.retrieve.document import documents
 from atc.pipeline.retrieve.expand import expand_all
 from atc.pipeline.retrieve.finder import open_finder, open_index, spelled_out
-from atc.pipeline.retrieve.methods import read
+from atc.pipeline.retrieve.methods import read_method
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
 from protocols.export import mcp_tool, to_openapi
 from protocols.private_files import write_whole
-from protocols.protocol import HttpBinding, dump, spelled
+from protocols.protocol import HttpBinding, dump, format_binding
 from protocols.render import FULL, stubs
 from protocols.schema import Json, loads, type_name
 from protocols.toolbox import Tool, Toolbox
@@ -105,7 +105,9 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> No
         index = open_index(toolbox, config, method=config.retrieval)
         stack.callback(index.close)
         method = spelled_out(config.retrieval, index)
-        ask = stack.enter_context(wiring.open_model(config)) if read(method)[0].asks else None
+        ask = (
+            stack.enter_context(wiring.open_model(config)) if read_method(method)[0].asks else None
+        )
         found = open_finder(method, index, toolbox, ask=ask).search(text, k=k)
         lines = [
             _line(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why}
@@ -218,7 +220,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         config = wiring.consenting(config, toolbox)
         consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=HeldCalls(questions))
         guarded = consent.toolbox[tool.alias]
-        consent.given(guarded, values)  # what a person types is theirs
+        consent.accept_arguments(guarded, values)  # what a person types is theirs
         began = time.monotonic()
         code = 0
         report: dict[str, Any] = {
@@ -358,7 +360,7 @@ def _effect(tool: Tool) -> str:
 def _page(tool: Tool, toolbox: Toolbox) -> str:
     """The tool's stub, how it is called, its errors, and where its ids come from."""
     protocol = tool.protocol
-    how = spelled(protocol.binding) or "no binding, so it cannot be called"
+    how = format_binding(protocol.binding) or "no binding, so it cannot be called"
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
     lines.append(f"# {_effect(tool)}; {how}; from {tool.source or 'an unnamed source'}")
     errors = {error.status: " ".join(error.description.split()) for error in protocol.errors}
@@ -397,7 +399,9 @@ def _read_word(
         raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
     plain = name.removesuffix(":")
     alias = aliases.get(plain, plain)
-    return alias, _parse_argument_value(text, types.get(alias, ())) if plain == name else _json(text, plain)
+    return alias, _parse_argument_value(text, types.get(alias, ())) if plain == name else _json(
+        text, plain
+    )
 
 
 def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:

@@ -27,7 +27,7 @@ from atc.models import choose
 from atc.models.wire import Reading
 from atc.safety.held_calls import held_now
 from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
-from atc.safety.standing import KEYS, settled
+from atc.safety.standing import KEYS, drop_reassigned_consent
 from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
 from atc.strategies.provided import NoModel
@@ -158,7 +158,7 @@ def consenting(config: Config, toolbox: Toolbox) -> Config:
         key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ()))
         for key in KEYS
     }
-    return settled(
+    return drop_reassigned_consent(
         config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say
     )
 
@@ -184,7 +184,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
             *named,
             *(("--trust", rule.strip().partition(":")[0]) for rule in rules),
         ]:
-            if name not in toolbox and not toolbox.meant(name):
+            if name not in toolbox and not toolbox.find_all(name):
                 say(f"{flag}: {UnknownTool(name, list(toolbox))}")
         yield toolbox
 

@@ -34,7 +34,7 @@ from atc.core.specs import demand, unknown_name
 from protocols.errors import AtcError
 from protocols.naming import closest
 from protocols.schema import Json
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.settings import Credential, McpServer
 from sandbox.choose import AUTO, NAMES
 from sandbox.lost_writes import OnUnknown
@@ -85,12 +85,12 @@ def _without_secret(value: str) -> str:
 
 def _shown_sources(sources: Sequence[str]) -> list[str]:
     """Sources without the secrets of their addresses."""
-    return [*map(shown, sources)]
+    return [*map(mask_source, sources)]
 
 
 def _shown_words(command: Sequence[str]) -> list[str]:
     """The words of a command without its secrets."""
-    return shlex.split(shown(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
+    return shlex.split(mask_source(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
 
 
 def _resolve_model_path(model: str) -> str:
@@ -105,12 +105,12 @@ def _resolve_model_path(model: str) -> str:
 def _of_form(pattern: str, told: str) -> AfterValidator:
     """Texts in which `pattern` is found; `told` says so to whoever gives another."""
 
-    def held(text: str) -> str:
+    def check_form(text: str) -> str:
         if re.search(pattern, text) is None:
             raise PydanticCustomError("setting", "must be {told}", {"told": told})
         return text
 
-    return AfterValidator(held)
+    return AfterValidator(check_form)
 
 
 Text = Annotated[str, _of_form(r"\S", "a text that is not empty")]
@@ -165,7 +165,7 @@ class McpEntry(McpServer):
 
     command: Annotated[Words, PlainSerializer(_shown_words)] = ()
     """Its words, or one line as a shell takes it. Either this or `url` is set."""
-    url: Annotated[str, PlainSerializer(shown)] = ""
+    url: Annotated[str, PlainSerializer(mask_source)] = ""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
     """Variables of the command: `env:NAME`, `file:PATH` or the text itself. The command inherits only HOME, LOGNAME,
     PATH, SHELL, TERM and USER."""

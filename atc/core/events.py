@@ -64,7 +64,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class NoteAdded:
     """Something is done otherwise than the settings ask for: a sentence, told once a run."""
 
     sentence: str
@@ -86,6 +86,6 @@ Event = (
     | ToolsNamed
     | Called
     | AttemptEnded
-    | Noted
+    | NoteAdded
 )
 Observer = Callable[[Event], None]

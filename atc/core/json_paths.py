@@ -40,7 +40,7 @@ class Place:
     missing: Step | None = None
 
     @property
-    def seen(self) -> Json:
+    def value_or_none(self) -> Json:
         """What a program that asked politely (`.get`) had in hand."""
         return self.value if self.missing is None else None
 
@@ -137,7 +137,7 @@ def shared(one: Path, other: Path) -> int:
 def at(value: Json, path: Path) -> Json:
     """What stands at a concrete path; None where nothing does."""
     place = next(places(value, path, limit=len(path) + 1), None)
-    return place.seen if place is not None else None
+    return place.value_or_none if place is not None else None
 
 
 _COMMON = frozenset(
@@ -163,7 +163,7 @@ _COMMON = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ResponseOrigin:
     """A place in an earlier response that holds the value: call index, the tool's alias, path in the full response."""
 
     call: int
@@ -173,7 +173,7 @@ class Origin:
     """The same path as steps; of the first match where `path` says `[]` for several."""
 
 
-def telling(value: Json) -> bool:
+def is_distinctive(value: Json) -> bool:
     """Whether an equal value elsewhere says something: ids and names do; None, booleans, 0, 1 and "" do not."""
     match value:
         case None | bool():
@@ -188,13 +188,13 @@ def telling(value: Json) -> bool:
             return bool(value)
 
 
-def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]:
+def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
     """Every place in the responses of `calls_before` that holds `value`, nearest call first.
 
     Equal means equal and of the same type. Matches that differ in list indices alone are one origin with `[]` for
     the indices. Values that occur everywhere have no origin. At most `MAX_NODES` values are looked at.
     """
-    if not telling(value):
+    if not is_distinctive(value):
         return ()
     before = sorted(
         (call for call in calls_before if call.error is None), key=lambda call: -call.index
@@ -204,6 +204,8 @@ def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]
         if type(inner) is type(value) and inner == value:
             matches.setdefault((id(call), general(path)), (call, []))[1].append(path)
     return tuple(
-        Origin(call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0])
+        ResponseOrigin(
+            call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0]
+        )
         for (_, pattern), (call, paths) in matches.items()
     )

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 
 from atc.core.types import Finding, Program
-from protocols.naming import LONGEST_COMPARED, alike
+from protocols.naming import LONGEST_COMPARED, closest_meanings
 from protocols.schema import Json, type_name
 from sandbox.arguments import shorten
 from sandbox.trace import ToolCall
@@ -87,7 +87,7 @@ def nearest(
     folded = {_fold(one): one for one in known}
     if wanted in folded:
         return folded[wanted]
-    close = alike(wanted, folded, cutoff=cutoff)
+    close = closest_meanings(wanted, folded, cutoff=cutoff)
     if close or not loose:
         return folded[close[0]] if close else None
     wanted = wanted.replace("_", "")
@@ -145,7 +145,7 @@ def keys_there(value: Json) -> str:
     return f"it is {a_type(value)}"
 
 
-def spelled(node: ast.AST, *, most: int = 60) -> str:
+def format_expression(node: ast.AST, *, most: int = 60) -> str:
     """The source of an expression, in one short line."""
     try:
         return shorten(" ".join(ast.unparse(node).split()), most)

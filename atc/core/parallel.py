@@ -98,21 +98,21 @@ class Request(NamedTuple):
     max_tokens: int = 1024
 
 
-Reply: TypeAlias = Completion | ModelUnavailable
+ModelReply: TypeAlias = Completion | ModelUnavailable
 
 
-def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[Reply]:
+def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[ModelReply]:
     """The reply to each request, `most` asked at once; an outage stands in the place of the reply it prevented.
 
     An `Ask` that keeps a record of what it was asked, in order, has an `each` of its own.
     """
     if each := getattr(ask, "each", None):
-        found: Sequence[Reply] = each(requests, most)
+        found: Sequence[ModelReply] = each(requests, most)
         return found
     return list(as_done(partial(reply, ask), requests, most=most, ordered=True))
 
 
-def reply(ask: Ask, request: Request) -> Reply:
+def reply(ask: Ask, request: Request) -> ModelReply:
     """The reply to one request, or the outage that prevented it."""
     options = request._asdict()
     try:
@@ -121,7 +121,7 @@ def reply(ask: Ask, request: Request) -> Reply:
         return error
 
 
-def require(reply: Reply) -> Completion:
+def require(reply: ModelReply) -> Completion:
     """A reply that was had. Raises the outage that prevented it."""
     if isinstance(reply, ModelUnavailable):
         raise reply

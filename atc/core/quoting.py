@@ -65,7 +65,7 @@ def quoted(value: Json, *, most: int = MOST) -> str:
     Latin letters stand in the same word.
     """
     if not isinstance(value, str):
-        text = plain(value)
+        text = format_number(value)
         return _cut(text, most, length=len(text), quote="")
     if len(value) <= 4 * most:
         return _cut(_quotable(value), most, length=len(value), quote="'")
@@ -76,7 +76,7 @@ def quoted(value: Json, *, most: int = MOST) -> str:
     return _cut(ends, most, length=len(value), quote="'")
 
 
-def named(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as it is if it is one plain ASCII word, else quoted; for lists of names, and in sentences."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name, most=_LONGEST_NAME)
 
@@ -99,7 +99,7 @@ def command(*words: str) -> str | None:
     return None if None in safe else " ".join(filter(None, safe))
 
 
-def plain(value: Json) -> str:
+def format_number(value: Json) -> str:
     """Return a number or a truth value as JSON writes it; an integer of thousands of digits in hexadecimal ones."""
     try:
         return json.dumps(value)

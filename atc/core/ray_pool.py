@@ -70,7 +70,7 @@ def connected(workers: str) -> Iterator[None]:
             ray.init(address, log_to_driver=False, configure_logging=False)
     except Exception as error:  # Ray raises plain ones, as where a node does not start in time
         raise ClusterUnavailable(
-            f"the Ray cluster {address} cannot be used: {_told(error)}"
+            f"the Ray cluster {address} cannot be used: {_summarize_error(error)}"
         ) from error
     try:
         signal.signal(signal.SIGTERM, before)  # Ray has put its own there
@@ -194,10 +194,12 @@ def _result(reference: Any) -> Any:
             ) from error
         raise error.cause from error
     except RayError as error:
-        raise _WorkerLost(f"a process of the cluster is lost ({_told(error)}); {_GOES_ON}.") from error
+        raise _WorkerLost(
+            f"a process of the cluster is lost ({_summarize_error(error)}); {_GOES_ON}."
+        ) from error
 
 
-def _told(error: Exception) -> str:
+def _summarize_error(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
@@ -243,7 +245,7 @@ def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
         try:
             ray.get(reference, timeout=_DESCRIBE_SECONDS)
         except RayError as error:
-            problem = _told(getattr(error, "cause", None) or error)
+            problem = _summarize_error(getattr(error, "cause", None) or error)
         cpus = int(node["Resources"].get("CPU", 0))
         found.append((str(node["NodeManagerHostname"]), f"{cpus} CPUs; {versions()}", problem))
     return found

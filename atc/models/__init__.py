@@ -22,7 +22,7 @@ from protocols.errors import ModelUnavailable
 from protocols.http.request import HttpRequest
 from protocols.http.transport import Transport
 from protocols.model import Ask
-from protocols.response import one_line, parse
+from protocols.response import one_line, parse_json
 from protocols.schema import listed, mapping
 from protocols.urls import split_url
 
@@ -94,7 +94,7 @@ def choose(
     return endpoint((rest if kind == "openai" else name) or None)
 
 
-def known(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
+def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     """The name, state and place of each model that can be used here, also of the `chosen` one.
 
     `folder` is where fetched models are; `(endpoint)` stands for the default model of the configured endpoint.
@@ -173,6 +173,6 @@ def _listed(url: str, key: str) -> list[dict[str, object]]:
         request = HttpRequest(method="GET", url=url)
         with closing(Transport(max_body_bytes=_LIST_BYTES, homes={origin.host})) as transport:
             answer = transport.send(request, origin, deadline=time.monotonic() + _WAIT_SECONDS)
-        return listed(mapping(parse(answer.text())).get(key), dict) if answer.succeeded else []
+        return listed(mapping(parse_json(answer.text())).get(key), dict) if answer.succeeded else []
     except ValueError:
         return []

@@ -14,7 +14,7 @@ from typing import Any
 
 from atc.core.parallel import patience
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.response import parse
+from protocols.response import parse_json
 from protocols.schema import Json, listed
 from protocols.urls import Origin, split_url
 
@@ -86,7 +86,7 @@ class Endpoint:
         import httpx2
         from openai import OpenAIError
 
-        client = self._opened()
+        client = self._open_client()
         send = client.get if body is None else partial(client.post, body=body)
         try:
             return self._parsed(self._answered(partial(send, path, cast_to=httpx2.Response)).text)
@@ -158,7 +158,7 @@ class Endpoint:
             self._client.close()
             self._client = None
 
-    def _opened(self) -> Any:
+    def _open_client(self) -> Any:
         if self._client is None:
             import httpx2
             from openai import OpenAI
@@ -223,11 +223,11 @@ class Endpoint:
             ModelUnavailable: it is no JSON object, with finite numbers and at most 200 levels.
         """
         try:
-            reply = parse(text)
+            reply = parse_json(text)
             if len(self.key) >= _SHORTEST_SECRET and self.key in (
                 plain := json.dumps(reply, ensure_ascii=False)
             ):
-                reply = parse(plain.replace(self.key, "…"))
+                reply = parse_json(plain.replace(self.key, "…"))
         except ValueError:
             reply = None
         if not isinstance(reply, dict):
@@ -260,13 +260,17 @@ def detail(error: Any) -> str:
     text = error.response.text
     key = error.request.headers.get("authorization", "").removeprefix("Bearer ")
     try:
-        body = parse(text)
+        body = parse_json(text)
     except ValueError:
-        return "an HTML page" if text.lstrip().startswith("<") else told(text, key=key) or "no text"
-    return told(body, key=key)
+        return (
+            "an HTML page"
+            if text.lstrip().startswith("<")
+            else error_text(text, key=key) or "no text"
+        )
+    return error_text(body, key=key)
 
 
-def told(body: Any, *, key: str) -> str:
+def error_text(body: Any, *, key: str) -> str:
     """The error in the body of a reply, as `detail` gives it."""
     said: Any = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(said, dict):

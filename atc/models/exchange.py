@@ -70,7 +70,10 @@ class Exchange(httpx2.BaseTransport):
         if answer.trouble:
             raise Unusable(answer.trouble, request=request)
         return httpx2.Response(
-            answer.status, headers=_plain(answer), content=answer.text().encode(), request=request
+            answer.status,
+            headers=_remaining_headers(answer),
+            content=answer.text().encode(),
+            request=request,
         )
 
     def close(self) -> None:
@@ -82,7 +85,7 @@ _OWN_HEADERS = ("host", "content-length", "connection", "transfer-encoding", "ac
 """Headers of a request that the transport sets itself."""
 
 
-def _plain(answer: Answer) -> dict[str, str]:
+def _remaining_headers(answer: Answer) -> dict[str, str]:
     """Return the headers that still hold once the body was decompressed and decoded."""
     kept = {
         name: answer.headers[name]

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from atc.models.decode.errors import Undecodable
-from atc.models.decode.grammar import judge
+from atc.models.decode.grammar import classify_text
 from protocols.errors import ModelUnavailable
 
 
@@ -56,7 +56,7 @@ def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 def _problem(grammar: str) -> str:
     """Why llguidance refuses a grammar in Lark, on one line; empty where it takes it."""
     try:
-        judge(grammar, "")
+        classify_text(grammar, "")
     except Undecodable as error:
         return " ".join(str(error).split())[:300]
     return ""

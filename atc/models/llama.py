@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from atc.core.parallel import patience
-from atc.models.wire import Reading, heard
+from atc.models.wire import Reading, collect_stream
 from protocols.errors import ModelUnavailable, OutOfTime
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")
@@ -152,7 +152,7 @@ class LlamaProcess:
             if response.headers.get_content_type() != "text/event-stream":
                 refusal: dict[str, Any] = json.loads(response.read())
                 return refusal
-            return heard(_events(response), enough=enough, reading=reading)
+            return collect_stream(_events(response), enough=enough, reading=reading)
 
     @contextmanager
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:

@@ -20,12 +20,12 @@ from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
 from atc.models.wire import (
     Reading,
-    asked,
     completion_of,
     continued,
     continues,
+    drop_empty_prefill,
     refusal,
-    sent,
+    to_api_messages,
     unfenced,
 )
 from protocols.errors import ModelUnavailable
@@ -152,8 +152,8 @@ class LocalModel:
         Raises:
             ModelUnavailable: as a call.
         """
-        messages = asked(messages)
-        body = {"messages": sent(messages, in_words), **options}
+        messages = drop_empty_prefill(messages)
+        body = {"messages": to_api_messages(messages, in_words), **options}
         with self._lock:
             started = time.perf_counter()
             process = self._loaded()

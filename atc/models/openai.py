@@ -18,15 +18,15 @@ from atc.models.dialects import (
     dialect_of,
     fits_strict,
 )
-from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, told
+from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, error_text
 from atc.models.wire import (
     OtherForm,
-    asked,
     completion_of,
     continued,
     continues,
+    drop_empty_prefill,
     is_cut_before_text,
-    sent,
+    to_api_messages,
     unfenced,
 )
 from protocols.errors import ModelUnavailable
@@ -137,17 +137,17 @@ class OpenAIModel:
             options["response_format"] = {"type": "json_schema", "json_schema": wanted}
         elif grammar is not None and self.powers.lark:
             options |= self._dialect.grammar(lark.require_taken(grammar))
-        return self._asked(messages, options, max_tokens=max_tokens)
+        return self._complete(messages, options, max_tokens=max_tokens)
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         self._endpoint.close()
 
-    def _asked(
+    def _complete(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
     ) -> Completion:
         """The endpoint's reply to a body of `options`, as far as it takes them."""
-        messages = asked(messages)
+        messages = drop_empty_prefill(messages)
         going_on = continues(messages)
         continuing = (going_on and self._dialect.continuing) or {}
         started = time.perf_counter()
@@ -163,7 +163,7 @@ class OpenAIModel:
             in_words = (
                 form["json_schema"]["schema"] if form and "response_format" not in body else None
             )
-            reply = self._accepted(body | {"messages": sent(messages, in_words)})
+            reply = self._accepted(body | {"messages": to_api_messages(messages, in_words)})
             if reply is None:
                 continue
             try:
@@ -186,7 +186,9 @@ class OpenAIModel:
             parts = (reply, *listed(reply.get("choices"), dict))
             failed = next((one for one in parts if one.get("error")), None)
             what = (
-                f"an error ({told(failed, key=self._endpoint.key)})" if failed else "an empty reply"
+                f"an error ({error_text(failed, key=self._endpoint.key)})"
+                if failed
+                else "an empty reply"
             )
             raise ModelUnavailable(
                 f"the model {self.name!r} at {self.url} answered with {what}; try again or name another model."

@@ -12,7 +12,7 @@ from atc.core.text import count
 from protocols.errors import AtcError, ModelUnavailable
 from protocols.model import Completion, Message, Powers
 
-Reply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
+ScriptedReply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
 """A text, an exception to raise, or a function of the messages that gives the text."""
 
 
@@ -29,7 +29,9 @@ class ScriptedModel:
 
     prompt_tokens = 4000
 
-    def __init__(self, *replies: Reply, name: str = "scripted", powers: Powers = Powers()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self, *replies: ScriptedReply, name: str = "scripted", powers: Powers = Powers()
+    ) -> None:  # noqa: B008 - frozen
         self.name = name
         self.powers = powers
         self.prompts: list[list[Message]] = []

@@ -35,12 +35,12 @@ def continues(messages: Sequence[Message]) -> bool:
     return bool(messages) and messages[-1].role == "assistant"
 
 
-def asked(messages: Sequence[Message]) -> Sequence[Message]:
+def drop_empty_prefill(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without a last one of the assistant that is empty: llama.cpp renders it as a turn that is over."""
     return messages[:-1] if continues(messages) and not messages[-1].content else messages
 
 
-def sent(
+def to_api_messages(
     messages: Sequence[Message], schema: Mapping[str, Any] | None = None
 ) -> list[dict[str, str]]:
     """The messages as the API has them, with the schema asked for in words if there is one."""
@@ -152,7 +152,7 @@ def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
     return found
 
 
-def heard(
+def collect_stream(
     events: Iterable[Mapping[str, Json]],
     *,
     enough: Callable[[str], bool],

@@ -17,7 +17,7 @@ from atc.core.events import (
     Event,
     ModelAsked,
     ModelReplied,
-    Noted,
+    NoteAdded,
     ProgramWritten,
     ToolsChosen,
 )
@@ -117,7 +117,7 @@ class RunView:
                 end.fault is not None and not end.findings and not end.paused
             ):
                 self.line("fault", end.fault.message, "red")
-            case Noted():
+            case NoteAdded():
                 self.line("note", event.sentence, "yellow")
             case AttemptEnded(result=end) if end.doubts:
                 self.line("doubt", " ".join(end.doubts), "yellow")
@@ -145,7 +145,9 @@ class RunView:
     def _program(self, event: ProgramWritten) -> None:
         source = event.program.source.rstrip("\n")
         if event.findings:
-            self.line("check", f"passed over a program: {_format_finding(event.findings[0])}", "yellow")
+            self.line(
+                "check", f"passed over a program: {_format_finding(event.findings[0])}", "yellow"
+            )
             return
         for finding in event.mended:
             self.line("mended", _format_finding(finding), "yellow")

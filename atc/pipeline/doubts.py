@@ -18,7 +18,7 @@ from atc.core.messages import finding
 from atc.core.types import Finding, Program
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.autofix.paging import unread_pages
-from protocols.python_source import parse, parsed
+from protocols.python_source import parse_python, parsed
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
@@ -42,7 +42,7 @@ def doubts(
     """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
     said = answer.strip()
     found = list[str]()
-    nodes = list(ast.walk(parse(program.source)))
+    nodes = list(ast.walk(parse_python(program.source)))
     given = [dict(call.arguments) for call in trace.calls]
     if says_nothing(said) and not _ALLOWED.search(task):
         found.append(
@@ -115,7 +115,7 @@ def _nowhere(program: Program, nodes: list[ast.AST], trace: Trace, said: str) ->
 # --- what a program made up: ids that neither the task nor any result gave, answers that no result can change
 
 
-def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     """Findings for literals in required arguments whose values, by the links, come from another tool.
 
     Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not

@@ -19,7 +19,9 @@ _COMBINED = ("allOf", "anyOf", "oneOf")
 _MOST_NAMED = 12
 
 
-def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> list[Message]:
+def build_program_prompt(
+    task: str, tools: Toolbox, *, budget: int, docs: Docs = "full"
+) -> list[Message]:
     """The conversation that asks for a first program (I_c of the ATC paper).
 
     A worked example from another field comes first: on a small model it matters more than anything else, and what
@@ -40,11 +42,13 @@ def opening(task: str, tools: Toolbox, *, budget: int, docs: Docs = "full") -> l
 def undescribed(tools: Iterable[Tool]) -> list[str]:
     """Aliases of the tools of which nobody knows what they return; one that is declared to write does not count."""
     return [
-        t.alias for t in tools if t.protocol.annotations.read_only is not False and not described(t)
+        t.alias
+        for t in tools
+        if t.protocol.annotations.read_only is not False and not is_described(t)
     ]
 
 
-def described(tool: Tool) -> bool:
+def is_described(tool: Tool) -> bool:
     """Whether a tool's protocol tells what a response holds, from a document or from responses that were seen."""
     protocol = tool.protocol
     if protocol.output_schema is None or protocol.evidence.level == "guessed":

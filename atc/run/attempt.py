@@ -13,11 +13,11 @@ from atc.archive.learned_schemas import observed
 from atc.core.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.core.types import Attempt, FaultKind, Finding, Program
 from atc.pipeline.attribute import attribute
-from atc.pipeline.autofix import mend
+from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import look_up_answer
 from atc.pipeline.autofix.paging import read_every_page, unread_pages
 from atc.pipeline.check import check
-from atc.pipeline.doubts import doubts, fixed_answer, made_up
+from atc.pipeline.doubts import doubts, find_invented_values, fixed_answer
 from atc.run.strategy_run import Parts, Run
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
@@ -58,7 +58,7 @@ def attempt(
         return _withdraw_if_confirmed(result, known) if insisted else result
 
     findings = () if insisted else findings
-    result = _made(
+    result = _make_attempt(
         run, program, known, blind=blind, look=look, findings=findings, mended=mended, better=better
     )
     if result.trace is not None:
@@ -70,13 +70,13 @@ def attempt(
 def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
     """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check."""
     tools = with_named(program, tools, run.parts.toolbox)
-    return _made(run, program, tools, blind=not seen_output(run.attempts), look=look)
+    return _make_attempt(run, program, tools, blind=not seen_output(run.attempts), look=look)
 
 
-def given(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
+def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
     """Run a program that a caller wrote, unless something was found, and say what is doubtful about its answer."""
     # Nobody here knows what the caller had read when it wrote this.
-    return _made(
+    return _make_attempt(
         run,
         program,
         run.tools,
@@ -96,7 +96,7 @@ def _withdraw_if_confirmed(result: Attempt, tools: Toolbox) -> Attempt:
     return replace(result, fault=attribute(result.program, held, None, tools)) if held else result
 
 
-def _made(
+def _make_attempt(
     run: Run,
     program: Program,
     tools: Toolbox,
@@ -120,13 +120,15 @@ def _made(
         if trace is not None:
             result = better(result)
         if parts.output is not None and not look:
-            result = parts.output.held(result)
+            result = parts.output.check_attempt(result)
         parts.observer(AttemptEnded(number, result))
     run.attempts.append(result)
     return result
 
 
-def _attribute_fault(result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False) -> Attempt:
+def _attribute_fault(
+    result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False
+) -> Attempt:
     """The attempt with what it failed at; one that is to show something need not answer."""
     fault = attribute(result.program, result.findings, result.trace, tools)
     if look and fault is not None and fault.kind == "no_answer":
@@ -168,10 +170,10 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
             break
         seen = observed(tools, trace.calls, exactly=True)
         found = tuple(one for one in check(mended.program, seen) if one.certain)
-        program = mend(mended.program, found, seen) if seen is not tools and found else None
+        program = autofix(mended.program, found, seen) if seen is not tools and found else None
         if program is None:
             break
-        mended = _again(run, tools, mended, program, found)
+        mended = _rerun_with(run, tools, mended, program, found)
     return mended if mended.answer is not None else result
 
 
@@ -207,11 +209,11 @@ def _replace_program(
         or any(one.certain for one in check(program, tools))
     ):
         return result
-    again = _again(run, tools, result, program, [found])
+    again = _rerun_with(run, tools, result, program, [found])
     return again if again.answer is not None else result
 
 
-def _again(
+def _rerun_with(
     run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]
 ) -> Attempt:
     """The attempt with `program` run in its place."""
@@ -260,7 +262,7 @@ def checked(
     found = findings = _find_certain(task, program, tools, look=look, blind=blind)
     better = program
     for _ in range(_MENDING_ROUNDS):
-        mended = mend(better, findings, tools) if findings else None
+        mended = autofix(better, findings, tools) if findings else None
         if mended is None:
             break
         better = mended
@@ -280,7 +282,7 @@ def _find_certain(
         if finding.certain and not (look and finding.code == "no-output")
     )
     fixed = () if found or look or not blind else fixed_answer(program, tools)
-    return (*found, *fixed, *made_up(program, task, tools))
+    return (*found, *fixed, *find_invented_values(program, task, tools))
 
 
 def insists(
@@ -327,7 +329,9 @@ def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox
         dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)])
     )
     inner = [
-        alias for alias in _inner_tools(program, named) if alias not in named and alias in everything
+        alias
+        for alias in _inner_tools(program, named)
+        if alias not in named and alias in everything
     ]
     return everything.only([*named, *inner]) if inner else named
 
@@ -351,7 +355,7 @@ def seen_output(attempts: Sequence[Attempt]) -> bool:
     return any(attempt.calls for attempt in attempts)
 
 
-def written(run: Run) -> dict[Call, ToolCall]:
+def find_writes(run: Run) -> dict[Call, ToolCall]:
     """Calls of the run's attempts that changed something, or may have, each once.
 
     From the attempts, not from the journal: when a run goes on, that one knows already what later attempts will do.

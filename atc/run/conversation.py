@@ -33,8 +33,8 @@ class Turn:
     or made a call that a person must decide about.
     """
 
-    said: str
-    told: str = ""
+    reply_text: str
+    feedback: str = ""
     tool: str = ""
     end: End | None = None
     answer: str | None = None
@@ -56,7 +56,7 @@ class Turns:
     @property
     def last(self) -> Turn:
         """The turn that stands last; one of no words where none does."""
-        return self.taken[-1] if self.taken else Turn(said="")
+        return self.taken[-1] if self.taken else Turn(reply_text="")
 
     def back_to(self, count: int) -> None:
         """Forget all but the first `count` turns."""
@@ -64,10 +64,10 @@ class Turns:
 
     def messages(self, then: str = "") -> list[Message]:
         """The prompt for the next turn; `then` is said behind what was told last."""
-        said = [turn.said for turn in self.taken]
+        said = [turn.reply_text for turn in self.taken]
         room = self.room - token_estimate(then)
         told = briefer(
-            [turn.told for turn in self.taken], beside=sum(map(token_estimate, said)), room=room
+            [turn.feedback for turn in self.taken], beside=sum(map(token_estimate, said)), room=room
         )
         sizes = [token_estimate(a) + token_estimate(b) for a, b in zip(said, told, strict=True)]
         out = 0
@@ -81,7 +81,7 @@ class Turns:
         return [*messages[:-1], _with(messages[-1], then)] if then else messages
 
 
-def opening(
+def build_opening(
     rules: str,
     example: str,
     task: str,
@@ -113,7 +113,7 @@ def opening(
     ]
 
 
-def asked(system: str, user: str) -> list[Message]:
+def build_messages(system: str, user: str) -> list[Message]:
     """A conversation that begins with these two messages."""
     return [Message("system", system), Message("user", user)]
 

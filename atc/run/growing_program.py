@@ -42,9 +42,9 @@ class Growing:
 
     def settle(self, calls: tuple[ToolCall, ...] | None = None) -> None:
         """Let the next execution make the program's calls (or these) first: the journal answers them."""
-        self.journal.settled = self.issued if calls is None else calls
+        self.journal.preanswered = self.issued if calls is None else calls
 
-    def shown(self, trace: Trace) -> str:
+    def last_output(self, trace: Trace) -> str:
         """What the last piece printed."""
         if trace.stdout.startswith(self.printed):
             return trace.stdout[len(self.printed) :]
@@ -91,7 +91,9 @@ def new_lines(
     of it, or with its beginning up to a call of a tool of `writing`. Prints that call none of `tools` do not count.
     """
     known = [
-        ast.dump(statement) for statement in _statements(before) if not _is_plain_print(statement, tools)
+        ast.dump(statement)
+        for statement in _statements(before)
+        if not _is_plain_print(statement, tools)
     ]
     body = _statements(piece)
     last = 0

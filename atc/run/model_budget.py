@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from atc.core.config import Config
-from atc.core.events import ModelAsked, ModelReplied, Noted, Observer
-from atc.core.parallel import Reply, Request, as_done, reply, require, wait_until
+from atc.core.events import ModelAsked, ModelReplied, NoteAdded, Observer
+from atc.core.parallel import ModelReply, Request, as_done, reply, require, wait_until
 from atc.core.types import Usage
 from atc.models.prices import FREE, Price
-from atc.run.resume import Past
-from atc.run.tool_search import Searching
+from atc.run.resume import ResumedRun
+from atc.run.tool_search import ToolSearch
 from atc.safety.redaction import Redactor
 from protocols.errors import OutOfTime
 from protocols.model import Ask, Completion, Message, Powers, powers
@@ -47,18 +47,18 @@ class Meter:
         config: Config,
         *,
         price: Price = FREE,
-        past: Past | None = None,
+        past: ResumedRun | None = None,
         redact: Redactor | None = None,
     ) -> None:
         self._ask = ask
         self._observer = observer
         self._config = config
         self._price = price
-        self._past = past or Past()
+        self._past = past or ResumedRun()
         self._redact = redact or Redactor()
         self._began = time.monotonic()
         self._notes: dict[str, None] = {}
-        self.searching: Searching | None = None
+        self.searching: ToolSearch | None = None
         """What the model may search for, where not all tools are shown."""
         self.usage = self._past.usage
 
@@ -87,7 +87,7 @@ class Meter:
         """Say, once a run, that something is done otherwise than the settings ask for."""
         if sentence not in self._notes:
             self._notes[sentence] = None
-            self._observer(Noted(sentence))
+            self._observer(NoteAdded(sentence))
 
     def complete(
         self,
@@ -119,7 +119,7 @@ class Meter:
                 return completion
         return self.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
-    def each(self, requests: Sequence[Request], most: int, *, purpose: str) -> list[Reply]:
+    def each(self, requests: Sequence[Request], most: int, *, purpose: str) -> list[ModelReply]:
         """Ask several requests, `most` at once, see `ask_each`; they are counted and stored in their order.
 
         Where the budget bounds requests, tokens or cost, each waits for what the one before it took.
@@ -130,8 +130,8 @@ class Meter:
         return self._replies(requests, partial(as_done, most=most, ordered=True), purpose)
 
     def _replies(
-        self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str
-    ) -> list[Reply]:
+        self, requests: Sequence[Request], each: Callable[..., Iterable[ModelReply]], purpose: str
+    ) -> list[ModelReply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
         requests = [
             request._replace(
@@ -149,7 +149,7 @@ class Meter:
         )
         new = [request for request, found in zip(requests, known, strict=True) if found is None]
         waiting = iter((map if bounded else each)(self._reply, new))
-        replies = list[Reply]()
+        replies = list[ModelReply]()
         mark = time.monotonic()
         for request, found in zip(requests, known, strict=True):
             if found is not None:
@@ -173,7 +173,7 @@ class Meter:
             replies.append(one)
         return replies
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: Request) -> ModelReply:
         """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
@@ -213,5 +213,5 @@ class _BudgetedAsk:
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
         return self._meter.complete(messages, purpose=self._purpose, **options)
 
-    def each(self, requests: Sequence[Request], most: int) -> list[Reply]:
+    def each(self, requests: Sequence[Request], most: int) -> list[ModelReply]:
         return self._meter.each(requests, most, purpose=self._purpose)

@@ -44,21 +44,21 @@ class OutputType(Generic[T]):
                 f"output_type={of!r} cannot be used: {error.message.splitlines()[0]}"
             ) from error
 
-    def asked(self, task: str) -> str:
+    def add_to_task(self, task: str) -> str:
         """The task, with the form that its answer must have."""
         return f"{task}\n\n{fill('typed', schema=dumps(self._schema))}"
 
-    def held(self, attempt: Attempt) -> Attempt:
+    def check_attempt(self, attempt: Attempt) -> Attempt:
         """The attempt, with a fault where its answer has not the type."""
         try:
             if attempt.answer is not None:
-                self.read(attempt.answer)
+                self.read_answer(attempt.answer)
         except ValidationError as error:
             message = f"the answer has not the form that the task asks for: {first_problem(error)}."
             return replace(attempt, fault=Fault(kind="no_answer", message=message))
         return attempt
 
-    def read(self, answer: str) -> T:
+    def read_answer(self, answer: str) -> T:
         """The answer as a value of the type.
 
         Raises:
@@ -77,7 +77,7 @@ class OutputType(Generic[T]):
         """The solution with its answer read."""
         known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
         output = (
-            self.read(solved.answer)
+            self.read_answer(solved.answer)
             if solved.status == "solved" and solved.answer is not None
             else None
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from atc.core.events import Called, Event, Noted, Observer, ProgramWritten
+from atc.core.events import Called, Event, NoteAdded, Observer, ProgramWritten
 from atc.core.types import Solution
 from atc.safety.redaction import Redactor
 from atc.store import RunStore
@@ -18,7 +18,7 @@ from atc.store.stored import StoredRun
 from protocols.errors import AtcError
 from protocols.toolbox import Tool
 from sandbox.journal import Journal
-from sandbox.lost_writes import Effects
+from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, ToolCall
 
 TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -80,7 +80,7 @@ class RunRecord:
             )  # OpenTelemetry is imported by those alone who collect
         except ModuleNotFoundError:
             self.observer(
-                Noted(
+                NoteAdded(
                     f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."
                 )
             )
@@ -102,7 +102,7 @@ class RunRecord:
         if self.watcher is not None:
             self.watcher(self.redact.value(event))
 
-    def journal(self, effects: Effects) -> Journal:
+    def journal(self, effects: WriteRecovery) -> Journal:
         """The run's journal, which tells of each call here."""
         return Journal(
             sink=self.sink,

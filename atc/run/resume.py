@@ -10,7 +10,7 @@ from atc.store.stored import StoredRun, used_so_far
 from protocols.model import Completion, Message
 
 
-class Past:
+class ResumedRun:
     """The replies and attempts of a run's earlier life, given back in their order.
 
     A strategy runs as it did at first: prompts that were answered get the same replies, attempts that came to an end
@@ -71,4 +71,4 @@ class Past:
 def is_unfinished(stored: StoredRun) -> bool:
     """Whether a run that goes on begins with the program that was last executed."""
     last = len(stored.attempts) - 1
-    return last >= 0 and Past(stored).attempt(last) is None
+    return last >= 0 and ResumedRun(stored).attempt(last) is None

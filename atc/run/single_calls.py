@@ -16,14 +16,14 @@ from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
 from atc.core.types import Attempt, Program
 from atc.models.decode.errors import Undecodable
-from atc.models.decode.known_ids import Reach, Scope
-from atc.models.decode.write_call import Sampling, Written
+from atc.models.decode.known_ids import IdScope, KnownIds
+from atc.models.decode.write_call import Sampling, WrittenCall
 from atc.pipeline.retrieve.model_replies import an_object
 from atc.run.attempt import executed
 from atc.run.conversation import longest_shown, room_for_turns
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
-from atc.run.tool_search import MOST_SEARCHES, Searching
+from atc.run.tool_search import MOST_SEARCHES, ToolSearch
 from protocols.model import Message
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import described_within
@@ -56,7 +56,7 @@ class Action(NamedTuple):
     arguments: Mapping[str, Json]
 
 
-class Acting(Run):
+class SingleCallRun(Run):
     """A run of calls. `standing` are those that its program makes; all that were ever made are in `attempts`.
 
     What a call wrote that does not stand any more is not undone: the run's end tells of it.
@@ -73,12 +73,12 @@ class Acting(Run):
         """The tool that the model called last before an id was known that it needs."""
 
     @property
-    def made(self) -> int:
+    def calls_made(self) -> int:
         """Calls that reached a tool, over all attempts: neither answered by the journal nor refused unsent."""
         calls = (call for attempt in self.attempts for call in attempt.calls)
         return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
-    def scope(self, tools: Toolbox) -> Scope:
+    def scope(self, tools: Toolbox) -> IdScope:
         """What a call of `tools` may refer to now."""
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
@@ -86,7 +86,7 @@ class Acting(Run):
             for call in calls
             if call.outcome == "done"
         ]
-        return Reach(tools, self.task).after(results)
+        return KnownIds(tools, self.task).after(results)
 
     def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
         """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
@@ -95,7 +95,7 @@ class Acting(Run):
             BudgetSpent: the run has made as many calls as it may.
         """
         most = longest_shown(self.parts.prompt_tokens)
-        if self.made >= (allowed := self.parts.config.max_calls):
+        if self.calls_made >= (allowed := self.parts.config.max_calls):
             raise BudgetSpent(f"max_calls = {allowed}")
         before = len(self.standing)
         actions = (*self.standing, Action(tool, arguments))
@@ -115,21 +115,21 @@ class Acting(Run):
         value = self.parts.toolbox[tool].unwrap(call.result)
         return Observation(text=abridged(value, most=most), value=value)
 
-    def give(self, text: str) -> Attempt:
+    def finish(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
         return self._executed(
             self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False
         )
 
-    def held(
+    def constrained_call(
         self,
-        write: Callable[..., Written],
+        write: Callable[..., WrittenCall],
         messages: Sequence[Message],
         tools: Toolbox,
         *,
         purpose: str = "act",
         within: Toolbox | None = None,
-    ) -> Written:
+    ) -> WrittenCall:
         """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
 
         `write` is `write_call`, perhaps with options. The call is written freely, and that noted, where a tool's schema
@@ -150,13 +150,13 @@ class Acting(Run):
             self.meter.note(f"decoding: {error}; calls are written freely.")
             return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
 
-    def replied(self, messages: Sequence[Message], purpose: str, most: int) -> str:
+    def ask_text(self, messages: Sequence[Message], purpose: str, most: int) -> str:
         """What the model says in words, in `most` tokens."""
         return self.meter.complete(
             messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most
         ).text
 
-    def described(self, tools: Toolbox, *, share: int = 1) -> str:
+    def describe_tools(self, tools: Toolbox, *, share: int = 1) -> str:
         """What a prompt tells of the tools, in one of so many shares of the room for them."""
         return described_within(
             tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
@@ -178,11 +178,11 @@ class Acting(Run):
         what the model says to the prompt `reading`. A reply has `tokens` at most.
         """
         for messages in code:
-            program = program_in_reply(self.replied(messages, purpose, tokens))
+            program = program_in_reply(self.ask_text(messages, purpose, tokens))
             found = self.extracted(program, value) if program is not None else None
             if found is not None:
                 return printed(found, most=most)
-        return printed(self.replied(reading, purpose, tokens).strip(), most=most)
+        return printed(self.ask_text(reading, purpose, tokens).strip(), most=most)
 
     def extracted(self, program: Program, data: Json) -> str | None:
         """What a program prints that reads the variable `data`; None where it fails, or prints nothing.
@@ -233,18 +233,20 @@ _ANSWER: JsonObject = {
 class Offer:
     """What a turn may call: `tools`, and among them those of `ends`: finish, back, give_up and search, by alias."""
 
-    begun: Toolbox
+    initial_tools: Toolbox
     ends: Mapping[str, str]
-    searching: Searching | None = None
+    searching: ToolSearch | None = None
 
     @property
     def tools(self) -> Toolbox:
         """What can be called now: with what was found since."""
-        found = self.searching.known.values() if self.searching is not None else ()
-        return self.begun.also(tool for tool in found if tool.alias not in self.begun)
+        found = self.searching.known_tools.values() if self.searching is not None else ()
+        return self.initial_tools.also(
+            tool for tool in found if tool.alias not in self.initial_tools
+        )
 
     @property
-    def told(self) -> str:
+    def ending_rules(self) -> str:
         """How to end, as rules of a prompt."""
         rules = [
             fill(f"act_{end}", **{end: alias})
@@ -261,7 +263,11 @@ class Offer:
 
 
 def offered(
-    tools: Toolbox, *, back: bool = False, give_up: bool = False, searching: Searching | None = None
+    tools: Toolbox,
+    *,
+    back: bool = False,
+    give_up: bool = False,
+    searching: ToolSearch | None = None,
 ) -> Offer:
     """The tools, by the aliases that they have, and the ways to end."""
     ends = {"finish": finish_tool()}
@@ -280,7 +286,7 @@ def offered(
         )
     offer = tools.also(ends.values())
     return Offer(
-        begun=offer,
+        initial_tools=offer,
         searching=searching,
         ends=dict(zip(ends, list(offer)[len(tools) :], strict=True)),
     )

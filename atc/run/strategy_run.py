@@ -15,8 +15,8 @@ from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.planned import in_turns
 from atc.run.model_budget import BudgetSpent, Meter
 from atc.run.output_type import OutputType
-from atc.run.resume import Past
-from atc.run.tool_search import Searching
+from atc.run.resume import ResumedRun
+from atc.run.tool_search import ToolSearch
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
 from protocols.model import Ask
@@ -50,7 +50,7 @@ class Parts:
     config: Config
     observer: Observer
     consent: Consent
-    past: Past
+    past: ResumedRun
     redact: Redactor
     accept_orphans: bool = False
     output: OutputType[Any] | None = None
@@ -208,7 +208,7 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
             hits = [finder.search(query, k=most).hits for query in queries]
             return [hit.tool for hit in in_turns(hits, toolbox, k=_FOUND)]
 
-        meter.searching = Searching(toolbox, kept, search, budget)
+        meter.searching = ToolSearch(toolbox, kept, search, budget)
     parts.observer(ToolsChosen(tuple(kept), len(toolbox)))
     return kept
 

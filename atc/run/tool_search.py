@@ -31,7 +31,7 @@ Search = Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass
-class Searching:
+class ToolSearch:
     """What the model of one run was told of a toolbox that is too large for its prompt.
 
     `shown` are the tools that prompts begin with, in stubs or in lines; `found` are those that its searches brought.
@@ -64,7 +64,11 @@ class Searching:
         described = set(self._described)
         for number, message in enumerate(messages[1:], start=2):
             if message.role == "user" and said[-1].role == "assistant":
-                called = [name for name in self._named(said[-1].content) if name not in described]
+                called = [
+                    name
+                    for name in self._find_called_names(said[-1].content)
+                    if name not in described
+                ]
                 described |= set(called)
                 if called:
                     text = described_within(self.toolbox.only(called), budget=self._room)[0]
@@ -109,11 +113,11 @@ class Searching:
         return fill("searches_found", stubs=text)
 
     @property
-    def known(self) -> Toolbox:
+    def known_tools(self) -> Toolbox:
         """The tools that the model was told of."""
         return self.toolbox.only(dict.fromkeys([*self.shown, *self.found]))
 
-    def _named(self, text: str) -> list[str]:
+    def _find_called_names(self, text: str) -> list[str]:
         return [
             name
             for name in dict.fromkeys(_NAME.findall(text))

@@ -10,20 +10,20 @@ from dataclasses import replace
 from functools import partial
 
 from atc.core.config import Config
-from atc.core.quoting import command, named, typed
+from atc.core.quoting import command, quote_name, typed
 from atc.core.types import Program
 from atc.safety.held_calls import HeldCalls
 from atc.safety.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside
 from atc.safety.redaction import Redactor
 from atc.safety.taint import Taint, Tainted
 from atc.safety.taint.trusted import tool_named
-from atc.store.questions import Asked
+from atc.store.questions import PastQuestion
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError, ToolError
 from protocols.protocol import McpBinding
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Declined, Paused
+from sandbox.base import CallDeclined, Paused
 from sandbox.journal import Journal
 from sandbox.limits import waiting_on_person
 from sandbox.lost_writes import sorted_json
@@ -79,7 +79,7 @@ class Consent:
         self._agreed: set[str] = set()
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
-        self._allowed = self._meant(config.allow_writes)
+        self._allowed = self._resolve_aliases(config.allow_writes)
         self._again = list[str]()
         if past is not None and (known := past.summary.identities):
             kept = {
@@ -87,20 +87,22 @@ class Consent:
                 for key in ("allow_writes", "trust")
             }
             new = {key: Counter(getattr(config, key)) - before for key, before in kept.items()}
-            self._allowed = (self._allowed & known.keys()) | self._meant(new["allow_writes"])
+            self._allowed = (self._allowed & known.keys()) | self._resolve_aliases(
+                new["allow_writes"]
+            )
             self._again = [
                 f"--{key.replace('_', '-')} {shlex.quote(one)}" for key in new for one in new[key]
             ]
         self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
-    def _meant(self, names: Collection[str]) -> frozenset[str]:
+    def _resolve_aliases(self, names: Collection[str]) -> frozenset[str]:
         """Aliases of the tools that `names` allow."""
         if "all" in names:
             return frozenset(self._tools)
         found = [tool_named(name, self._tools, setting="allow_writes") for name in names]
         return frozenset(tool.alias for tool in found if tool is not None)
 
-    def given(self, tool: Tool, arguments: JsonObject) -> None:
+    def accept_arguments(self, tool: Tool, arguments: JsonObject) -> None:
         """A person gave these arguments themselves, by original name: their values are not asked about."""
         self._taint.agree(tool, self._taint.of(tool, arguments))
 
@@ -117,7 +119,9 @@ class Consent:
         except (Paused, AtcError, ToolError):
             raise
         except Exception as error:
-            problem = f"{named(tool.alias)}: this call could not be judged ({type(error).__name__})"
+            problem = (
+                f"{quote_name(tool.alias)}: this call could not be judged ({type(error).__name__})"
+            )
             raise Paused(self._refusal(problem)) from error
 
     def _decide(self, tool: Tool, arguments: JsonObject) -> None:
@@ -138,7 +142,7 @@ class Consent:
 
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]
-    ) -> list[Asked]:
+    ) -> list[PastQuestion]:
         """Return what holds a call, whatever is allowed.
 
         A call that was left open, and that nobody declined, goes through a gateway whose consent names its tool: that
@@ -165,7 +169,7 @@ class Consent:
         self._agreed.discard(exactly)
         return known
 
-    def _ask(self, question: Question, *, held: Sequence[Asked], unallowed: bool) -> None:
+    def _ask(self, question: Question, *, held: Sequence[PastQuestion], unallowed: bool) -> None:
         """Let the call through where a person agrees to it now.
 
         Raises:
@@ -189,24 +193,26 @@ class Consent:
             return
         if decision is False:
             self._held.decline(tool, listed)
-            raise Declined(
+            raise CallDeclined(
                 self._refusal(
-                    f"{named(tool.alias)}: a person said no to this call, so it is declined"
+                    f"{quote_name(tool.alias)}: a person said no to this call, so it is declined"
                 )
             )
         raise self._stop_undecided(
             question, held, unallowed=unallowed
         )  # whatever else came is no decision
 
-    def _stop_undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
+    def _stop_undecided(
+        self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool
+    ) -> Paused:
         """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
-        tool = named(question.tool.alias)
+        tool = quote_name(question.tool.alias)
         if question.declined:
             told = self._refusal(
                 f"{tool}: a person has declined this call{_where(held, 'declined')}"
             )
             here = any((one.run, one.state) == (self._held.run, "declined") for one in held)
-            return Declined(told) if here else Paused(told)
+            return CallDeclined(told) if here else Paused(told)
         if held and not self._agent:
             return Paused(
                 self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}")
@@ -261,9 +267,9 @@ class Consent:
         again = self._resume or "the same command again"
         return f"{told}; nothing was sent, and no option sends it. To decide anew, run this on a terminal: {again}"
 
-    def _message(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> str:
+    def _message(self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool) -> str:
         """Return what was not sent and why, and the command that allows it."""
-        tool = named(question.tool.alias)
+        tool = quote_name(question.tool.alias)
         tainted = question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
         problems += [f"{tool}: {one}" for one in tainted[:_MOST_NAMED]]
@@ -308,7 +314,7 @@ class Consent:
 
 def _hint(question: Question, *, unallowed: bool) -> str:
     """Return what else lets a call through besides the options that are told of."""
-    tool = named(question.tool.alias)
+    tool = quote_name(question.tool.alias)
     binding = question.tool.protocol.binding
     only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
     hint = (
@@ -319,14 +325,14 @@ def _hint(question: Question, *, unallowed: bool) -> str:
     if (
         unallowed
         and isinstance(binding, McpBinding)
-        and (server := named(binding.server)) == binding.server
+        and (server := quote_name(binding.server)) == binding.server
     ):
         hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
         hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
     return hint
 
 
-def _where(held: Sequence[Asked], state: str) -> str:
+def _where(held: Sequence[PastQuestion], state: str) -> str:
     """` in run RUN`, the latest one that is still there."""
     run = next((one.run for one in held if one.state == state and one.run), "")
     return f" in run {run}" if run else ""

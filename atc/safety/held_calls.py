@@ -7,14 +7,14 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
-from atc.store.questions import Asked, HeldDigests, Questions
+from atc.store.questions import HeldDigests, PastQuestion, Questions
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 
 
 def held_now(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
     """Return what says of a call whether only a person may let it through, as it is now; for another process, too."""
-    return partial(_is_held, tuple(store.held() for store in stores))
+    return partial(_is_held, tuple(store.load_held() for store in stores))
 
 
 def _is_held(held: Sequence[HeldDigests], tool: Tool, arguments: JsonObject) -> bool:
@@ -51,15 +51,15 @@ class HeldCalls:
         """Another program begins: what was held by nobody before may be held by now."""
         self._some = None
 
-    def about(self, tool: Tool, arguments: JsonObject) -> list[Asked]:
+    def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
         """What holds this call, whatever the settings say: nothing, or what was asked in this run and in others."""
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]
 
-    def about_read(self, tool: Tool, arguments: JsonObject) -> list[Asked]:
+    def about_read(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
         """The same of a call that counts as a read, which costs nothing where nothing was held at the beginning."""
         if self._some is None:
-            self._some = any(store.held().digests for store in self._stores)
+            self._some = any(store.load_held().digests for store in self._stores)
         return self.about(tool, arguments) if self._some else []
 
     def ask(self, tool: Tool, listed: Sequence[JsonObject], *, exactly: str) -> str:

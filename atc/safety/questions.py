@@ -16,8 +16,8 @@ from atc.core.quoting import escape_hidden, quoted, shell_word
 from atc.safety.redaction import Redactor
 from atc.safety.taint import Tainted
 from atc.safety.taint.sensitive import Leaf, sensitive_leaves
-from atc.safety.taint.values import host_of, same
-from protocols.protocol import HttpBinding, spelled
+from atc.safety.taint.values import parse_url_host, same
+from protocols.protocol import HttpBinding, format_binding
 from protocols.schema import Json, JsonObject
 from protocols.settings import McpServer
 from protocols.toolbox import Tool
@@ -95,7 +95,7 @@ class _Call:
             else ""
         )
         lines = [f"{number}tool {quoted(tool.protocol.name, most=_LONGEST_NAME)}{source}{called}"]
-        if how := spelled(tool.protocol.binding):
+        if how := format_binding(tool.protocol.binding):
             lines.append(f"which is {quoted(how, most=_LONGEST_PLACE)}")
         for value in self.deciding:
             lines += [value.line, *([f"    {value.note}"] if value.note else [])]
@@ -113,7 +113,7 @@ def question_text(question: Question) -> str:
     a secret is not, or it could hide what the answer is about.
     """
     questions = (question, *question.others)
-    calls = [_read(question) for question in questions]
+    calls = [_split_values(question) for question in questions]
     numbers = [""] if len(calls) == 1 else [f"{number}: " for number in range(1, len(calls) + 1)]
     blocks = [_block(call.lines(number)) for call, number in zip(calls, numbers, strict=True)]
     told = "\n\n".join([_head(questions), *blocks])
@@ -138,7 +138,7 @@ def most_beside(question: Question) -> int:
 
 
 def _values(question: Question) -> int:
-    call = _read(question)
+    call = _split_values(question)
     return len(call.deciding) + len(call.others)
 
 
@@ -186,7 +186,7 @@ def _block(lines: Iterable[str]) -> str:
     return "\n".join(f"{_INDENT}{line}" for line in lines)
 
 
-def _read(question: Question) -> _Call:
+def _split_values(question: Question) -> _Call:
     """Return the call with the values that decide, and the others.
 
     Those that are not clean decide; else the sensitive ones; else what the call is about, as far as one can tell.
@@ -243,6 +243,8 @@ def _key_places(question: Question, leaves: Iterable[Path]) -> list[Path]:
 
 def _note(leaf: Leaf) -> str:
     """Return where a value leads to, and where one that is not clean came from."""
-    host = host_of(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
+    host = (
+        parse_url_host(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
+    )
     leads = [f"it leads to {quoted(host)}"] if host else []
     return "; ".join(leads + ([leaf.origin] if isinstance(leaf, Tainted) else []))

@@ -16,14 +16,14 @@ from typing import Any
 
 from atc.core.config import Config
 from protocols.private_files import keep_private, write_whole
-from protocols.protocol import spelled
+from protocols.protocol import format_binding
 from protocols.toolbox import Tool, Toolbox
 
 KEYS = ("allow_writes", "trust")
 """Settings that agree to something by the name of a tool."""
 
 
-def settled(
+def drop_reassigned_consent(
     config: Config, standing: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
 ) -> Config:
     """Return `config` without what the `standing` settings agree to by a name that another tool has taken since.
@@ -33,7 +33,7 @@ def settled(
     Raises:
         NotPrivate, CannotWrite: the file is another user's, or cannot be written.
     """
-    known = _read(book)
+    known = _read_book(book)
     before = json.dumps(known)
     changes: dict[str, Any] = {}
     for key in KEYS:
@@ -47,14 +47,14 @@ def settled(
             ):
                 kept.append(entry)
             else:
-                say(_told(key, entry, tool, book))
+                say(_explain_reassigned(key, entry, tool, book))
         changes[key] = tuple(kept)
     if json.dumps(known) != before:
         write_whole(book, json.dumps(known, indent=1) + "\n")
     return replace(config, **changes)
 
 
-def _read(book: Path) -> dict[str, str]:
+def _read_book(book: Path) -> dict[str, str]:
     """Return what the file remembers; nothing if there is none, or it is damaged."""
     keep_private(book)
     with suppress(OSError, ValueError):
@@ -73,12 +73,12 @@ def _tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
     """Return the one tool that a setting names; None if it names none or several, which is told of elsewhere."""
     if entry == "all" or entry.startswith("value="):
         return None
-    found: Sequence[Tool] = toolbox.meant(_name(key, entry))
+    found: Sequence[Tool] = toolbox.find_all(_name(key, entry))
     return found[0] if len(found) == 1 else None
 
 
-def _told(key: str, entry: str, tool: Tool, book: Path) -> str:
-    now = f"{tool.qualified}, {spelled(tool.protocol.binding).partition('?')[0]}"
+def _explain_reassigned(key: str, entry: str, tool: Tool, book: Path) -> str:
+    now = f"{tool.qualified}, {format_binding(tool.protocol.binding).partition('?')[0]}"
     return (
         f"{key} {entry!r} of your settings was given for another tool than the one that has this name now ({now!r}), so"
         f" it does not hold for this one. To allow this one, give --{key.replace('_', '-')} on the command line; to let"

@@ -24,7 +24,7 @@ def find_write_in_doubt(
     def same(given: JsonObject) -> bool:
         return canonical(tool.alias, {**defaults, **tool.original(given)}) == wanted
 
-    for run, calls in store.in_doubt(tool.alias).items():
+    for run, calls in store.find_unconfirmed_writes(tool.alias).items():
         if not any(map(same, calls)):
             continue
         stored = store.load(run)

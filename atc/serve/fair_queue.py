@@ -18,7 +18,7 @@ class TooMany(AtcError):
     """A client that has too many requests waiting."""
 
 
-class Turns:
+class FairQueue:
     """Places that clients share, so that one which floods does not starve the others. Of one event loop.
 
     A client waits for one of its own places first: of one that floods, few requests stand in the others' way. A request
@@ -37,7 +37,7 @@ class Turns:
         self._own: dict[str, _ClientPlaces] = {}
         self._requests: Counter[str] = Counter()  # at work, or waiting
 
-    async def take(self, client: str) -> Place:
+    async def take(self, client: str) -> QueuePlace:
         """Wait for a place; closing it ends its use.
 
         Raises:
@@ -50,7 +50,7 @@ class Turns:
             )
         self._requests[client] += 1
         own = self._own.setdefault(client, _ClientPlaces(self._each, self._begun_each))
-        place = Place(
+        place = QueuePlace(
             [own.begun, self._begun], [own.places, self._places], lambda: self._leave(client)
         )
         try:
@@ -74,7 +74,7 @@ class _ClientPlaces:
         self.begun = asyncio.Semaphore(begun_each)
 
 
-class Place:
+class QueuePlace:
     """The place of one request among those at work."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Place:
         await self._work()
 
     @contextmanager
-    def left(self) -> Iterator[None]:
+    def vacate(self) -> Iterator[None]:
         """Free the place within the block, and wait for one at its end; for a thread that is not the event loop's."""
         self._loop.call_soon_threadsafe(self._at_work.close)
         try:

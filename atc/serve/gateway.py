@@ -26,7 +26,7 @@ from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.large_results import Results
 from atc.serve.replies import (
-    Reply,
+    GatewayReply,
     answer_of,
     call_line,
     is_declined,
@@ -48,7 +48,7 @@ from atc.store.stored import RunTaken
 from atc.strategies.provided import NoModel, certain_findings
 from protocols.documentation import docs_page
 from protocols.protocol import ProgramBinding, dump
-from protocols.render import described_within, one_line, stubs, token_estimate
+from protocols.render import described_within, signature_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
@@ -166,7 +166,9 @@ class Gateway:
         more = f" and {len(counts) - 8} more sources" if len(counts) > 8 else ""
         return f"{len(tools)} tools: {sources}{more}. Search, then describe, then run."
 
-    def search_tools(self, query: str, limit: int = _SEARCHED, **asking: Unpack[Asking]) -> Reply:
+    def search_tools(
+        self, query: str, limit: int = _SEARCHED, **asking: Unpack[Asking]
+    ) -> GatewayReply:
         """Find API functions by what they do or by name.
 
         Best first, with those that yield the ids they need; a line each.
@@ -178,7 +180,7 @@ class Gateway:
         with self._search_lock:
             found = self._finder().search(query, k=limit)
         toolbox = self._agent_of(asking.get("client", "")).toolbox
-        lines = [one_line(toolbox[hit.tool]) for hit in found.hits]
+        lines = [signature_line(toolbox[hit.tool]) for hit in found.hits]
         return {"tools": lines, "of": len(toolbox) - len(self._own)}
 
     def _finder(self) -> Retriever:
@@ -208,7 +210,7 @@ class Gateway:
             notes.append(f"# Not shown for want of room: {', '.join(left)}. Ask for fewer at once.")
         return "\n\n".join([text, *notes])
 
-    def check_program(self, source: str, **asking: Unpack[Asking]) -> Reply:
+    def check_program(self, source: str, **asking: Unpack[Asking]) -> GatewayReply:
         """Check a program without running it.
 
         read_only = True
@@ -217,7 +219,7 @@ class Gateway:
         found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
         return {"ok": not found, "findings": [told_finding(finding, program) for finding in found]}
 
-    def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> Reply:
+    def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> GatewayReply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
         with its evidence. continues: run of an earlier reply, whose calls are not repeated.
         """
@@ -230,14 +232,14 @@ class Gateway:
             )
         return self._reply(done, client)
 
-    def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
+    def resume_run(self, run: str, **sent: Unpack[Sent]) -> GatewayReply:
         """Go on with a paused run after a person has allowed its write."""
         client = sent.get("client") or ""
         return self._reply(self._resume(client, run, self._gated_options(**sent)), client)
 
     def call(
         self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
-    ) -> Reply:
+    ) -> GatewayReply:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
         The reply has the full response under `result`, or what went wrong under `error`. The same call of the same
@@ -275,7 +277,7 @@ class Gateway:
                 return asked.run
         return None
 
-    def stored(self, handle: str) -> Reply:
+    def stored(self, handle: str) -> GatewayReply:
         """A run with its programs, calls and faults; secrets are placeholders."""
         run = self._agent.store.load(self._run_of(handle))
         redact = redactor(run)
@@ -284,7 +286,7 @@ class Gateway:
         ]
         return {"status": run.summary.status, "attempts": attempts}
 
-    def protocol(self, name: str, client: str = "") -> Reply:
+    def protocol(self, name: str, client: str = "") -> GatewayReply:
         """Return the protocol of a tool as a client's programs know it.
 
         Raises:
@@ -364,7 +366,7 @@ class Gateway:
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
 
-    def _called(self, solution: Solution) -> Reply:
+    def _called(self, solution: Solution) -> GatewayReply:
         """What the caller of one tool is told."""
         last = self._covered(solution).attempts[-1]
         status = "declined" if is_declined(solution) else solution.status
@@ -392,7 +394,7 @@ class Gateway:
             return reply | {"error": problem, "response": call.result}
         return reply | {"result": call.result}
 
-    def _reply(self, solution: Solution, client: str) -> Reply:
+    def _reply(self, solution: Solution, client: str) -> GatewayReply:
         """What the client's model is told of a run. Secrets are placeholders."""
         solution = self._covered(solution)
         last = solution.attempts[-1]
@@ -402,7 +404,7 @@ class Gateway:
             "run": self.handle_of(solution.run or ""),
         }
         if last.answer is not None:
-            reply["answer"] = self._results.shown(answer_of(last), client)
+            reply["answer"] = self._results.shorten(answer_of(last), client)
         if calls := last.calls:
             more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
             reply["calls"] = [*map(call_line, calls[:_CALLS_SHOWN]), *more]
@@ -424,7 +426,7 @@ class Gateway:
         elif last.fault is not None:
             reply["fault"] = told_fault(last.fault)
         if last.answer is None and printed:
-            reply["printed"] = self._results.shown(printed, client)
+            reply["printed"] = self._results.shorten(printed, client)
         if solution.unknown:
             reply["unknown_writes"] = [call_line(call) for call in solution.unknown]
         if solution.orphans:

@@ -32,7 +32,7 @@ class Results:
         ] = {}  # handle → client and value as JSON, the oldest first
         self._characters = Counter[str]()  # of each client
 
-    def shown(self, value: Json, client: str) -> Json:
+    def shorten(self, value: Json, client: str) -> Json:
         """Return a value of a client's program as it is, or a handle with its size, its shape and a sample."""
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:

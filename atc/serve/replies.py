@@ -7,10 +7,10 @@ from typing import TypeAlias
 from atc.core.messages import invocation
 from atc.core.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.schema import Json, shape
-from sandbox.base import Declined
+from sandbox.base import CallDeclined
 from sandbox.trace import ToolCall
 
-Reply: TypeAlias = dict[str, Json]
+GatewayReply: TypeAlias = dict[str, Json]
 
 
 def answer_of(attempt: Attempt) -> Json:
@@ -28,7 +28,7 @@ def call_line(call: ToolCall) -> str:
     return f"line {call.line}: {within}{invocation(call, most=80)} → {came[:300]} · {took}"
 
 
-def told_finding(finding: Finding, program: Program) -> Reply:
+def told_finding(finding: Finding, program: Program) -> GatewayReply:
     """Return a finding with the line of the program that it is about."""
     found: dict[str, Json] = {
         "line": finding.line,
@@ -40,7 +40,7 @@ def told_finding(finding: Finding, program: Program) -> Reply:
     return found
 
 
-def told_fault(fault: Fault) -> Reply:
+def told_fault(fault: Fault) -> GatewayReply:
     """Return a fault with the call that is blamed and the evidence."""
     more = {
         "line": fault.line,
@@ -55,7 +55,7 @@ def is_declined(solution: Solution) -> bool:
     """Whether the run stopped because a person said no."""
     last = solution.attempts[-1]
     failure = last.trace.failure if last.trace is not None else None
-    return last.paused and failure is not None and failure.type == Declined.__name__
+    return last.paused and failure is not None and failure.type == CallDeclined.__name__
 
 
 def next_step(solution: Solution, handle: str) -> str:

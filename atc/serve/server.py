@@ -23,9 +23,9 @@ from mcp.shared.exceptions import MCPError
 from atc.core.events import Called, Event
 from atc.core.version import __version__
 from atc.serve.asking import Consent, Context, State
-from atc.serve.fair_queue import Place, Shares, Turns
+from atc.serve.fair_queue import FairQueue, QueuePlace, Shares
 from atc.serve.gateway import Gateway
-from atc.serve.replies import Reply
+from atc.serve.replies import GatewayReply
 from atc.serve.requests import BadRequest
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
@@ -95,14 +95,14 @@ class Requests:
         limits = gateway.limits
         self._waits = gateway.waits
         self._most_questions = limits.questions_each
-        self._programs = Turns(
+        self._programs = FairQueue(
             limits.programs,
             each=limits.programs_each,
             waiting=limits.waiting_each,
             parked=limits.questions,
             parked_each=limits.questions_each,
         )
-        self._quick = Turns(_QUICK_REQUESTS, each=_QUICK_EACH, waiting=limits.waiting_each)
+        self._quick = FairQueue(_QUICK_REQUESTS, each=_QUICK_EACH, waiting=limits.waiting_each)
         self._questions: Shares[Consent] = Shares(
             lambda consent: consent.give_way(), each=limits.questions_each, most=limits.questions
         )
@@ -114,7 +114,7 @@ class Requests:
         place = await self._quick.take(client_of(ctx))
         return await self._in_thread(place, work)
 
-    async def _in_thread(self, place: Place, work: Callable[[], T]) -> T:
+    async def _in_thread(self, place: QueuePlace, work: Callable[[], T]) -> T:
         """The place is free again when the thread has ended, which may be after the request was cancelled."""
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())
@@ -127,8 +127,8 @@ class Requests:
         self,
         ctx: Context,
         params: Request,
-        run: Callable[..., Reply],
-        told: Callable[[Reply], Done],
+        run: Callable[..., GatewayReply],
+        to_result: Callable[[GatewayReply], Done],
     ) -> Done | types.InputRequiredResult:
         """What is `told` of the reply of `run`, a method of the gateway that runs a program; or a question to a person.
 
@@ -146,7 +146,7 @@ class Requests:
         client = client_of(ctx)
         stop = threading.Event()
 
-        def work() -> Reply:
+        def work() -> GatewayReply:
             with cancelled_by(stop):
                 return run(observer=progress, **how)
 
@@ -164,12 +164,14 @@ class Requests:
             return consent.required(str(reply["run"]))
         if reply["status"] in ("paused", "declined"):
             self._waits(str(reply["run"]).rpartition(".")[0])
-        return told(reply)
+        return to_result(reply)
 
     @contextmanager
-    def _waiting_for_person(self, client: str, place: Place, consent: Consent) -> Iterator[None]:
+    def _waiting_for_person(
+        self, client: str, place: QueuePlace, consent: Consent
+    ) -> Iterator[None]:
         """Within the block a person is asked: the program keeps no place, and its question is one of its client's."""
-        with place.left():
+        with place.vacate():
             self._questions.use(client, consent)
             try:
                 yield
@@ -196,7 +198,8 @@ class _Service:
     ) -> types.ListToolsResult:
         """The gateway's own tools; few API tools are described in `run_program`'s description."""
         tools = [
-            _describe_tool(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()
+            _describe_tool(replace(tool.protocol, output_schema=None))
+            for tool in self.tools.values()
         ]
         running = next(tool for tool in tools if tool.name == "run_program")
         overview = await self._requests.answer(ctx, partial(self._gateway.overview, client_of(ctx)))
@@ -221,7 +224,7 @@ class _Service:
             ):  # the same program goes on, whatever the run has done since
                 given["continues" if "source" in given else "run"] = State.of(params).run
             work = partial(getattr(self._gateway, params.name), **given)
-            return await self._requests.run(ctx, params, work, _told)
+            return await self._requests.run(ctx, params, work, _run_result)
         except (AtcError, BadArguments) as error:
             return result({"error": str(error)}, failed=True)
 
@@ -289,8 +292,8 @@ class _Progress:
         self._count += 1
         if self._telling is None or self._telling.done():
             text = f"{event.call.tool}: {event.call.outcome}"
-            told = self._session.report_progress(float(self._count), None, text)
-            self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
+            response_result = self._session.report_progress(float(self._count), None, text)
+            self._telling = asyncio.run_coroutine_threadsafe(response_result, self._loop)
 
 
 def client_of(ctx: Context) -> str:
@@ -305,7 +308,7 @@ def _describe_tool(protocol: ToolProtocol) -> types.Tool:
     return types.Tool.model_validate(mcp_tool(protocol))
 
 
-def _told(reply: Reply) -> Done:
+def _run_result(reply: GatewayReply) -> Done:
     return result(reply, failed=reply["status"] == "failed")
 
 
@@ -343,7 +346,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         except AtcError as error:
             return result({"error": str(error)}, failed=True)
 
-    def told(client: str, name: str, reply: Reply) -> Done:
+    def told(client: str, name: str, reply: GatewayReply) -> Done:
         """The response as text and, as its schema has it, as a structured result."""
         if "result" not in reply:
             return result(reply, failed=True)

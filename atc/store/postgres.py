@@ -185,7 +185,7 @@ class PostgresStore(RunStore):
                 if row is None:
                     raise RunRefused(f"run {run} has been deleted while this process worked on it.")
                 raise RunRefused(
-                    f"run {run} was taken over by {_shown(row['owner'])}, since nothing had been heard of this process"
+                    f"run {run} was taken over by {_format_owner(row['owner'])}, since nothing had been heard of this process"
                     f" for {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
                     f" 'atc runs show {run}' shows how it goes on."
                 )
@@ -203,7 +203,7 @@ class PostgresStore(RunStore):
         holder = None if row is None else _holder(row["owner"])
         if row is None or not row["living"] or (holder is not None and holder.life() == "ended"):
             return None
-        return _shown(row["owner"])
+        return _format_owner(row["owner"])
 
     def _now(self, db: Database) -> float:
         row = db.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now").fetchone()
@@ -283,7 +283,7 @@ def _holder(owner: str) -> Holder | None:
     return None
 
 
-def _shown(owner: str) -> str:
+def _format_owner(owner: str) -> str:
     """Return the process that a lease names, as a message names it."""
     return str(_holder(owner) or owner)
 

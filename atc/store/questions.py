@@ -47,7 +47,7 @@ Transaction: TypeAlias = Callable[..., AbstractContextManager[Database]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PastQuestion:
     """What became of one question about a call, in one run. `run` is empty where that was deleted, or there was none.
 
     `client` is the gateway's client whose program it was, `question` the id of the question that is open.
@@ -66,13 +66,13 @@ class Questions:
         self._transaction = transaction
         self._key = key
 
-    def held(self) -> HeldDigests:
+    def load_held(self) -> HeldDigests:
         """Return all calls that are held now."""
         with self._transaction(writing=False) as db:
             rows = db.execute(f"SELECT DISTINCT digest FROM questions WHERE {_HELD}").fetchall()  # noqa: S608 - a constant
         return HeldDigests(self._key() if rows else b"", frozenset(row["digest"] for row in rows))
 
-    def about(self, tool: Tool, arguments: JsonObject) -> list[Asked]:
+    def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
         """What was asked about this call; `arguments` by original name."""
         digests = _digests(self._key(), tool, arguments, loose=True)
         marks = ", ".join("?" for _ in digests)
@@ -82,7 +82,7 @@ class Questions:
         with self._transaction(writing=False) as db:
             rows = db.execute(f"{query} ORDER BY run DESC", digests).fetchall()
         return [
-            Asked(**{name: row[name] for name in ("run", "client", "question", "state")})
+            PastQuestion(**{name: row[name] for name in ("run", "client", "question", "state")})
             for row in rows
         ]
 

@@ -17,7 +17,7 @@ from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote
 
 from protocols.errors import AtcError
-from protocols.http.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool
@@ -62,7 +62,7 @@ def _known_by(tool: Tool, arguments: JsonObject) -> str:
 def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
     """Return what is known of a call over HTTP."""
     try:
-        request = Plan(tool.protocol, binding).build(arguments)
+        request = RequestBuilder(tool.protocol, binding).build(arguments)
     except AtcError:  # it cannot be sent
         return canonical(
             f"{binding.method} {binding.url}",

@@ -25,8 +25,8 @@ from atc.store.stored import (
     StoredRun,
     UnknownRun,
     as_json,
+    escape_surrogates,
     from_json,
-    plain,
     used_so_far,
 )
 from protocols.naming import closest
@@ -138,7 +138,9 @@ class RunStore(ABC):
     def create(self, task: str, **about: Any) -> str:
         """Record a run that begins now, in this process, and give its id. `about` are fields of `RunSummary`."""
         now = time.time()
-        document = as_json(RunSummary, RunSummary(task=plain(task), created=now, **about))
+        document = as_json(
+            RunSummary, RunSummary(task=escape_surrogates(task), created=now, **about)
+        )
         added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
         with self._transaction() as db:
             name = _new_id(now)
@@ -184,10 +186,10 @@ class RunStore(ABC):
             and solution.answer is None
         ):
             error = f"the run's budget was spent: {solution.limit}"
-        told = error and plain(error)
+        told = error and escape_surrogates(error)
         changes: dict[str, Any] = {"ended": time.time(), "status": status or "error", "error": told}
         if solution is not None:
-            answer = solution.answer and plain(solution.answer)
+            answer = solution.answer and escape_surrogates(solution.answer)
             changes |= {
                 "status": status or solution.status,
                 "answer": answer,
@@ -217,7 +219,7 @@ class RunStore(ABC):
         """What persons were asked about."""
         return Questions(self._transaction, cache(self.key))
 
-    def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
+    def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
 
         Those are calls without an outcome, and all of a run that was interrupted or waits for an answer to a client's
@@ -393,7 +395,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             db.execute(_EXCHANGE, (run, as_json(Exchange, asked), run))
         case events.ModelReplied():
             last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
-            heard = replace(event.completion, text=plain(event.completion.text))
+            heard = replace(event.completion, text=escape_surrogates(event.completion.text))
             text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
             db.execute(
                 "UPDATE exchanges SET document = ? WHERE run = ? AND number = ?",
@@ -419,7 +421,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
         case events.AttemptEnded():
             trace = event.result.trace and replace(event.result.trace, calls=())  # each was told of
             _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
-        case events.Noted(sentence=sentence):
+        case events.NoteAdded(sentence=sentence):
             said = read_run(db, run).notes
             change_run(
                 db, run, notes=tuple(dict.fromkeys((*said, sentence)))
@@ -434,5 +436,5 @@ def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> lis
 
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
-    written = replace(attempt, program=Program(plain(attempt.program.source)))
+    written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
     db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))

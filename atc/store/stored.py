@@ -110,7 +110,7 @@ def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
     return Usage.of(*(exchange.reply for exchange in exchanges if exchange.reply is not None))
 
 
-def plain(text: str) -> str:
+def escape_surrogates(text: str) -> str:
     """`text` with a lone surrogate (bytes of argv that are not UTF-8) as its escape, so that it can be shown."""
     return text.encode("utf-8", "backslashreplace").decode()
 

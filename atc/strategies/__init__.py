@@ -1,5 +1,5 @@
 """Ways to solve a task, one file each, one function of the same shape; `table.py` has them by name."""
 
-from atc.strategies.registry import STRATEGIES, UnknownStrategy, read, strategy
+from atc.strategies.registry import STRATEGIES, UnknownStrategy, parse_spec, strategy
 
-__all__ = ["STRATEGIES", "UnknownStrategy", "read", "strategy"]
+__all__ = ["STRATEGIES", "UnknownStrategy", "parse_spec", "strategy"]

@@ -23,11 +23,11 @@ from atc.core.prompts import fill
 from atc.core.types import Attempt, Solution
 from atc.pipeline.retrieve import anytool
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.hierarchy import spelled
+from atc.pipeline.retrieve.hierarchy import resolve_name
 from atc.pipeline.retrieve.model_replies import a_text, an_object, json_object, one_text
-from atc.run.conversation import Turn, Turns, asked
+from atc.run.conversation import Turn, Turns, build_messages
 from atc.run.model_budget import BudgetSpent
-from atc.run.single_calls import Acting, Action, offered
+from atc.run.single_calls import Action, SingleCallRun, offered
 from atc.run.strategy_run import Parts
 from atc.strategies import dfsdt, react
 from protocols.model import Ask
@@ -68,7 +68,7 @@ class _FailedRound(NamedTuple):
     functions: tuple[str, ...] = ()
 
 
-class _AnyTool(Acting):
+class _AnyTool(SingleCallRun):
     """One run. `given` are the tools that the solver had so far, `turns` its history.
 
     `best` is its last answer, with the calls under it.
@@ -108,7 +108,7 @@ class _AnyTool(Acting):
             return
         attempt, self.standing = self.best
         if self.attempts[-1] is not attempt:
-            self.give(attempt.answer or "")
+            self.finish(attempt.answer or "")
             self._replace_doubts(*attempt.doubts)
         self.answer = self.attempts[-1].answer
 
@@ -122,7 +122,7 @@ class _AnyTool(Acting):
         offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
         budget = self.parts.prompt_tokens
         docs = self.parts.config.docs
-        opening = react.opening(self.task, tools, offer, budget=budget, docs=docs)
+        opening = react.build_react_opening(self.task, tools, offer, budget=budget, docs=docs)
         if failed is not None:
             again = fill("anytool_again", reason=failed.reason)
             opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
@@ -132,25 +132,27 @@ class _AnyTool(Acting):
         last = turns.last
         self.turns = [turn for turn in turns.taken if turn.end is None]
         if last.answer is not None:
-            return self._judged(last.answer)
+            return self._judge_answer(last.answer)
         if limit is not None:
             return _FailedRound(f"No answer was found within {limit}.")
         if last.end == "paused":
             return None
         reason = clipped(last.reason or react.NO_ANSWER, _LONGEST_REASON)
-        named = [spelled(name.removesuffix("()"), self.search.pool) for name in last.functions]
-        return _FailedRound(reason, tuple(dict.fromkeys(name for name in named if name is not None)))
+        named = [resolve_name(name.removesuffix("()"), self.search.pool) for name in last.functions]
+        return _FailedRound(
+            reason, tuple(dict.fromkeys(name for name in named if name is not None))
+        )
 
-    def _judged(self, text: str) -> _FailedRound | None:
+    def _judge_answer(self, text: str) -> _FailedRound | None:
         """What the judge holds of an answer: None, or why it is rejected."""
-        attempt = self.give(text)
+        attempt = self.finish(text)
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
             return None if self.paused else _FailedRound(clipped(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
-        calls = told(attempt.trace.calls, self.parts.toolbox)
+        calls = format_calls(attempt.trace.calls, self.parts.toolbox)
         warmth = self.parts.config.temperature
-        word, why = judged(
+        word, why = judge_answer(
             self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth
         )
         if word != "Unsolved":  # of an unsure one there is nothing to mend it by
@@ -214,7 +216,7 @@ _MOST_CALLS = 12
 """Calls that a judge is shown: the last ones, from which an answer is made."""
 
 
-def judged(
+def judge_answer(
     ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7
 ) -> tuple[Word, str]:
     """Whether an answer settles its task, as a model sees it (§3.2, §5.1), and why; `calls` tells what it rests on.
@@ -232,14 +234,14 @@ def judged(
         calls=calls or "(none)",
         answer=clipped(answer.strip(), _LONGEST_ANSWER),
     )
-    messages = asked(fill("judge"), said)
+    messages = build_messages(fill("judge"), said)
     words: list[Word] = []
     reasons: dict[Word, str] = {}
     for seed in range(_VOTES):
         reply = ask(
             messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS
         )
-        word, reason = read(reply.text)
+        word, reason = read_vote(reply.text)
         words.append(word)
         reasons[word] = reasons.get(word) or reason
         if 2 * words.count(word) > _VOTES:
@@ -247,7 +249,7 @@ def judged(
     return "Unsure", reasons.get("Unsure") or "the votes differ"
 
 
-def read(text: str) -> tuple[Word, str]:
+def read_vote(text: str) -> tuple[Word, str]:
     """The vote of a reply, and its reason; one that cannot be read is unsure."""
     said = json_object(text)
     return (
@@ -257,7 +259,7 @@ def read(text: str) -> tuple[Word, str]:
     )
 
 
-def told(calls: Sequence[ToolCall], tools: Toolbox) -> str:
+def format_calls(calls: Sequence[ToolCall], tools: Toolbox) -> str:
     """Calls and what they returned, a line each, as a judge is shown them."""
     lines = []
     for call in calls[-_MOST_CALLS:]:

@@ -9,7 +9,7 @@ from itertools import groupby
 from atc.core.messages import listed
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import worth_repairing
-from atc.pipeline.synthesize import described
+from atc.pipeline.synthesize import is_described
 from atc.run.attempt import MISREAD, writing_tools
 from atc.run.strategy_run import Parts
 from atc.strategies.chain import Chain
@@ -63,7 +63,7 @@ def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
     writing = writing_tools(program, tools)
     for number, name in enumerate(called):
         unseen = (
-            one for one in called[:number] if one not in writing and not described(tools[one])
+            one for one in called[:number] if one not in writing and not is_described(tools[one])
         )
         if name in writing and (source := next(unseen, None)):
             return name, source

@@ -10,19 +10,19 @@ from atc.core.events import ProgramWritten
 from atc.core.types import Attempt, Finding, Program, Solution
 from atc.pipeline.doubts import says_nothing
 from atc.pipeline.repair import Case, correction, worth_repairing
-from atc.pipeline.synthesize import new_program, opening
+from atc.pipeline.synthesize import build_program_prompt, new_program
 from atc.run.attempt import (
     attempt,
     checked,
+    find_writes,
     insists,
     rests_on_responses,
     with_named,
     writing_tools,
-    written,
 )
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.toolbox import Toolbox
 
 UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
@@ -54,7 +54,9 @@ class Chain(Run):
     def act(self) -> None:
         """A program, and then repairs of it; each program's fault is told before another is asked for."""
         config = self.parts.config
-        messages = opening(self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs)
+        messages = build_program_prompt(
+            self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs
+        )
         for self.round in range(config.max_repairs + 1):
             program = new_program(
                 messages,
@@ -88,7 +90,7 @@ class Chain(Run):
                 worth_repairing(tried),
                 self.parts.toolbox,
                 complete=self.meter.complete,
-                orphans=tuple(written(self).values()),
+                orphans=tuple(find_writes(self).values()),
                 messages=tuple(messages),
                 docs=config.docs,
                 made=[call for attempt in self.attempts for call in attempt.calls],
@@ -124,7 +126,7 @@ class Chain(Run):
 def _reads_of(program: Program, writing: set[str]) -> Program:
     """The statements ahead of the first that names a tool which writes."""
     lines = program.source.splitlines(keepends=True)
-    for statement in parse(program.source).body:
+    for statement in parse_python(program.source).body:
         if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
             return Program("".join(lines[: statement.lineno - 1]))
     return program
@@ -153,7 +155,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     run = Chain(task, parts)
     tools = run.tools
-    messages = opening(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
+    messages = build_program_prompt(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
     try:
         program = new_program(
             messages, run.meter.write, known=(), most=1, temperature=parts.config.temperature

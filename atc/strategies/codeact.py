@@ -20,9 +20,9 @@ from atc.run.attempt import executed
 from atc.run.conversation import (
     Turn,
     Turns,
+    build_opening,
     first_paragraph,
     longest_shown,
-    opening,
     room_for_turns,
     shown_value,
 )
@@ -43,10 +43,10 @@ def solve(task: str, parts: Parts) -> Solution:
     return _Session(task, parts).solve()
 
 
-class Reply(NamedTuple):
+class CodeActReply(NamedTuple):
     """What the model wrote, up to where its turn ends: an answer, or code; or neither."""
 
-    said: str
+    text: str
     answer: str | None = None
     code: Program | None = None
 
@@ -60,14 +60,16 @@ class _Session(Run):
         example = fill("codeact_example")
         budget = parts.prompt_tokens
         docs = parts.config.docs
-        begun = opening(rules, example, task, self.tools, told=_shown_as, budget=budget, docs=docs)
+        begun = build_opening(
+            rules, example, task, self.tools, told=_shown_as, budget=budget, docs=docs
+        )
         self.turns = Turns(begun, room_for_turns(budget))
         self.growing = Growing(parts.journal)
 
     def act(self) -> None:
         """Turn after turn."""
         for _ in range(MOST_TURNS):
-            reply = read(
+            reply = parse_reply(
                 self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
             )
             if reply.answer is not None:
@@ -76,7 +78,9 @@ class _Session(Run):
             told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
             if self.paused:
                 return
-            self.turns.taken.append(Turn(said=reply.said.strip() or "(nothing)", told=told))
+            self.turns.taken.append(
+                Turn(reply_text=reply.text.strip() or "(nothing)", feedback=told)
+            )
         self.limit = f"{MOST_TURNS} turns"
 
     def _run(self, block: Program) -> str:
@@ -88,7 +92,7 @@ class _Session(Run):
         failure = trace.failure
         self.round += failure is not None
         most = longest_shown(self.parts.prompt_tokens)
-        output = self.growing.shown(trace)
+        output = self.growing.last_output(trace)
         value = trace.value
         shown = [printed(output, most=most)] if output.strip() else []
         shown += [shown_value(value, most=most)] if value is not None else []
@@ -112,7 +116,7 @@ def _shown_as(output: str) -> str:
     return fill("codeact_output", output=output.replace("```", "'''"))
 
 
-def read(text: str) -> Reply:
+def parse_reply(text: str) -> CodeActReply:
     """A reply up to the end of its first block, or the answer where that comes first.
 
     An answer behind a block was given before its output was seen.
@@ -121,14 +125,14 @@ def read(text: str) -> Reply:
     answer = _ANSWER.search(text)
     if answer is not None and (fence is None or answer.start("answer") < fence.start()):
         said = text[: fence.start()] if fence is not None else text
-        return Reply(said, answer=first_paragraph(said[answer.start("answer") :]))
+        return CodeActReply(said, answer=first_paragraph(said[answer.start("answer") :]))
     said = first_block(text)
-    return Reply(said, code=program_in_reply(said))
+    return CodeActReply(said, code=program_in_reply(said))
 
 
 def _without_exit(block: Program, *, failed: bool) -> Program:
     """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
-    tree = python_source.parse(block.source)
+    tree = python_source.parse_python(block.source)
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:
         return block

@@ -19,8 +19,8 @@ from atc.core.types import Solution
 from atc.models.decode.formats import PYTHON_CALL
 from atc.models.decode.parse import ReadCall, write_as
 from atc.models.decode.write_call import write_call
-from atc.run.conversation import Turn, Turns, asked, briefer
-from atc.run.single_calls import Acting, finish_tool, reply_tool
+from atc.run.conversation import Turn, Turns, briefer, build_messages
+from atc.run.single_calls import SingleCallRun, finish_tool, reply_tool
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.schema import Json, shape
@@ -42,17 +42,17 @@ _LONGEST_REPLY = 500
 """Tokens, as the published code has them."""
 _TEXT = {"type": "string", "minLength": 1}
 
-Agent = Literal["grounding", "execution"]
+AgentName = Literal["grounding", "execution"]
 """Whose work review may send back."""
-_PURPOSES: Mapping[Agent, str] = {"grounding": "ground", "execution": "execute"}
+_PURPOSES: Mapping[AgentName, str] = {"grounding": "ground", "execution": "execute"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
     """What came of an instruction or a call, as it is told. `again`: who is to write once more, and is told why."""
 
-    told: str
-    again: Agent | None = None
+    feedback: str
+    again: AgentName | None = None
     paused: bool = False
     answer: str | None = None
 
@@ -62,7 +62,7 @@ def solve(task: str, parts: Parts) -> Solution:
     return _Team(task, parts).solve()
 
 
-class _Team(Acting):
+class _Team(SingleCallRun):
     """One run. `known` is what the steps so far were about and what was observed: all that execution and review know.
 
     `rounds` counts how often something may still be written again in this step.
@@ -70,9 +70,10 @@ class _Team(Acting):
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
-        self.stubs = self.described(self.tools)
+        self.stubs = self.describe_tools(self.tools)
         self.turns = Turns(
-            asked(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)), self.room
+            build_messages(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)),
+            self.room,
         )
         tool = {"type": "string", "enum": list(self.tools)}
         instruct = reply_tool("instruct", instruction=_TEXT, tool=tool, wanted={"type": "string"})
@@ -88,7 +89,7 @@ class _Team(Acting):
                 "grounding", self.turns.messages(), self.guiding, self._follow_guidance
             )
             self.turns.taken.append(
-                Turn(said=said, told=fill("conagents_result", result=outcome.told))
+                Turn(reply_text=said, feedback=fill("conagents_result", result=outcome.feedback))
             )
             if outcome.paused or outcome.answer is not None:
                 self.answer = outcome.answer
@@ -97,14 +98,14 @@ class _Team(Acting):
 
     def _accepted(
         self,
-        agent: Agent,
+        agent: AgentName,
         messages: list[Message],
         tools: Toolbox,
         act: Callable[[ReadCall], _Outcome],
     ) -> tuple[str, _Outcome]:
         """What an agent says, and what came of it; it writes again while that is sent back to it."""
         while True:
-            written = self.held(write_call, messages, tools, purpose=_PURPOSES[agent])
+            written = self.constrained_call(write_call, messages, tools, purpose=_PURPOSES[agent])
             call = written.call
             said = written.text.strip() or "(nothing)"
             outcome = (
@@ -114,38 +115,38 @@ class _Team(Acting):
                 return said, outcome
             messages += [
                 Message("assistant", said),
-                Message("user", fill("conagents_again", feedback=outcome.told)),
+                Message("user", fill("conagents_again", feedback=outcome.feedback)),
             ]
 
     def _follow_guidance(self, call: ReadCall) -> _Outcome:
         """What came of grounding's reply: the answer, or an instruction, which execution carries out."""
         if call.tool != "instruct":
-            attempt = self.give(str(call.arguments["answer"]))
+            attempt = self.finish(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
                 return self._send_back("The answer is empty.", "grounding")
-            return _Outcome(told="", answer=attempt.answer, paused=attempt.paused)
+            return _Outcome(feedback="", answer=attempt.answer, paused=attempt.paused)
         step = {name: str(value) for name, value in call.arguments.items()}
         question = fill(
-            "conagents_choice", stubs=self.stubs, task=self.task, known=self._known(), **step
+            "conagents_choice", stubs=self.stubs, task=self.task, known=self._format_known(), **step
         )
         if refused := self._reviewed(question, ["grounding"]):
             return refused
         chosen = self.tools.only([step["tool"]])
         about = {
-            "stubs": self.described(chosen),
-            "known": self._known(),
+            "stubs": self.describe_tools(chosen),
+            "known": self._format_known(),
             "instruction": step["instruction"],
         }
-        messages = asked(fill("conagents_execute"), fill("conagents_instruction", **about))
+        messages = build_messages(fill("conagents_execute"), fill("conagents_instruction", **about))
         return self._accepted("execution", messages, chosen, partial(self._called, step))[1]
 
     def _called(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
         """What came of a call: it is reviewed, made, and observed, or reviewed once more where it failed."""
         tool = self.tools[call.tool]
         told = {
-            "stubs": self.described(self.tools.only([call.tool])),
+            "stubs": self.describe_tools(self.tools.only([call.tool])),
             "task": self.task,
-            "known": self._known(),
+            "known": self._format_known(),
             "instruction": step["instruction"],
             "call": clipped(write_as(tool, call.arguments, PYTHON_CALL), _LONGEST_CALL),
         }
@@ -153,15 +154,15 @@ class _Team(Acting):
             return refused
         seen = self.call(call.tool, call.arguments)
         if seen.paused:
-            return _Outcome(told=seen.text, paused=True)
+            return _Outcome(feedback=seen.text, paused=True)
         if seen.failed:
             question = fill("conagents_failure", **told, error=seen.text)
             return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(
-                told=seen.text
+                feedback=seen.text
             )
         found = self._observe(seen.value, told["call"], step) or seen.text
         self.known.append(f"{step['instruction']}\n{found}")
-        return _Outcome(told=found)
+        return _Outcome(feedback=found)
 
     def _observe(self, value: Json, call: str, step: Mapping[str, str]) -> str:
         """The observing agent: what is wanted of a response, in words; empty where the agent has none.
@@ -171,7 +172,7 @@ class _Team(Acting):
 
         def asking(prompt: str, response: str) -> list[Message]:
             about = {"instruction": step["instruction"], "wanted": step["wanted"]}
-            return asked(
+            return build_messages(
                 fill(prompt), fill("conagents_response", call=call, response=response, **about)
             )
 
@@ -188,7 +189,7 @@ class _Team(Acting):
         )
 
     def _reviewed(
-        self, question: str, to: Sequence[Agent], *, accepts: bool = True
+        self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
         """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
 
@@ -198,20 +199,23 @@ class _Team(Acting):
             return None
         send_back = reply_tool("send_back", feedback=_TEXT, to={"type": "string", "enum": list(to)})
         replies = Toolbox([reply_tool("accept"), send_back] if accepts else [send_back])
-        call = self.held(
-            write_call, asked(fill("conagents_review"), question), replies, purpose="review"
+        call = self.constrained_call(
+            write_call,
+            build_messages(fill("conagents_review"), question),
+            replies,
+            purpose="review",
         ).call
         if call.tool != "send_back" or call.error is not None:
             return None
         back = next(agent for agent in to if agent == call.arguments["to"])
         return self._send_back(str(call.arguments["feedback"]), back)
 
-    def _send_back(self, feedback: str, to: Agent) -> _Outcome:
+    def _send_back(self, feedback: str, to: AgentName) -> _Outcome:
         """To be written again, while the step has rounds left; then grounding goes on from there."""
         if not self.rounds:
-            return _Outcome(told=f"Not done. {feedback}")
+            return _Outcome(feedback=f"Not done. {feedback}")
         self.rounds -= 1
-        return _Outcome(told=feedback, again=to)
+        return _Outcome(feedback=feedback, again=to)
 
-    def _known(self) -> str:
+    def _format_known(self) -> str:
         return "\n".join(briefer(self.known, room=self.room)) or "nothing yet"

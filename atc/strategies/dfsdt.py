@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from atc.core.prompts import fill
 from atc.core.types import Solution
 from atc.run.conversation import Turn, Turns
-from atc.run.single_calls import Acting, Offer
+from atc.run.single_calls import Offer, SingleCallRun
 from atc.run.strategy_run import Parts
 from atc.strategies.react import ByTurns, next_turn
 from protocols.truncate import clipped
@@ -42,7 +42,9 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     return ByTurns(task, parts, search, tries=tries, back=True).solve()
 
 
-def search(turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS) -> str | None:
+def search(
+    turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
+) -> str | None:
     """Search from where `turns` and `acting` stand, at most so many turns; see `Way`.
 
     Afterwards both hold the way that was taken last: that to the answer, where there is one.
@@ -58,7 +60,7 @@ class _Search:
 
     turns: Turns
     offer: Offer
-    acting: Acting
+    acting: SingleCallRun
     most: int
     taken: int = 0
     limit: str | None = None
@@ -77,7 +79,8 @@ class _Search:
             self.turns.back_to(turns)
             self.acting.standing = self.acting.standing[:calls]
             told = "\n\n".join(
-                f"{clipped(one.said, _LONGEST_TOLD)}\n{one.told}".strip() for one in before
+                f"{clipped(one.reply_text, _LONGEST_TOLD)}\n{one.feedback}".strip()
+                for one in before
             )
             then = fill("dfsdt_again", before=told) if before else ""
             turn = next_turn(self.turns, self.offer, self.acting, then=then)

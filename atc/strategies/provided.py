@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from atc.core.types import Attempt, Finding, Program, Solution
 from atc.pipeline.check import check
-from atc.run.attempt import given, with_named
+from atc.run.attempt import run_given_program, with_named
 from atc.run.strategy_run import Parts, Run
 from protocols.errors import ModelUnavailable
 from protocols.model import Message
@@ -54,7 +54,7 @@ def run_given(
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
     run.round = len({one.program for one in earlier} - {program})  # the same again is no repair
-    run.answer = given(run, program, certain_findings(program, everything)).answer
+    run.answer = run_given_program(run, program, certain_findings(program, everything)).answer
     return run.solution()
 
 

@@ -19,7 +19,7 @@ from atc.models.decode.write_call import write_call
 from atc.pipeline.retrieve.model_replies import texts
 from atc.run import conversation
 from atc.run.conversation import Turn, Turns
-from atc.run.single_calls import Acting, Offer, offered
+from atc.run.single_calls import Offer, SingleCallRun, offered
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.render import Docs
@@ -43,7 +43,7 @@ Way: TypeAlias = Callable[..., str | None]
 """`chain_of_turns`, or the search of DFSDT: it gives the limit that ended it, if one did; else the last turn did."""
 
 
-class ByTurns(Acting):
+class ByTurns(SingleCallRun):
     """A run in turns, by one way, up to `tries` times, each without what came before; the journal answers calls again.
 
     `back`: the model may leave the path that it is on.
@@ -58,7 +58,7 @@ class ByTurns(Acting):
         self.offer = offered(self.tools, back=back, searching=self.meter.searching)
         budget = parts.prompt_tokens
         docs = parts.config.docs
-        start = opening(task, self.tools, self.offer, budget=budget, docs=docs)
+        start = build_react_opening(task, self.tools, self.offer, budget=budget, docs=docs)
         self.turns = Turns(start, self.room)
 
     def act(self) -> None:
@@ -70,7 +70,7 @@ class ByTurns(Acting):
             self.limit = self.way(self.turns, self.offer, self)
             last = self.turns.last
             if last.answer is not None:
-                self.answer = self.give(last.answer).answer
+                self.answer = self.finish(last.answer).answer
             if self.answer is not None or last.end == "paused":
                 return
         if (
@@ -80,7 +80,7 @@ class ByTurns(Acting):
 
 
 def chain_of_turns(
-    turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS
+    turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
     """At most so many turns, until one is the end; see `Way`."""
     for _ in range(most):
@@ -90,7 +90,7 @@ def chain_of_turns(
     return f"{most} steps"
 
 
-def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> Turn:
+def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = "") -> Turn:
     """What the model does next, done; `then` is said behind what it was told last.
 
     A call that cannot be read, or that failed, is told as an error.
@@ -100,9 +100,9 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
         ModelUnavailable: the model gave no reply.
     """
     scope = acting.scope(offer.tools)
-    written = acting.held(_WRITE, turns.messages(then), offer.tools, within=scope.tools)
+    written = acting.constrained_call(_WRITE, turns.messages(then), offer.tools, within=scope.tools)
     said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
-    turn = Turn(said=said)
+    turn = Turn(reply_text=said)
     if written.call.error is not None:
         return replace(turn, told=observed(f"Error: {written.call.error.message}"))
     if written.by_grammar and (problem := scope.problem(written.call.tool)):
@@ -115,11 +115,11 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
         and (reminder := acting.scope(offer.tools).reminder(acting.waits))
     ):
         acting.waits = ""
-        return replace(turn, told=turn.told + reminder)
+        return replace(turn, told=turn.feedback + reminder)
     return turn
 
 
-def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
+def done(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
     """`turn` with what became of its valid call: an end, or an observation."""
     turn = replace(turn, tool=call.tool)
     given = call.arguments
@@ -148,12 +148,12 @@ def observed(text: str) -> str:
     return f"Observation: {text}"
 
 
-def opening(
+def build_react_opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
     """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
-    rules = fill("react", endings=offer.told)
+    rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
-    return conversation.opening(
+    return conversation.build_opening(
         rules, example, task, tools, told=observed, budget=budget, docs=docs
     )

@@ -77,7 +77,7 @@ STRATEGIES: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """In the order in which they are told."""
 
 
-def read(spec: str) -> tuple[Entry, Flags]:
+def parse_spec(spec: str) -> tuple[Entry, Flags]:
     """The strategy and the flags of a spec.
 
     Raises:
@@ -95,7 +95,7 @@ def strategy(spec: str) -> Strategy:
     Raises:
         UnknownStrategy: as `read`; or a value that is out of range.
     """
-    entry, flags = read(spec)
+    entry, flags = parse_spec(spec)
     module = entry.load()
     tries = entry.name.partition("@")[2]
     own: dict[str, Any] = {"tries": int(tries)} if tries else {}

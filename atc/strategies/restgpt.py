@@ -20,8 +20,8 @@ from atc.models.decode.parse import ReadCall
 from atc.models.decode.schema import BOUNDS
 from atc.models.decode.write_call import write_call
 from atc.pipeline.repair.responses import fenceless
-from atc.run.conversation import Turn, Turns, asked, briefer, first_paragraph
-from atc.run.single_calls import Acting, reply_tool
+from atc.run.conversation import Turn, Turns, briefer, build_messages, first_paragraph
+from atc.run.single_calls import SingleCallRun, reply_tool
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.render import described_within, token_estimate
@@ -63,13 +63,13 @@ def solve(task: str, parts: Parts) -> Solution:
     return _RestGPT(task, parts).solve()
 
 
-class _RestGPT(Acting):
+class _RestGPT(SingleCallRun):
     """One run. `planning` is the planner's conversation, `results` are what came of the steps."""
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         self.planning = Turns(
-            asked(fill("restgpt_plan"), fill("restgpt_plan_task", task=task)), self.room
+            build_messages(fill("restgpt_plan"), fill("restgpt_plan_task", task=task)), self.room
         )
         self.results: list[str] = []
 
@@ -79,9 +79,9 @@ class _RestGPT(Acting):
             messages = self.planning.messages(
                 fill("restgpt_plan_next", step=str(step)) if step > 1 else ""
             )
-            plan, answer = read_plan(self.replied(messages, "plan", _PLAN_TOKENS))
+            plan, answer = read_plan(self.ask_text(messages, "plan", _PLAN_TOKENS))
             if answer is not None:
-                self.answer = self.give(answer).answer
+                self.answer = self.finish(answer).answer
                 return
             done = self._fulfil(plan)
             if done is None:
@@ -89,7 +89,7 @@ class _RestGPT(Acting):
             self.results.append(done)
             said = f"Plan step {step}: {plan}"
             self.planning.taken.append(
-                Turn(said=said, told=fill("restgpt_plan_result", result=done))
+                Turn(reply_text=said, feedback=fill("restgpt_plan_result", result=done))
             )
         self.limit = f"{MOST_STEPS} steps"
 
@@ -117,7 +117,7 @@ class _RestGPT(Acting):
             )
             apis = summaries if token_estimate(summaries) <= self.parts.prompt_tokens else apis
         task = fill("restgpt_select_task", background=background, step=plan)
-        selecting = Turns(asked(fill("restgpt_select", apis=apis), task), self.room)
+        selecting = Turns(build_messages(fill("restgpt_select", apis=apis), task), self.room)
         names = {
             "type": "array",
             "items": {"enum": list(self.tools)},
@@ -128,13 +128,17 @@ class _RestGPT(Acting):
             [reply_tool("call_apis", apis=names, plan=_TEXT), reply_tool("no_call", result=_TEXT)]
         )
         for _ in range(_MOST_CHOICES):
-            written = self.held(write_call, selecting.messages(), offer, purpose="select")
+            written = self.constrained_call(
+                write_call, selecting.messages(), offer, purpose="select"
+            )
             call = written.call
             said = written.text.strip() or "(nothing)"
             if call.error is None:
                 break
             selecting.taken.append(
-                Turn(said=said, told=fill("restgpt_select_error", error=call.error.message))
+                Turn(
+                    reply_text=said, feedback=fill("restgpt_select_error", error=call.error.message)
+                )
             )
         return call
 
@@ -150,18 +154,18 @@ class _RestGPT(Acting):
             [reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)]
         )
         last_word = list(offer)[-1]
-        functions = self.described(offer.only(chosen), share=2)
+        functions = self.describe_tools(offer.only(chosen), share=2)
         task = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
         system = fill("restgpt_call", instructions=INSTRUCTIONS, result=last_word)
-        turns = Turns(asked(system, task), self.room)
+        turns = Turns(build_messages(system, task), self.room)
         for _ in range(MOST_TURNS):
-            written = self.held(_WRITE, turns.messages(), offer)
+            written = self.constrained_call(_WRITE, turns.messages(), offer)
             tool = written.call.tool
             arguments = dict(written.call.arguments)
             said = written.text.strip() or "(nothing)"
             if written.call.error is not None:
                 told = fill("restgpt_call_error", error=written.call.error.message)
-                turns.taken.append(Turn(said=said, told=told))
+                turns.taken.append(Turn(reply_text=said, feedback=told))
                 continue
             if tool == last_word:
                 return str(arguments["text"])
@@ -170,12 +174,14 @@ class _RestGPT(Acting):
             if seen.paused:
                 return None
             made = ToolCall(index=0, tool=tool, arguments=arguments, line=1)
-            response = seen.text if seen.failed else self._read(seen.value, made, plan, wanted)
+            response = (
+                seen.text if seen.failed else self._parse_response(seen.value, made, plan, wanted)
+            )
             told = fill("restgpt_call_response", response=response)
-            turns.taken.append(Turn(said=said, told=told))
-        return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.told}"
+            turns.taken.append(Turn(reply_text=said, feedback=told))
+        return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.feedback}"
 
-    def _read(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:
+    def _parse_response(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:
         """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
         parts = self.parts
         tool = parts.toolbox[call.tool]

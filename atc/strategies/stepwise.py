@@ -17,18 +17,18 @@ from atc.pipeline.repair.responses import fenceless, returned
 from atc.pipeline.synthesize import new_program
 from atc.run.attempt import (
     attempt,
+    find_writes,
     numbered,
     rests_on_responses,
     seen_output,
     traced,
     writing_tools,
-    written,
 )
 from atc.run.conversation import (
     Turn,
     Turns,
+    build_opening,
     longest_shown,
-    opening,
     paragraphs,
     room_for_turns,
     shown_value,
@@ -67,7 +67,7 @@ class _Step:
     piece: str
     result: Attempt
     answers: bool = False
-    shown: str = ""
+    output: str = ""
 
 
 class Stepwise(Run):
@@ -87,13 +87,13 @@ class Stepwise(Run):
             self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
         rules = fill("step")
         example = fill("step_example")
-        start = opening(
+        start = build_opening(
             rules,
             example,
             task,
             self.tools,
             told=_next,
-            said=_said,
+            said=_format_piece,
             budget=budget,
             docs=docs,
             more=self.known,
@@ -112,7 +112,7 @@ class Stepwise(Run):
 
     def _messages(self) -> list[Message]:
         """The prompt for the next piece, with the writes that stand though the program does not make them."""
-        return self.turns.messages(writes_told(self._standing()))
+        return self.turns.messages(writes_told(self._find_standing_writes()))
 
     def _step(self) -> _Step | None:
         """The next piece, as it ran; None where one that failed came back as it was, or the same came too often."""
@@ -127,8 +127,8 @@ class Stepwise(Run):
         )
         if piece is None:
             return _Step("", self.not_run("The reply held no Python program."))
-        alike = [turn.said for turn in self.turns.taken[-_MOST_ALIKE:]] == [
-            _said(piece.source)
+        alike = [turn.reply_text for turn in self.turns.taken[-_MOST_ALIKE:]] == [
+            _format_piece(piece.source)
         ] * _MOST_ALIKE
         if alike or piece.source in self.failed:
             self.meter.note(REPEATED if alike else UNCHANGED)
@@ -174,19 +174,19 @@ class Stepwise(Run):
             if kept and source.startswith(kept)
             else new.source
         )
-        return _Step(as_run, result, shown=self._shown(result))
+        return _Step(as_run, result, output=self._format_output(result))
 
     def _attempt(self, program: Program, *, blind: bool, look: bool = False) -> Attempt:
-        seen = "\n".join([self.known, *(turn.told for turn in self.turns.taken)])
+        seen = "\n".join([self.known, *(turn.feedback for turn in self.turns.taken)])
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
-    def _shown(self, result: Attempt) -> str:
+    def _format_output(self, result: Attempt) -> str:
         """What a piece showed: its output, or else its value, or else what its calls gave."""
         trace = result.trace
         most = longest_shown(self.parts.prompt_tokens)
         if trace is None:
             return ""
-        if output := self.growing.shown(trace).strip():
+        if output := self.growing.last_output(trace).strip():
             return fenceless(printed(output, most=most))
         if result.fault is not None:
             return ""
@@ -211,7 +211,7 @@ class Stepwise(Run):
         self.growing.issued = trace.calls
         questioned = self.answer is not None
         self.answer = result.answer
-        if questioned or not (result.doubts or self._standing()):
+        if questioned or not (result.doubts or self._find_standing_writes()):
             return True
         # What it prints is known when it has run as it stands; the journal answers its calls.
         program = unfinished(result.program)
@@ -222,7 +222,7 @@ class Stepwise(Run):
     def _tell(self, step: _Step, *, last: bool) -> None:
         """Add to the conversation what became of the piece."""
         result = step.result
-        told = [fill("step_output", output=step.shown)] if step.shown else []
+        told = [fill("step_output", output=step.output)] if step.output else []
         then = fill("step_last" if last else "step_next")
         if result.fault is not None and (result.findings or result.trace is not None):
             told.append(self._failed(step))
@@ -235,9 +235,11 @@ class Stepwise(Run):
         elif result.fault is not None:
             told.append(result.fault.message)
         elif step.answers:
-            told.append(_doubted(result))
+            told.append(_format_doubts(result))
         self.round += bool(result.fault or step.answers)
-        self.turns.taken.append(Turn(said=_said(step.piece), told=paragraphs([*told, then])))
+        self.turns.taken.append(
+            Turn(reply_text=_format_piece(step.piece), feedback=paragraphs([*told, then]))
+        )
 
     def _failed(self, step: _Step) -> str:
         """What is known of a piece's failure, as a repair of a whole program tells it."""
@@ -251,7 +253,7 @@ class Stepwise(Run):
         )
         return facts(case)[-1].content
 
-    def _standing(self) -> tuple[ToolCall, ...]:
+    def _find_standing_writes(self) -> tuple[ToolCall, ...]:
         """Writes that were made and that the program does not make: those of dropped pieces, unless undone since.
 
         Read from the attempts alone: when a run goes on, its journal knows what comes later, too.
@@ -260,7 +262,7 @@ class Stepwise(Run):
             call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"
         ]
         issued = {key for key, _ in numbered(self.growing.issued)}
-        standing = [call for key, call in written(self).items() if key not in issued]
+        standing = [call for key, call in find_writes(self).items() if key not in issued]
         return not_undone(standing, made, self.parts.toolbox)
 
 
@@ -271,9 +273,9 @@ class _Failed(Case):
     piece: str
 
     @property
-    def written(self) -> Message:
+    def program_message(self) -> Message:
         """The model's own turn: the piece."""
-        return Message("assistant", _said(self.piece))
+        return Message("assistant", _format_piece(self.piece))
 
     def rewrite(self, parts: Iterable[str]) -> Message:
         """What there is to say; what is asked for, and the writes that stand, are told with every turn."""
@@ -287,7 +289,7 @@ def next_piece(reply: str) -> str:
     return first_block(reply)
 
 
-def _doubted(result: Attempt) -> str:
+def _format_doubts(result: Attempt) -> str:
     """What speaks against an answer: its doubts, or changes that its program did not make."""
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
     answer = clipped(result.answer or "", _LONGEST_ANSWER)
@@ -299,7 +301,7 @@ def _next(output: str) -> str:
     return paragraphs([fill("step_output", output=output), fill("step_next")])
 
 
-def _said(piece: str) -> str:
+def _format_piece(piece: str) -> str:
     """A piece as the model's turn."""
     source = piece.strip("\n")
     return f"```python\n{source}\n```" if source.strip() else "(no program)"

@@ -25,16 +25,16 @@ from atc.core.prompts import fill_from
 from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.anytool import (
     FUNCTIONS,
-    Agent,
     Function,
     Mistake,
     Options,
     Search,
+    SearchAgent,
     perform,
     schema,
 )
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.hierarchy import Hierarchy, spelled
+from atc.pipeline.retrieve.hierarchy import Hierarchy, resolve_name
 from atc.pipeline.retrieve.model_replies import (
     Tally,
     a_list,
@@ -174,7 +174,8 @@ class Query:
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
         return {
             **{
-                name: Function(flat[name].takes, partial(self._explore, name)) for name in EXPLORING
+                name: Function(flat[name].build_parameters, partial(self._explore, name))
+                for name in EXPLORING
             },
             "add_API_into_API_pool": flat["add_API_into_API_pool"],
             "remove_API_from_API_pool": Function(
@@ -184,7 +185,7 @@ class Query:
             "finish": Function(lambda *_: finished if finishes else None, self._finish),
         }
 
-    def _explore(self, name: str, search: Search, agent: Agent, arguments: JsonObject) -> str:
+    def _explore(self, name: str, search: Search, agent: SearchAgent, arguments: JsonObject) -> str:
         if self.explored >= EXPLORE:
             raise Mistake(
                 f"all {EXPLORE} exploring calls are made; choose among what you have seen"
@@ -192,12 +193,12 @@ class Query:
         self.explored += 1
         return FUNCTIONS["flat"][name].act(search, agent, arguments)
 
-    def _remove(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
+    def _remove(self, search: Search, _agent: SearchAgent, arguments: JsonObject) -> str:
         gone = [self._in_pool(name) for name in arguments.get("apis") or ()]
         search.pool = [name for name in search.pool if name not in gone]
         return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
 
-    def _test(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
+    def _test(self, search: Search, _agent: SearchAgent, arguments: JsonObject) -> str:
         name = self._in_pool(arguments.get("api"))
         given = arguments.get("arguments")
         room = search.room.result
@@ -207,7 +208,7 @@ class Query:
             raise Mistake(clipped(one_text(str(failed)), room * _LETTERS)) from None
         return f"response: {abridged(response, most=room * _LETTERS)}"
 
-    def _finish(self, _search: Search, _agent: Agent, arguments: JsonObject) -> str:
+    def _finish(self, _search: Search, _agent: SearchAgent, arguments: JsonObject) -> str:
         """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
         query = one_text(arguments.get("query"))
         answer = one_text(arguments.get("answer"))
@@ -227,7 +228,7 @@ class Query:
         return "handed in"
 
     def _in_pool(self, name: Json) -> str:
-        found = spelled(name, self.search.pool) if isinstance(name, str) else None
+        found = resolve_name(name, self.search.pool) if isinstance(name, str) else None
         if found is None:
             pool = ", ".join(self.search.pool) or "nothing"
             raise Mistake(
@@ -256,14 +257,14 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
         if not query.taken:
             raise (query.refusals or [Refused("unfinished", "nothing was handed in")])[-1]
         row |= query.taken
-        row["reason"] = judged(row["query"], row["answer"], row["solution"], ask)
+        row["reason"] = judge_solution(row["query"], row["answer"], row["solution"], ask)
         screened(row["query"], ask)
     except Refused as refused:
         row |= {"rejected": refused.kind, "detail": refused.detail}
     return row
 
 
-def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str]:
+def _explore(query: Query, agent: SearchAgent, purpose: str, ask: Ask) -> Iterator[str]:
     """Let the model call until a query is taken, or a bound is met; gives a line for each call."""
     for turn in range(TURNS):
         if query.taken or len(query.refusals) >= FINISHES:
@@ -337,7 +338,7 @@ def _is_in_text(value: str | float, text: str) -> bool:
     )
 
 
-def judged(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
+def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
     """Why a solution resolves its query, as a model sees it (A.8). Raises Refused where it does not."""
     most = max(
         _LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution))

@@ -28,14 +28,14 @@ from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
 from benchmarks.runner import rate, suite, tracked
 from protocols.client import Invoker, InvokeSettings
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal
-from sandbox.lost_writes import Effects
+from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import CLOCK, LIMITS, run_program
 from toolflow_bench.grade import grade
@@ -84,7 +84,9 @@ def _is_read(gold: Gold, broken: Broken) -> bool:
     """Whether a drift changes a field of the operation's answers that the program reads."""
     made = gold.calls[broken.call]
     change = drifted(made.result, operation=made.tool, seed=broken.seed)[1]
-    every = (one for values in gold.seen.values() for one in values if one.call is not None)
+    every = (
+        one for values in gold.observed_values.values() for one in values if one.call is not None
+    )
     read = {text(general(one.path)) for one in every if gold.calls[one.call or 0].tool == made.tool}
     return not change.startswith("added") and not read.isdisjoint(_changed(change, made.result))
 
@@ -208,7 +210,7 @@ Row = dict[str, Any]
 """One fault: `right` says whether attribution blames it, None where nothing shows it; `doubts` are no gold run's."""
 
 
-def judge(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
+def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
     """A fault that a run's trace led to: it must name one of the true calls, and that truth's path."""
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
     return any(
@@ -261,7 +263,7 @@ class Bench:
         for broken in draw_broken(gold, seed=seed):
             breaking = Breaking(broken, gold, self.world, self.impatient)
             self.world.reset()
-            effects = Effects(tools=tools, settle_seconds=0.0, wait=lambda _: None)
+            effects = WriteRecovery(tools=tools, settle_seconds=0.0, wait=lambda _: None)
             journal = Journal(pins=Pins(seed=0, clock=CLOCK), effects=effects)
             trace = self.sandbox.run(task.program, breaking.toolbox, limits=LIMITS, journal=journal)
             about = {"id": f"{task.id}/{broken.kind}/{broken.call}", "kind": broken.kind}
@@ -277,7 +279,7 @@ class Bench:
         fault = attribute(Program(program), (), trace, self.world.toolbox)
         verdict = grade(trace.stdout.strip() or None, task, state=self.world.snapshot())
         return {
-            "right": judge(fault, trace, truths) if fault is not None else None,
+            "right": judge_fault(fault, trace, truths) if fault is not None else None,
             "doubts": [doubt for doubt in self._doubts(task, program, trace) if doubt not in usual],
             "correct": trace.failure is None and verdict.correct,
         }
@@ -304,7 +306,7 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
 
 def _statement(mutant: Mutant) -> range:
     """The lines of the innermost statement that the edit stands in."""
-    nodes = [node for node in ast.walk(parse(mutant.program)) if isinstance(node, ast.stmt)]
+    nodes = [node for node in ast.walk(parse_python(mutant.program)) if isinstance(node, ast.stmt)]
     spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
     return max(
         (span for span in spans if mutant.line in span), key=lambda span: (span.start, -span.stop)

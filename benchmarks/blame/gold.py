@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from atc.core.json_paths import Path, at, general, text
 from protocols.errors import ToolError
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -63,7 +63,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class GoldCall:
     tool: str
     arguments: dict[str, Json]
     result: Json
@@ -72,7 +72,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedValue:
     """One value of an expression, and where in which call's full response it stood (`call` None: unknown).
 
     `order` counts all values of the run; `size` is that of a list or object, None of any other value.
@@ -99,14 +99,14 @@ class Gold:
     toolbox: Toolbox
     tree: ast.Module
     parents: Mapping[ast.AST, ast.AST]
-    calls: list[Made] = field(default_factory=list)
-    seen: dict[ast.AST, list[Seen]] = field(default_factory=dict)
+    calls: list[GoldCall] = field(default_factory=list)
+    observed_values: dict[ast.AST, list[ObservedValue]] = field(default_factory=dict)
 
-    def values(self, node: ast.AST) -> list[Seen]:
+    def values(self, node: ast.AST) -> list[ObservedValue]:
         """The first values that an expression had; none where it never ran."""
-        return self.seen.get(node, [])
+        return self.observed_values.get(node, [])
 
-    def traced(self, node: ast.AST) -> list[Seen]:
+    def traced(self, node: ast.AST) -> list[ObservedValue]:
         """Those of its values whose origin is known, the whole of a response left out."""
         return [one for one in self.values(node) if one.call is not None and one.path]
 
@@ -147,13 +147,13 @@ class Gold:
 
 def observe(task: Task, toolbox: Toolbox) -> Gold:
     """Run the gold program with probes, from whatever state the services are in. Raises NoObservation: it fails."""
-    tree = parse(task.program)
+    tree = parse_python(task.program)
     nodes = list(ast.walk(tree))
     gold = Gold(
         task, toolbox, tree, {child: node for node in nodes for child in ast.iter_child_nodes(node)}
     )
     run = _Run(gold, nodes)
-    copy = parse(task.program)
+    copy = parse_python(task.program)
     probed = ast.fix_missing_locations(_Probing(copy, frozenset(toolbox)).visit(copy))
     names: dict[str, Any] = {"__name__": "__main__", "ToolError": ToolError, "_probe": run.probes()}
     try:
@@ -201,9 +201,9 @@ class _Run:
         try:
             result = json.loads(json.dumps(tool.call(tool.original(arguments))))
         except ToolError:
-            self._gold.calls.append(Made(alias, own, None, True, site))
+            self._gold.calls.append(GoldCall(alias, own, None, True, site))
             raise
-        self._gold.calls.append(Made(alias, own, result, False, site))
+        self._gold.calls.append(GoldCall(alias, own, result, False, site))
         value = tool.unwrap(result)
         hidden = () if value is result or tool.wrapper is None else (tool.wrapper,)
         self._learn(value, call, hidden)
@@ -225,12 +225,14 @@ class _Run:
 
     def _note(self, number: int, value: Any, origin: tuple[int, Path] | None) -> Any:
         self._order += 1
-        found = self._gold.seen.setdefault(self._nodes[number], [])
+        found = self._gold.observed_values.setdefault(self._nodes[number], [])
         nothing = value is None or value is False or value == []
         if len(found) < _MOST_VALUES or (nothing and len(found) < 2 * _MOST_VALUES):
             size = len(value) if isinstance(value, list | dict | set | tuple) else None
             call, path = origin or (None, ())
-            found.append(Seen(self._order, call, path, value if size is None else None, size))
+            found.append(
+                ObservedValue(self._order, call, path, value if size is None else None, size)
+            )
         return value
 
 

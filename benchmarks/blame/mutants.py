@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from atc.core.source_edits import Places, edited
 from atc.core.types import Program
-from benchmarks.blame.gold import Gold, Seen, Truth, can_be_id
-from protocols.python_source import parse
+from benchmarks.blame.gold import Gold, ObservedValue, Truth, can_be_id
+from protocols.python_source import parse_python
 from protocols.schema import resolve
 from toolflow_bench.task import Task
 
@@ -53,7 +53,7 @@ _Edited = tuple[ast.expr, str, str, Sequence[Truth]]
 def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
     """Every mutant, each once; the seed decides which wrong name or value is taken."""
     found: dict[str, Mutant] = {}
-    named = _named(gold, gold.tree)
+    named = _count_tool_names(gold, gold.tree)
     for kind, make in _MAKERS.items():
         for node, after, variant, truths in make(
             gold, random.Random(f"{seed} {gold.task.id} {kind}")
@@ -62,7 +62,7 @@ def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
             program = edited(Program(gold.task.program), [place.over(node, after)]).source
             before = ast.get_source_segment(gold.task.program, node) or ast.unparse(node)
             try:
-                tree = parse(program)
+                tree = parse_python(program)
             except SyntaxError:
                 continue
             if program.count("\n") != gold.task.program.count("\n") or ast.dump(tree) == ast.dump(
@@ -70,7 +70,7 @@ def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
             ):
                 continue
             if (
-                _named(gold, tree) != named
+                _count_tool_names(gold, tree) != named
             ):  # an edit that takes a call away moves the numbers of those behind it
                 truths = [replace(one, call=None) for one in truths]
             own = tuple(dict.fromkeys(truths))
@@ -88,7 +88,7 @@ def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
         yield own[0]
 
 
-def _named(gold: Gold, tree: ast.AST) -> int:
+def _count_tool_names(gold: Gold, tree: ast.AST) -> int:
     return sum(isinstance(node, ast.Name) and node.id in gold.toolbox for node in ast.walk(tree))
 
 
@@ -200,16 +200,18 @@ def _wrong_ids(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
                     yield read, f"{_text(read.value)}[{other!r}]", "other_kind", [*truths, origin]
 
 
-def _reads(gold: Gold, seen: Seen) -> Iterator[ast.Subscript]:
+def _reads(gold: Gold, seen: ObservedValue) -> Iterator[ast.Subscript]:
     """The reads of a response that gave an argument its value: in the argument itself, or where it was set aside."""
-    for node in gold.seen:
+    for node in gold.observed_values:
         traced = gold.traced(node) if isinstance(node, ast.Subscript) else []
         same = any((one.call, one.path) == (seen.call, seen.path) for one in traced)
         if isinstance(node, ast.Subscript) and same and traced[0].order <= seen.order:
             yield node
 
 
-def _other_field(gold: Gold, seen: Seen, read: ast.Subscript, rng: random.Random) -> str | None:
+def _other_field(
+    gold: Gold, seen: ObservedValue, read: ast.Subscript, rng: random.Random
+) -> str | None:
     """Another field of the object that `read` reads, of the same type where there is one."""
     key = seen.path[-1]
     holder = gold.response(seen.call or 0, seen.path[:-1])
@@ -347,7 +349,7 @@ def _remove_guard(
     if isinstance(
         value, ast.Name
     ):  # the variable itself loses the origin of a None: what it was given tells
-        given = list(_given(gold.tree, value.id))
+        given = list(_assigned_values(gold.tree, value.id))
         if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
             return  # None by the program's own doing until it is replaced
         found = [one for node in given for one in gold.traced(node)] or found
@@ -361,7 +363,7 @@ def _remove_guard(
         )
 
 
-def _given(tree: ast.AST, name: str) -> Iterator[ast.expr]:
+def _assigned_values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -26,7 +26,7 @@ from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import FUNCTION, CallFormat
 from atc.models.decode.parse import ReadCall, read_call
 from atc.models.decode.prompt import call_prompt
-from atc.models.decode.write_call import Sampling, Written, going_on, write_call
+from atc.models.decode.write_call import Sampling, WrittenCall, going_on, write_call
 from atc.models.local import LocalModel
 from atc.pipeline.retrieve.model_replies import Tally
 from benchmarks.runner import Rows, interval, rate
@@ -85,7 +85,7 @@ class Row:
     outage: str = ""
 
 
-class Asked:
+class CallSuite:
     """A suite's way of asking for single calls, at temperature 0. `budget` is in tokens of documentation."""
 
     def __init__(self, ask: Ask, tools: Toolbox, *, budget: int, seed: int) -> None:
@@ -147,7 +147,7 @@ class Asked:
 
 
 def run_arms(
-    arms: Sequence[Arm], cases: Sequence[Case], ask: Ask, asked: Asked, *, path: Path, seed: int
+    arms: Sequence[Arm], cases: Sequence[Case], ask: Ask, asked: CallSuite, *, path: Path, seed: int
 ) -> dict[Arm, list[Row]]:
     """Ask every case in every arm, but what the file holds: a block of questions an arm, by documentation."""
     warm = ""
@@ -302,7 +302,7 @@ def write_backtracking(
     form: CallFormat,
     sampling: Sampling,
     failed: Any = None,
-) -> tuple[Written, int]:
+) -> tuple[WrittenCall, int]:
     """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail.
 
     Then the tokens of the prompt.
@@ -330,7 +330,7 @@ def write_backtracking(
         tries = tries + 1
         call = read_call(text, tools, form)
         done = call.valid and not (failed and failed(call))
-        written = Written(
+        written = WrittenCall(
             text=text[: call.span[1] or len(text)], call=call, how="backtracked", tries=tries
         )
         if done:

@@ -27,7 +27,7 @@ from llguidance import LLTokenizer
 
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
-from atc.models.decode.grammar import call_grammar, judge
+from atc.models.decode.grammar import call_grammar, classify_text
 from atc.models.decode.matcher import ToolMatcher, sample
 from atc.models.decode.parse import read_call, write_as
 from atc.models.decode.prompt import call_prompt
@@ -73,7 +73,7 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
         try:
             grammars = [call_grammar(Toolbox([tool]), form) for form in FORMATS.values()]
             for grammar in grammars:
-                judge(grammar.text, "")
+                classify_text(grammar.text, "")
         except Undecodable as error:
             rejected.append(f"{source} {tool.alias}: {error}")
             continue
@@ -133,7 +133,7 @@ def decoded(
     while not matcher.is_finished and len(matcher.tokens) < MOST_TOKENS:
         # The same scores at each place would repeat one token for ever: they move on, as a model's do.
         rolled = np.roll(scores, 7919 * (len(matcher.tokens) % 61))
-        matcher.advance(sample(rolled, matcher.allowed(), temperature=1.0, rng=rng))
+        matcher.advance(sample(rolled, matcher.allowed_mask(), temperature=1.0, rng=rng))
     if not matcher.is_finished:
         return "unfinished", f"{MOST_TOKENS} tokens: {matcher.text[:200]}"
     why = problem(matcher.text, tool, plain)
@@ -182,7 +182,7 @@ def gold_rows(data: Path) -> dict[str, Any]:
         row["calls"] += 1
         for text in orders(gold):
             row["orders"] += 1
-            if judge(grammar, start + text + gold.form.after) != "complete":
+            if classify_text(grammar, start + text + gold.form.after) != "complete":
                 row["refused"].append(f"{gold.tool.alias}({text})")
     return found
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atc.models.decode.parse import ReadCall
-from benchmarks.decoding.arms import Asked, Case
+from benchmarks.decoding.arms import CallSuite, Case
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import ToolError
 from protocols.model import Ask
@@ -131,7 +131,7 @@ def gold_texts(rows: Any) -> Iterator[tuple[str, str]]:
                 yield found[1], found[2]
 
 
-class FuncQa(Asked):
+class FuncQa(CallSuite):
     """Right is a valid call whose result is the answer."""
 
     def __init__(self, ask: Ask, *, seed: int) -> None:
@@ -230,7 +230,7 @@ def _words(relation: Relation) -> list[str]:
     return [word for word in re.findall(r"[a-z0-9]+", relation.does.lower()) if word not in known]
 
 
-class Relations(Asked):
+class Relations(CallSuite):
     """Right is a call of the gold relation, whatever its arguments."""
 
     def __init__(self, ask: Ask, relations: Sequence[Relation], *, seed: int) -> None:

@@ -29,12 +29,12 @@ from benchmarks.kills.cases import (
     Case,
     Gate,
     Kill,
-    Left,
+    RunRemains,
     Struck,
     Trap,
     draw_cases,
-    judge,
-    kind_of,
+    judge_run,
+    write_kind,
 )
 from benchmarks.kills.host import nursery
 from benchmarks.postgres import Server, server
@@ -171,7 +171,7 @@ class Stage(ExitStack):
         super().__init__()
         self._sandbox = sandbox
         self._trap = Trap()
-        self._gold = dict[str, Left]()
+        self._gold = dict[str, RunRemains]()
         self._world = self.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
         self._database = server.database() if server else None
@@ -184,7 +184,7 @@ class Stage(ExitStack):
         self._kinds = dict[str, str]()
         for name, served in self._world.services.items():
             operations = find_service(name).operations
-            self._kinds |= {one.id: kind_of(one) for one in operations if one.writes}
+            self._kinds |= {one.id: write_kind(one) for one in operations if one.writes}
             # The services run already; what a request meets first can still be changed.
             app = served.app.middleware_stack
             routes = Routes(operations)
@@ -239,13 +239,13 @@ class Stage(ExitStack):
         ended = said.get(
             "ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None}
         )
-        left = Left(
+        left = RunRemains(
             log=self._log(),
             state=self._world.snapshot(),
             status=ended["status"],
             answer=ended["answer"],
         )
-        verdict = judge(left, gold, struck, self._kinds)
+        verdict = judge_run(left, gold, struck, self._kinds)
         stale = woken is not None and "was taken over by process" not in woken.get("crashed", "")
         if stale and verdict["wrong"] is None:
             verdict["wrong"] = (
@@ -266,14 +266,14 @@ class Stage(ExitStack):
         detail = said.get("crashed") or ended.get("detail", "")
         return found | {"cut": woken is not None, "twice": int(stale), "detail": detail}
 
-    def _undisturbed_remains(self, task: Task) -> Left:
+    def _undisturbed_remains(self, task: Task) -> RunRemains:
         """What the task's program leaves where nothing goes wrong."""
         if task.id not in self._gold:
             self._clear(None)
             run = run_gold(task.program, self._world, self._sandbox)
             if run.problem is not None:
                 raise HostLost(f"the gold program of {task.id!r} is none: {run.problem}")
-            self._gold[task.id] = Left(
+            self._gold[task.id] = RunRemains(
                 log=self._log(), state=run.state, status="solved", answer=run.answer
             )
         return self._gold[task.id]

@@ -82,7 +82,7 @@ class Case:
     seed: int
 
 
-def kind_of(operation: Operation) -> str:
+def write_kind(operation: Operation) -> str:
     return "key" if operation.takes_key else "read" if operation.verified_by else "neither"
 
 
@@ -92,7 +92,9 @@ def draw_cases(
     """So many runs. Every group meets every kind of write in turn; the task and its write are drawn."""
     places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
     for task in tasks:
-        writes = [kind_of(operations[name]) for name in task.operations if operations[name].writes]
+        writes = [
+            write_kind(operations[name]) for name in task.operations if operations[name].writes
+        ]
         for kind in dict.fromkeys(writes):
             places[kind].append(
                 (task, [number for number, one in enumerate(writes) if one == kind])
@@ -114,7 +116,7 @@ def draw_cases(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class RunRemains:
     """What a run left behind: the services' logs and state, how the host says that it ended, and its answer."""
 
     log: Mapping[str, Sequence[RequestRecord]]
@@ -128,8 +130,8 @@ class Left:
         return [(one.operation, json.dumps(one.arguments, sort_keys=True)) for one in done]
 
 
-def judge(
-    left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, str]
+def judge_run(
+    left: RunRemains, gold: RunRemains, struck: Sequence[Struck], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
     """Hold what a run left against what its program leaves undisturbed; `kinds` are those of the writing operations.
 
@@ -171,7 +173,7 @@ def judge(
     return {"repeated": extra.total(), "lost": lost, "expected": expected, "wrong": wrong}
 
 
-def _expected(left: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) -> str:
+def _expected(left: RunRemains, struck: Sequence[Struck], kinds: Mapping[str, str]) -> str:
     """How the run must end, by what its host could know."""
     bare = [
         one.fault

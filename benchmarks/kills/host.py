@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from atc.core import events
 from atc.serve.gateway import Gateway
-from atc.store import RunStore, Store
+from atc.store import RunStore, SqliteStore
 from atc.store.postgres import PostgresStore
 from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
@@ -26,7 +26,7 @@ from protocols.http import transport  # noqa: F401
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
-from sandbox.lost_writes import Effects
+from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import ToolCall
 
 LEASE_SECONDS = (
@@ -57,7 +57,7 @@ def mortal(
         kill = None
         die(struck)
 
-    class Mortal(PostgresStore if shared else Store):  # type: ignore[misc]
+    class Mortal(PostgresStore if shared else SqliteStore):  # type: ignore[misc]
         def take(self, name: str, *, ended: bool = False) -> StoredRun:
             stored: StoredRun = super().take(name, ended=ended)
             taken()
@@ -130,7 +130,7 @@ def _carry_out(
     right = time.time
     skew = order.get("skew", 0.0)  # this process's clock is wrong by so many seconds
     time.time = lambda: right() + skew
-    cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = (
+    cast("dict[str, Any]", WriteRecovery.__init__.__kwdefaults__)["now"] = (
         time.time
     )  # taken when the class was made
     with (

@@ -207,14 +207,16 @@ def registry(unit: str, options: Options) -> Row:
     with started(unit, folder) as url:
         for path, body in service.get("makes", {}).items():
             requests.put(url + path, json=body, timeout=30).raise_for_status()
-        before = _shown(url, service["shows"])
+        before = _service_records(url, service["shows"])
         source = folder / "bare.json"
         if "document" in service:
             source = folder / f"document{Path(service['document']).suffix or '.json'}"
             source.write_bytes(requests.get(url + service["document"], timeout=60).content)
         else:
             source.write_text(
-                json.dumps({name: _bare_description(call, url) for name, call in service["tools"].items()})
+                json.dumps(
+                    {name: _bare_description(call, url) for name, call in service["tools"].items()}
+                )
             )
         source_ = f"{source}@{url}" if "document" in service else str(source)
         report_ = folder / "report.json"
@@ -223,7 +225,7 @@ def registry(unit: str, options: Options) -> Row:
         command = [sys.executable, *ATC, "probe", source_, "-o", str(folder / "out"), *flags]
         spent = measured(command, ROOT, report_)
         report = json.loads(report_.read_bytes())
-        after = _shown(url, service["shows"])
+        after = _service_records(url, service["shows"])
     named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
     fresh = [one for key, one in after.items() if key not in before]
     totals = report["totals"]
@@ -257,7 +259,7 @@ def _bare_description(call: str, url: str) -> Any:
     )
 
 
-def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
+def _service_records(url: str, paths: Sequence[str]) -> dict[str, Any]:
     """The records that a service shows, each by where it stands and its id."""
     found: dict[str, Any] = {}
     for path in paths:

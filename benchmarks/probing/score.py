@@ -18,7 +18,7 @@ from probing.probe import probe
 from probing.report import write
 from probing.samples import Log, ProbeSettings, Sample
 from protocols.client import Invoker, InvokeSettings
-from protocols.effects import judged
+from protocols.effects import annotate_effects
 from protocols.model import Ask
 from protocols.private_files import write_whole
 from protocols.protocol import HttpBinding, ToolProtocol, dump
@@ -237,7 +237,7 @@ def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
             binding = replace(binding, idempotency_header=None, credentials=())
         schema = {"type": "object", "properties": {name: {} for name in protocol.parameters}}
         found.append(ToolProtocol(name=protocol.name, input_schema=schema, binding=binding))
-    return judged(found, written=[one.name for one in found])
+    return annotate_effects(found, written=[one.name for one in found])
 
 
 COUNTS = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from atc.cli.bench_run import run_options, strategies_option, wanted
+from atc.cli.bench_run import run_options, select_strategies, strategies_option
 from atc.cli.options import model_option
 from atc.cli.output import bar, say
 from atc.cli.settings import load_config
@@ -22,7 +22,7 @@ from benchmarks.runner import suite
 from sandbox.choose import open_sandbox
 from toolflow_bench.arms import Arm, RunOptions, ask_arms
 from toolflow_bench.metrics import Row, summarize
-from toolflow_bench.suites import drawn
+from toolflow_bench.suites import draw_stratified
 from toolflow_bench.workers import agent_worker
 
 SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "repairs", "input_tokens", "output_tokens",
@@ -57,7 +57,7 @@ def main(
     asked = items(bench, open_world().toolbox, seed=seed)
     if sample:
         asked = list(
-            drawn(
+            draw_stratified(
                 asked,
                 sample,
                 seed=seed,
@@ -66,7 +66,7 @@ def main(
             )
         )
     shared = load_config(flags)
-    names = wanted(strategies)
+    names = select_strategies(strategies)
     arms = []
     with ExitStack() as stack:
         if names != ("gold",):

@@ -119,7 +119,7 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
     """Workers that replay the gold path of each item, each in a world of its own."""
 
     @contextmanager
-    def opened() -> Iterator[Worker]:
+    def open_worker() -> Iterator[Worker]:
         with RestWorld(data, seed=seed) as world:
 
             def work(
@@ -135,7 +135,7 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
 
             yield work
 
-    return opened
+    return open_worker
 
 
 def replay(world: RestWorld, item: Item) -> Solution:
@@ -212,7 +212,7 @@ class _ArgumentFiller(NamedTuple):
     def value(self, name: str, schema: Mapping[str, Any], *, need: bool) -> Json:
         """Of one argument. Raises NoValue: an id is needed of a kind that no answer held."""
         if kind := self.mock.parameters.get((self.operation.path, name)):
-            return 1 if kind in self.mock.parts else self.known(kind, "id", need=True)
+            return 1 if kind in self.mock.parts else self.newest_reference(kind, "id", need=True)
         if choices := schema.get("enum"):
             kinds = {singular(str(one)): one for one in choices}
             return next((kinds[kind] for kind in self.wanted if kind in kinds), choices[0])
@@ -221,7 +221,7 @@ class _ArgumentFiller(NamedTuple):
             return None if entry is None else [entry]
         if REFERENCE.fullmatch(name):
             kind = ["", *_kinds(self.mock, self.operation)][-1] if name != "context_uri" else ""
-            return self.known(kind, "uri" if "uri" in name else "id", need=need)
+            return self.newest_reference(kind, "uri" if "uri" in name else "id", need=need)
         if schema.get("type") == "object":
             parts = schema.get("properties", {})
             own = {
@@ -233,7 +233,7 @@ class _ArgumentFiller(NamedTuple):
             return {key: value for key, value in found.items() if value is not None} or None
         return scalar(schema, name)
 
-    def known(self, kind: str, key: str, *, need: bool) -> Json:
+    def newest_reference(self, kind: str, key: str, *, need: bool) -> Json:
         """The id or uri of the newest thing of a kind; of any kind where that is empty."""
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:

@@ -156,7 +156,7 @@ class Mock:
         thing: Thing | None = None
         for name in in_path:
             if kind := self.parameters.get((operation.path, name)):
-                thing = self._named(kind, str(arguments[name]), thing)
+                thing = self._find_named_thing(kind, str(arguments[name]), thing)
         for text in references(
             {name: value for name, value in arguments.items() if name not in in_path}
         ):
@@ -174,7 +174,7 @@ class Mock:
             asked, operation.response, shown, (operation.path, thing and thing.id), 0
         )
 
-    def _named(self, kind: str, text: str, whole: Thing | None) -> Thing:
+    def _find_named_thing(self, kind: str, text: str, whole: Thing | None) -> Thing:
         if kind in self.parts and whole is not None:
             if not text.isdecimal() or not 1 <= int(text) <= PARTS:
                 raise ToolError(404, f"there is no {kind} {text!r}; it has 1 to {PARTS}.")
@@ -388,4 +388,6 @@ def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:
             **{key: value for key, value in part.items() if key},
             "results": {"items": part[""]},
         }
-    return {key: _inline_references(value, root, depth) for key, value in part.items() if key != "$defs"}
+    return {
+        key: _inline_references(value, root, depth) for key, value in part.items() if key != "$defs"
+    }

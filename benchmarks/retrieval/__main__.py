@@ -34,7 +34,7 @@ from atc.pipeline.retrieve.embedders import DEFAULT
 from atc.pipeline.retrieve.expand import SYNTHETIC, expand_all
 from atc.pipeline.retrieve.factory import Setup, build
 from atc.pipeline.retrieve.index import ToolIndex
-from atc.pipeline.retrieve.methods import METHODS, read
+from atc.pipeline.retrieve.methods import METHODS, read_method
 from benchmarks.retrieval.data import (
     FACETS,
     SHOWN,
@@ -117,7 +117,7 @@ def main(**given: Any) -> dict[str, Any]:
     specs = dict.fromkeys(options.methods) or [
         name for name, one in METHODS.items() if not one.asks
     ]
-    with opened(options, config, data, specs) as setup:
+    with open_setup(options, config, data, specs) as setup:
         model = setup.ask.name if setup.ask else "none"
         about: dict[str, Any] = {"suite": "retrieval", "data": data.name, "model": model}
         if options.expand:
@@ -138,7 +138,7 @@ def main(**given: Any) -> dict[str, Any]:
         rows = {}
         with Rows(path, header, key=("method", "id")) as file:
             for spec in specs:
-                asks = read(spec)[0].asks
+                asks = read_method(spec)[0].asks
                 limit = options.limit or (ASKED if asks and not options.everything else None)
                 queries = sampled(data.queries, limit, options.seed, "queries")
                 jobs = options.workers if asks else 1  # others share the cores
@@ -156,9 +156,9 @@ def main(**given: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Iterator[Setup]:
+def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) -> Iterator[Setup]:
     """Index, synthetic queries and, where one is asked, the model. Vectors are made where something goes by them."""
-    used = [read(spec) for spec in specs]
+    used = [read_method(spec) for spec in specs]
     vectors = options.expand or any(
         method.embeds and flags.get("on") != "bm25" for method, flags in used
     )

@@ -17,7 +17,7 @@ from typing import Any
 from atc.core.prompts import fill_from
 from atc.pipeline.retrieve.base import Ranker
 from atc.pipeline.retrieve.document import ToolDocument, documents, vector_text
-from atc.pipeline.retrieve.expand import Kind, shown
+from atc.pipeline.retrieve.expand import Kind, render_document
 from atc.pipeline.retrieve.prompts import fill as example
 from benchmarks.catalogues import service_tools
 from benchmarks.restbench.data import pattern
@@ -301,15 +301,15 @@ class Contrast(Kind):
     """The documents that are most easily taken for one."""
 
     def messages(self, document: ToolDocument) -> list[Message]:
-        others = "\n".join(map(shown, self.near(document)))
+        others = "\n".join(map(render_document, self.near(document)))
         return [
-            *self.opening(),
-            Message("user", fill("expand_others", tool=shown(document), others=others)),
+            *self.build_prefix(),
+            Message("user", fill("expand_others", tool=render_document(document), others=others)),
         ]
 
-    def opening(self, tool: str = "") -> list[Message]:
+    def build_prefix(self, tool: str = "") -> list[Message]:
         others = fill("expand_example_others")
-        return super().opening(
+        return super().build_prefix(
             tool or fill("expand_others", tool=example("expand_example_tool"), others=others)
         )
 

@@ -27,7 +27,14 @@ from benchmarks import local
 from benchmarks.runner import percentile, suite, timed
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program, measure_containment
-from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend, spare_ready
+from benchmarks.sandbox.host import (
+    PROGRAMS,
+    changes,
+    count_resources,
+    look,
+    open_backend,
+    spare_ready,
+)
 from benchmarks.sandbox.shop import run, shop
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
@@ -68,7 +75,7 @@ def compare(source: str, sandbox: Sandbox) -> str:
         if failure.kind in ("exception", "syntax")
         else f"{failure.kind} {failure.type}"
     )
-    stdout, should_end = plain(source)
+    stdout, should_end = run_unsandboxed(source)
     if (trace.stdout, ended) == (stdout, should_end):
         return ""
     pairs = zip_longest(trace.stdout.splitlines(), stdout.splitlines(), fillvalue="nothing")
@@ -80,7 +87,7 @@ def compare(source: str, sandbox: Sandbox) -> str:
     return f"{next(differing, '')}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
 
 
-def plain(source: str) -> tuple[str, str | None]:
+def run_unsandboxed(source: str) -> tuple[str, str | None]:
     """What a fresh interpreter without any sandbox makes of `source`: output, and the class of the end's exception."""
     reading, writing = os.pipe()
     with (
@@ -214,7 +221,7 @@ def measure_soak(
         list(pool.map(work, planned[: 20 * jobs]))  # until then threads and caches come to be
         first = len(resident)
         inside = look()
-        had = held()
+        had = count_resources()
         ends.clear()
         began = time.monotonic()
         list(pool.map(work, planned))

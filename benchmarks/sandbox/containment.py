@@ -26,7 +26,7 @@ from benchmarks.sandbox.canaries import (
     says_escaped,
     strings,
 )
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES
 from sandbox.docker.engine import LABEL, connect
@@ -289,7 +289,7 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     seen.lead = greeting["lead"]
     said = host.output()
     done = threading.Event()
-    before = _settled(known, RUNAWAY_PROCESSES)
+    before = _wait_until_settled(known, RUNAWAY_PROCESSES)
     held = sum(
         map(local.resident, before)
     )  # by now: on a busy machine the first sample may come late
@@ -309,7 +309,7 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         seen.lost = ended_as["lost"]
         seen.made = ended_as["made"]
         seen.odd = ended_as["odd"]
-        after = _settled(known, len(before))
+        after = _wait_until_settled(known, len(before))
         if len(after) > len(before):
             new = local.names(after - before)
             seen.left = [f"{len(after) - len(before)} more processes than before the run: {new}"]
@@ -333,7 +333,7 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     return bool(greeting["sibling"])
 
 
-def _settled(known: set[int], most: int) -> set[int]:
+def _wait_until_settled(known: set[int], most: int) -> set[int]:
     """The processes of the host, once their number has not changed for a moment and is not over `most`."""
     until = time.monotonic() + SETTLE_SECONDS
     steady = 0
@@ -365,7 +365,7 @@ def _watch(
 def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
     """The absolute files that a program's texts name, with what they are now, so that a change can be seen."""
     try:
-        nodes = list(ast.walk(parse(source)))
+        nodes = list(ast.walk(parse_python(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     texts = (

@@ -195,7 +195,7 @@ def look() -> dict[str, object]:
     return functions | modules | state | handlers
 
 
-def held() -> dict[str, int]:
+def count_resources() -> dict[str, int]:
     return {
         "threads": threading.active_count(),
         "descriptors": len(list(Path("/proc/self/fd").iterdir())),
@@ -207,7 +207,7 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
     until = time.monotonic() + SETTLE_SECONDS
     while True:
         now = look()
-        has = held()
+        has = count_resources()
         found = [f"{what} is new" for what in sorted(now.keys() - was.keys())]
         found += [f"{what} changed" for what in was if now.get(what) != was[what]]
         found += [
@@ -252,7 +252,7 @@ def main(descriptor: int) -> NoReturn:
     declared = tools.toolbox()
     spare_ready(host.sandbox, seconds=60.0)  # to start one is not the program's time
     inside = look()
-    had = held()
+    had = count_resources()
     tell(sibling=sibling is not None, lead=host.lead)
     reader.readline()
     trace = None

@@ -40,7 +40,7 @@ from atc.pipeline.retrieve.model_replies import (
     one_text,
     texts,
 )
-from atc.pipeline.retrieve.toolqp import Found, listing
+from atc.pipeline.retrieve.toolqp import QueryCache, listing
 from benchmarks.retrieval.data import RetrievalQuery, load_data, ndcg, recall
 from benchmarks.runner import Rows, sampled, suite
 from protocols.model import Ask, Message
@@ -60,7 +60,7 @@ _PLAN = re.compile(
 _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
 
 
-def opening(task: str) -> list[Message]:
+def planner_prompt(task: str) -> list[Message]:
     """What stands before the first turn of a planner."""
     return [Message("system", fill("planner")), Message("user", f"User query: {task}")]
 
@@ -125,7 +125,7 @@ def reward(
     reference plan. The ranking is `ToolQP`'s over the task's query and the planner's first ten.
     """
     turns = [message.content for message in conversation if message.role == "assistant"]
-    found = Found(base, depth=20)
+    found = QueryCache(base, depth=20)
     for query in (task, *filter(None, map(read_query, turns[1 : MOST_QUERIES + 1]))):
         found.look(query)
     ranking = [hit.tool for hit in peak_rank(found.lists)]
@@ -188,7 +188,7 @@ class Making:
         self._documents = documents
         self._candidates = candidates
         self._seed = seed
-        self._found = Found(base, depth=DEPTH)
+        self._found = QueryCache(base, depth=DEPTH)
 
     def make(self) -> dict[str, Any]:
         """The conversation in which a planner learns to search (Figure 7). Raises Dropped: something is missing."""
@@ -202,7 +202,7 @@ class Making:
         if len(steps) > MOST_QUERIES:
             raise Dropped("too many queries")
         messages = [
-            *opening(query.text),
+            *planner_prompt(query.text),
             Message("assistant", plan_text(plan, [step["goal"] for step in steps])),
         ]
         messages.append(Message("user", BEGIN))
@@ -221,7 +221,7 @@ class Making:
     def _plan(self) -> str:
         """The request's plan in words (Shi et al.'s instruction)."""
         listed = "\n".join(
-            f"- {self._described(name, self._query.gold)}" for name in self._query.gold
+            f"- {self._describe_tool(name, self._query.gold)}" for name in self._query.gold
         )
         written = self._text(
             "plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200
@@ -248,7 +248,9 @@ class Making:
             named = list(dict.fromkeys([*order, *named]))
         for name in named:
             others = "\n" + fill("sub_goal_others", goals=" ".join(grouped)) if grouped else ""
-            prompt = fill("sub_goal", plan=plan, tool=self._described(name, [name]), others=others)
+            prompt = fill(
+                "sub_goal", plan=plan, tool=self._describe_tool(name, [name]), others=others
+            )
             goal = hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
             if not goal:
                 raise Dropped("no sub-goal")
@@ -276,7 +278,7 @@ class Making:
                 context=context,
             )
             best = min(
-                self._written(prompt, f"{goal} {number}", tools),
+                self._iter_usable_queries(prompt, f"{goal} {number}", tools),
                 key=lambda one: one[2],
                 default=None,
             )
@@ -297,7 +299,7 @@ class Making:
         }
         return step | {"shown": shown if kept else shown[-1:]}
 
-    def _written(
+    def _iter_usable_queries(
         self, prompt: str, purpose: str, tools: Sequence[str]
     ) -> Iterator[tuple[str, Sequence[Hit], float]]:
         """Queries that are not empty and name no tool, each with what it found and the mean rank of the tools in it."""
@@ -345,7 +347,7 @@ class Making:
     def _about(self, name: str) -> str:
         return clipped(" ".join(self._documents[name].description.split()), 600)
 
-    def _described(self, name: str, others: Iterable[str]) -> str:
+    def _describe_tool(self, name: str, others: Iterable[str]) -> str:
         """What a tool does, without the names of others; where nothing says it, its own must."""
         return hidden(self._about(name) or self._documents[name].title, others) or name
 

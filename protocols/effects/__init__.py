@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from protocols.effects.addresses import SUFFIX, VARIABLE, Resources, parts_of, thing_named
-from protocols.effects.descriptions import Heard, heard
-from protocols.effects.query_arguments import Argument, arguments_of, filters, may_be_set
+from protocols.effects.descriptions import Statement, classify_description
+from protocols.effects.query_arguments import Argument, arguments_of, is_filter_name, may_be_set
 from protocols.effects.verbs import (
     CAN_BE_VERB,
     GRAMMAR,
@@ -48,7 +48,7 @@ class Effect(NamedTuple):
     verb: str = ""
 
 
-def judged(
+def annotate_effects(
     protocols: Iterable[ToolProtocol], *, written: Collection[str] = ()
 ) -> list[ToolProtocol]:
     """The protocols of one source, each GET with what it does as its annotation: that it only reads, or not.
@@ -78,11 +78,11 @@ def reads(protocol: ToolProtocol) -> bool:
     if is_safe(protocol):
         return effect_of(protocol).reads
     if isinstance(protocol.binding, McpBinding):
-        return declared is True and kind_of(protocol)[0] not in ("remove", "end")
+        return declared is True and likely_action(protocol)[0] not in ("remove", "end")
     return declared is True
 
 
-def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
+def likely_action(protocol: ToolProtocol) -> tuple[Kind, str]:
     """Return what a tool seems to do, and a clause that says why.
 
     The more careful reading wins: a GET that is called `delete_user` removes, a POST that nothing tells of creates. A
@@ -135,7 +135,7 @@ def effect_of(
         protocol.description,
         protocol.name if " " in protocol.name.strip() else "",
     )
-    said = [one for text in texts if text.strip() and (one := heard(text))]
+    said = [one for text in texts if text.strip() and (one := classify_description(text))]
     if acts := next((one for one in said if one.voice == "acts"), None):
         return Effect(False, f"its description says {acts.word!r}", acts.word)
     arguments = arguments_of(protocol, http)
@@ -156,7 +156,7 @@ def effect_of(
 def _evidence_of_read(
     protocol: ToolProtocol,
     http: HttpBinding,
-    said: Sequence[Heard],
+    said: Sequence[Statement],
     arguments: Sequence[Argument],
     shown: Resources,
     *,
@@ -230,7 +230,7 @@ def _is_reading_path(
         above = parts[place - 1] if place else ""
         last = place == len(parts) - 1
         if VARIABLE.fullmatch(part):
-            loosely = "{" in above and (described or filters(part.strip("{}")))
+            loosely = "{" in above and (described or is_filter_name(part.strip("{}")))
             known = _is_named_after(part, above) or thing_named(above) == "information"
             loosely = loosely or (described and known)
             here = whole if last else whole.rsplit("/", len(parts) - 1 - place)[0]
@@ -238,7 +238,7 @@ def _is_reading_path(
         elif "{" in part:  # `{id}.json`
             fits = VARIABLE.match(part) is not None and SUFFIX.search(part) is not None
         else:
-            fits = _fits(part, above, last=last, described=described) or (
+            fits = _is_readable_part(part, above, last=last, described=described) or (
                 not last and shown.has_plural(part)
             )
             fits = fits or (part in READS["ranked"] and not last and _counts(parts[place + 1]))
@@ -252,7 +252,7 @@ def _counts(part: str) -> bool:
     return VARIABLE.fullmatch(part) is not None and snake(part.strip("{}")) in READS["counts"]
 
 
-def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
+def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
     """True if a fixed part may stand in the path of a read, at its end or before."""
     thing = thing_named(part)
     if thing in ("things", "information", "reading"):
@@ -281,13 +281,13 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
     thing = thing_named(above)
     stem = singular((words_of(above) or [""])[-1])
     if thing == "reading":
-        return not may_be_set(name) or filters(name)
+        return not may_be_set(name) or is_filter_name(name)
     if thing in ("choice", "information"):
         part_of_whole = (
             thing == "information" and above in READS["preferences"] and shown.has_whole(url)
         )
         chosen = above not in READS["settable"] | READS["preferences"] or part_of_whole
-        return (filters(name) and chosen) or shown.has_things(snake(name))
+        return (is_filter_name(name) and chosen) or shown.has_things(snake(name))
     if thing == "things":
         return stem not in CAN_BE_VERB
     if thing in ("noun", "verb") and above == stem and shown.has_plural(stem):

@@ -53,7 +53,11 @@ class Resources:
         )
         made = "POST" in self.methods.get(above, ())
         return bool(
-            changed or listed or made or above in self._addresses_with_choices or address in self._wholes
+            changed
+            or listed
+            or made
+            or above in self._addresses_with_choices
+            or address in self._wholes
         )
 
     def has_whole(self, url: str) -> bool:

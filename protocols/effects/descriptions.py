@@ -21,7 +21,7 @@ Voice = Literal["reads", "acts", "thing", "information", "unclear", ""]
 or things in the plural; *unclear*: it may begin with a verb that acts; empty: it says nothing that is understood."""
 
 
-class Heard(NamedTuple):
+class Statement(NamedTuple):
     """What a text says, and the word by which it says so."""
 
     voice: Voice
@@ -69,19 +69,19 @@ _THIS = (
 _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _THIS))
 
 
-def heard(text: str) -> Heard:
+def classify_description(text: str) -> Statement:
     """Return what a description, a summary or a name in words says that the call does.
 
     One sentence that acts outranks those that read.
     """
-    whole = _LINE_END.sub(" ", _MARKUP.sub(" ", _CAMEL.sub(_apart, text[:_LONGEST])))
+    whole = _LINE_END.sub(" ", _MARKUP.sub(" ", _CAMEL.sub(_split_camel_case, text[:_LONGEST])))
     plain = _BRACKETS.sub(" ( ", whole)
     split = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
     sentences = [words for one in split if (words := _without_marks(one))]
     if not sentences:
-        return Heard("")
+        return Statement("")
     if verb := _find_side_effect(sentences[1:], whole) or acts_in_passing(plain):
-        return Heard("acts", verb)
+        return Statement("acts", verb)
     first = _classify_first_sentence(sentences[0])
     if first.voice in ("information", "thing") or _is_heading(
         sentences[0]
@@ -89,7 +89,7 @@ def heard(text: str) -> Heard:
         later = (_classify_first_sentence(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
     if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
-        return Heard("acts", verb)
+        return Statement("acts", verb)
     return first
 
 
@@ -103,7 +103,7 @@ def _is_heading(words: Sequence[str]) -> bool:
     )
 
 
-def _apart(name: re.Match[str]) -> str:
+def _split_camel_case(name: re.Match[str]) -> str:
     """`getFilesList` → `get Files List`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[0])
 
@@ -128,7 +128,7 @@ def _without_marks(words: list[str]) -> list[str]:
     return words[start:]
 
 
-def _classify_first_sentence(words: list[str]) -> Heard:
+def _classify_first_sentence(words: list[str]) -> Statement:
     """What the first sentence says."""
     text = " ".join(words)
     for pattern in _BEFORE_THE_VERB:
@@ -137,30 +137,32 @@ def _classify_first_sentence(words: list[str]) -> Heard:
     lead = words[0]
     if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
         main = _classify_first_sentence(words[words.index(",", 1) + 1 :])
-        return main if main.voice == "reads" else Heard("unclear", lead)
+        return main if main.voice == "reads" else Statement("unclear", lead)
     verb = base_of(lead, READS["verbs"])
     if verb and not lead.endswith("ed"):
         return _reading(verb, words)
     if lead in READS["foreign"] or not lead.isascii():
-        return Heard("reads" if _reads_in_another_language(words) else "", lead)
+        return Statement("reads" if _reads_in_another_language(words) else "", lead)
     if lead in READS["light"] and (light := _classify_light_verb(words)):
         return light
     if called := _classify_call_subject(words):
         return called
     if lead in _CLOSED or lead.isdigit():
         if verb := _find_acting_verb(words):
-            return Heard("acts", verb)
-        return _named(words, determined=True)
+            return Statement("acts", verb)
+        return _classify_noun_phrase(words, determined=True)
     return _classify_unknown_lead(lead, words)
 
 
-def _classify_light_verb(words: Sequence[str]) -> Heard | None:
+def _classify_light_verb(words: Sequence[str]) -> Statement | None:
     """What `Run a search` or `Perform a status check` says: the noun tells; None where that is no reading one."""
     phrase = phrase_of(words[1:], object_of_verb=True)
     reading = READS["reading_nouns"] - {"test"}
     verb = phrase.head in reading or base_of(action_of(phrase.head), READS["verbs"])
     return (
-        Heard("reads", f"{words[0]} … {phrase.head}") if verb and not _second_verb(words) else None
+        Statement("reads", f"{words[0]} … {phrase.head}")
+        if verb and not _second_verb(words)
+        else None
     )
 
 
@@ -187,7 +189,7 @@ def _reads_in_another_language(words: Sequence[str]) -> bool:
     )
 
 
-def _classify_call_subject(words: Sequence[str]) -> Heard | None:
+def _classify_call_subject(words: Sequence[str]) -> Statement | None:
     """What `The following endpoint returns a list` says; None for a sentence whose subject is not the call."""
     for place, word in enumerate(words[1:8], 1):
         if (
@@ -199,18 +201,18 @@ def _classify_call_subject(words: Sequence[str]) -> Heard | None:
     return None
 
 
-def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
+def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> Statement:
     """What a sentence without a verb that is known says: that it names information, a thing, an action, or nothing."""
     phrase = phrase_of(words)
     after = phrase.rest[0] if phrase.rest else ""
     if phrase.kind == "action":
-        return Heard("acts", phrase.head)
+        return Statement("acts", phrase.head)
     if after in _LAST_PARTICLES and len(phrase.rest) == 1:
-        return Heard("acts", f"{phrase.head} {after}")
+        return Statement("acts", f"{phrase.head} {after}")
     if (
         phrase.kind == "thing" and after in (":", "/", "&") and len(phrase.rest) > 1
     ):  # `Chart: albums`
-        return _named(phrase.rest[1:], determined=determined)
+        return _classify_noun_phrase(phrase.rest[1:], determined=determined)
     if (
         len(phrase.nouns) > 2
         and after in _DETERMINERS
@@ -219,7 +221,7 @@ def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
         subject = phrase_of(
             words[: len(phrase.nouns) - 1]
         )  # `The search capability covers all content`
-        return Heard(
+        return Statement(
             "information" if subject.kind in ("information", "things") else "unclear", subject.head
         )
     odd = (
@@ -230,7 +232,7 @@ def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
     ended = phrase.done and not phrase.rest and base_of(phrase.done[0], CAN_BE_VERB | {"end"})
     if odd or ended or phrase.kind == "nothing" or words[0] in ("no", "nothing"):
         asks = words[0] in ("what", "where", "which", "who", "how", "whether")
-        return Heard("thing" if asks and not doubtful_gerund(words) else "unclear", words[0])
+        return Statement("thing" if asks and not doubtful_gerund(words) else "unclear", words[0])
     plural = singular(phrase.head) != phrase.head and after in (
         "that",
         "of",
@@ -240,23 +242,23 @@ def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
         "are",
     )
     if phrase.kind in ("information", "things") or (plural and not base_of(phrase.head, STRICT)):
-        return Heard("information", phrase.head)
+        return Statement("information", phrase.head)
     if (
         len(phrase.nouns) > 2
         and singular(phrase.head) != phrase.head
         and base_of(phrase.head, CAN_BE_VERB)
     ):
-        return Heard("unclear", phrase.head)  # `The gate opens`
+        return Statement("unclear", phrase.head)  # `The gate opens`
     if (
         determined
         or after in ("of", "api", "endpoint")
         or phrase.head in ("api", "endpoint", "service")
     ):
-        return Heard("thing", words[0])
-    return Heard("unclear", words[0])
+        return Statement("thing", words[0])
+    return Statement("unclear", words[0])
 
 
-def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Heard:
+def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
     """What a sentence says that begins with no reading verb and no small word."""
     after = words[1] if len(words) > 1 else ""
     if (
@@ -266,11 +268,11 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Heard:
         and lead not in _NEVER
         and not base_of(lead, READS["neutral"])
     ):
-        return Heard("acts", lead)
+        return Statement("acts", lead)
     verb = base_of(lead, CAN_BE_VERB)
     if verb and after in _LAST_PARTICLES - {"in", "open"}:
-        return Heard("acts", f"{lead} {after}")
-    named = _named(words)
+        return Statement("acts", f"{lead} {after}")
+    named = _classify_noun_phrase(words)
     if named.voice in ("acts", "information") and not (
         verb in STRICT and lead in (verb, f"{verb}s", f"{verb}es")
     ):
@@ -287,15 +289,15 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Heard:
         acts = (
             (after or verb in STRICT) and strict and lead in (strict, f"{strict}s", f"{strict}es")
         )
-        return Heard("acts" if acts else "unclear", lead)
+        return Statement("acts" if acts else "unclear", lead)
     return named
 
 
-def _reading(verb: str, words: list[str]) -> Heard:
+def _reading(verb: str, words: list[str]) -> Statement:
     """What a sentence says that begins with a reading verb: that it reads, unless it goes on to act."""
     after = words[1] if len(words) > 1 else ""
     if second := _second_verb(words):
-        return Heard("acts", second)
+        return Statement("acts", second)
     clause = _first_clause(words)
     be = {"are", "is", "was", "were", "it"}
     cut = len(clause) < len(words) and words[len(clause)] in ("/", ":")
@@ -305,16 +307,16 @@ def _reading(verb: str, words: list[str]) -> Heard:
         and f"{verb} {after}" != "return back"
         and (verb not in READS["seeking"] or after == "down")
     ) or (after == "on" and verb != "search"):
-        return Heard("acts", f"{verb} {after}")
+        return Statement("acts", f"{verb} {after}")
     if (verb == "check" and after in ("in", "out")) or (
         ends and verb not in ("find", "look", "search")
     ):
-        return Heard("acts", f"{verb} … {clause[-1]}")
+        return Statement("acts", f"{verb} … {clause[-1]}")
     if verb in ("get", "have") and _is_causative(clause):
-        return Heard("acts", f"{verb} … {clause[-1]}")
+        return Statement("acts", f"{verb} … {clause[-1]}")
     if doubt := doubt_of(verb, words, clause):
-        return Heard("unclear", doubt)
-    return Heard("reads", words[0])
+        return Statement("unclear", doubt)
+    return Statement("reads", words[0])
 
 
 def _first_clause(words: Sequence[str]) -> list[str]:

@@ -118,7 +118,12 @@ def doubt_of(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
         return f"{verb} {tail[0]}"
     phrase = phrase_of(tail, object_of_verb=True)
     doubt = doubtful_gerund(words) or _find_second_action(words)
-    return doubt or _find_doubt_in_phrase(verb, phrase) or _find_doubt_in_condition(tail) or _find_doubt_in_place(verb, clause)
+    return (
+        doubt
+        or _find_doubt_in_phrase(verb, phrase)
+        or _find_doubt_in_condition(tail)
+        or _find_doubt_in_place(verb, clause)
+    )
 
 
 def _find_second_action(words: Sequence[str]) -> str:
@@ -145,7 +150,9 @@ def _find_second_action(words: Sequence[str]) -> str:
 def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
     """What is doubtful of the object of a reading verb and of what follows it."""
     after = phrase.rest[0] if phrase.rest else ""
-    if doubt := _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(verb, phrase, after):
+    if doubt := _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(
+        verb, phrase, after
+    ):
         return f"{verb} … {doubt}"
     whole = phrase.kind in ("information", "things") or (
         after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]

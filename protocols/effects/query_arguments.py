@@ -68,7 +68,7 @@ def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
     """The arguments of a GET, those that stand in its address among them."""
     parts = parts_of(http.url)
     in_path = {name for part in parts for name in VARIABLE.findall(part)}
-    given = list(_given(protocol, http))
+    given = list(_iter_raw_arguments(protocol, http))
     names = {snake(name) for name, _, _ in given}
     found = []
     for name, schema, values in given:
@@ -79,18 +79,20 @@ def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
                 name=name,
                 values=values,
                 in_path=name in in_path,
-                selects=filters(name)
+                selects=is_filter_name(name)
                 and not _is_code(name, parts)
                 and not _names_what_is_set(name, parts),
                 sets=may_be_set(name),
-                acts=_find_acting_verb(name, text, values, flag=flag) if name not in in_path else "",
+                acts=_find_acting_verb(name, text, values, flag=flag)
+                if name not in in_path
+                else "",
                 pays=_may_be_payment(name, text, names),
             )
         )
     return found
 
 
-def filters(name: str) -> bool:
+def is_filter_name(name: str) -> bool:
     """True if an argument of this name filters, pages or selects."""
     key = snake(name)
     words = key.split("_")
@@ -103,7 +105,9 @@ def filters(name: str) -> bool:
     )
 
 
-def _given(protocol: ToolProtocol, http: HttpBinding) -> Iterator[tuple[str, Json, frozenset[str]]]:
+def _iter_raw_arguments(
+    protocol: ToolProtocol, http: HttpBinding
+) -> Iterator[tuple[str, Json, frozenset[str]]]:
     """The name of each argument as it is sent, its schema, and the texts that are known of it."""
     for name, schema in protocol.parameters.items():
         whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
@@ -153,7 +157,7 @@ def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: boo
     if flag and words:
         if words in (["on"], ["off"]) or words[-1] == "ack" or words[0] == "ack":
             return words[0]
-        if words[0] not in _FLAGS_OF_VIEWS and not filters(name):
+        if words[0] not in _FLAGS_OF_VIEWS and not is_filter_name(name):
             verb = next((word for word in words if word in STRICT), "")
             if verb or (len(words) > 1 and words[0] in ACTING):
                 return verb or words[0]

@@ -270,7 +270,9 @@ def base_of(word: str, known: frozenset[str]) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a name, numbers left out, phrasal verbs as one: `log_out_2` → `logout`."""
-    return _join_phrasal_verbs([word for word in snake(text).split("_") if word and not word.isdigit()])
+    return _join_phrasal_verbs(
+        [word for word in snake(text).split("_") if word and not word.isdigit()]
+    )
 
 
 def _join_phrasal_verbs(words: list[str]) -> list[str]:

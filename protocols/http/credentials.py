@@ -11,7 +11,7 @@ from urllib.parse import quote
 from requests.structures import CaseInsensitiveDict
 
 from protocols.documentation import docs_page
-from protocols.http.request import HttpRequest, spelled
+from protocols.http.request import HttpRequest, normalize_name
 from protocols.schema import Json, JsonObject, dumps
 from protocols.secrets import covered, spellings
 from protocols.settings import Credential, Place
@@ -113,7 +113,9 @@ def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
     for secret in secrets:
         match secret.place:
             case "header":
-                for known in [name for name in headers if spelled(name) == spelled(secret.name)]:
+                for known in [
+                    name for name in headers if normalize_name(name) == normalize_name(secret.name)
+                ]:
                     del headers[known]
                 headers[secret.name] = secret.value
             case "cookie":
@@ -130,7 +132,7 @@ def _without(secret: Carried, pairs: Iterable[str]) -> list[str]:
     return [
         pair.strip()
         for pair in pairs
-        if pair.strip() and spelled(pair.partition("=")[0]) != spelled(secret.name)
+        if pair.strip() and normalize_name(pair.partition("=")[0]) != normalize_name(secret.name)
     ]
 
 

@@ -26,7 +26,7 @@ from protocols.http.credentials import Alternatives, Carried, Mask, address, adv
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest
 from protocols.http.transport import Transport
 from protocols.private_files import keep_private, write_whole
-from protocols.response import one_line, parse
+from protocols.response import one_line, parse_json
 from protocols.schema import JsonObject, loads, mapping
 from protocols.secrets.names import is_secret
 from protocols.settings import Credential, InvokeSettings
@@ -56,7 +56,7 @@ class TokenFile:
                 self._known = dict(loads(self._path.read_text()))
         return dict(self._known.get(name, {}))
 
-    def put(self, name: str, token: JsonObject) -> None:
+    def save(self, name: str, token: JsonObject) -> None:
         """Keep it."""
         with self._lock:
             self.get(name)  # what another process has put there since stays
@@ -177,7 +177,8 @@ class Keyring:
             told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
             raise CredentialMissing(f"{tool}: {problem}" if problem else told)
         return [
-            self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool) for name in names
+            self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool)
+            for name in names
         ]
 
     def _request_secret(
@@ -226,7 +227,7 @@ class Keyring:
                 seconds = float(lasts)
                 if 0 <= seconds <= _LONGEST_SECONDS:  # which NaN and ∞ are not
                     kept["expires_at"] = time.time() + seconds
-            self.tokens.put(key, kept)
+            self.tokens.save(key, kept)
             return str(found["access_token"])
 
     def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:
@@ -276,7 +277,7 @@ class Keyring:
         else:
             problem = f"{url} answered without access_token"
             with suppress(ValueError):
-                found = parse(answer.text())
+                found = parse_json(answer.text())
                 if isinstance(found, dict) and isinstance(found.get("access_token"), str):
                     return found
         raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")

@@ -74,14 +74,14 @@ class _RequestName(NamedTuple):
     @property
     def exact(self) -> tuple[str, str]:
         """Declared names that have this in common are one name: some servers take the header `X-A` for `x_a`."""
-        return self.place, spelled(self.name) if self.place == "header" else self.name
+        return self.place, normalize_name(self.name) if self.place == "header" else self.name
 
     @property
     def readings(self) -> set[tuple[str, str]]:
         """What a server may take the name for: `to[]` or `to.x` for `to`, a field of a form for one of the query."""
         place = "any" if self.place in _MERGED else self.place
         base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
-        return {(place, spelled(self.name)), (place, spelled(base or self.name))}
+        return {(place, normalize_name(self.name)), (place, normalize_name(base or self.name))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class HttpRequest:
     body: bytes | None = None
 
 
-class Plan:
+class RequestBuilder:
     """How the arguments of one tool become a request: the binding, read once and checked."""
 
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding) -> None:
@@ -225,19 +225,24 @@ class Plan:
             if pair
         ]
         if self._binding.idempotency_header:
-            found.append(_RequestName("header", self._binding.idempotency_header, "the idempotency key"))
+            found.append(
+                _RequestName("header", self._binding.idempotency_header, "the idempotency key")
+            )
         if "cookie" in self._used:
             found.append(_RequestName("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
             owner = f"argument {name!r}"
             fields = self._fields.get(name, ()) if place in _OBJECTS else ()
             found += [
-                _RequestName(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields
+                _RequestName(_OBJECTS[place], key, f"the field {key!r} of {owner}")
+                for key in fields
             ]
             found.append(_RequestName(place, self._binding.wire_name(name), owner))
         return found
 
-    def _refuse_collisions(self, sent: list[_RequestName], reserved: Iterable[tuple[str, str]]) -> None:
+    def _refuse_collisions(
+        self, sent: list[_RequestName], reserved: Iterable[tuple[str, str]]
+    ) -> None:
         """Refuse arguments of which one would be sent, or be read, in the place of another.
 
         A declared name only has to differ from the others of its place. One that the call alone brings must not even be
@@ -355,7 +360,7 @@ def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
         ) from None
 
 
-def spelled(name: str) -> str:
+def normalize_name(name: str) -> str:
     """`name` as the most lenient servers read it: its letters and digits, in one case, percent-decoded twice."""
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain

@@ -22,7 +22,7 @@ from protocols.http.oauth import Keyring
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.naming import identifier
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
-from protocols.response import Answer, Unreadable, one_line, read, to_json
+from protocols.response import Answer, Unreadable, one_line, read_body, to_json
 from protocols.schema import Json, JsonObject, dumps, mapping
 from protocols.settings import McpServer
 from protocols.urls import is_url, split_url
@@ -86,7 +86,7 @@ class Servers:
                 installed.
             InvalidProtocol: a tool has no name.
         """
-        found, server = self._spelled(text)
+        found, server = self._parse_source(text)
         confirm = self._settings.confirm_start
         if not found and server.command and not (confirm and confirm(server)):
             advice = "Run this on a terminal to be asked, give --start-servers, or set [mcp.NAME] in your own settings."
@@ -96,7 +96,7 @@ class Servers:
                 )
                 advice += " invoker=Invoker(InvokeSettings(confirm_start=...)))."
             raise SourceUnavailable(
-                f"the command {server.shown!r} was not started: nobody agreed to it. {advice}"
+                f"the command {server.masked_text!r} was not started: nobody agreed to it. {advice}"
             )
         fresh = self._known[found] if found else _ServerEntry(server)
         try:
@@ -106,7 +106,7 @@ class Servers:
             fresh.drop()
             problem = error.body.rstrip(".")
             raise SourceUnavailable(
-                f"the MCP server {server.shown!r} gives no tools: {problem}."
+                f"the MCP server {server.masked_text!r} gives no tools: {problem}."
             ) from error
         with self._lock:
             known_as = name or found or identifier(connection.name or "mcp")
@@ -114,7 +114,7 @@ class Servers:
             configured = known_as in self._settings.servers
             if other not in (None, fresh) and (configured or not (name or found)):
                 fresh.drop()
-                problem = f"the MCP server {server.shown!r} would be known as {known_as!r}, as another server is"
+                problem = f"the MCP server {server.masked_text!r} would be known as {known_as!r}, as another server is"
                 raise SourceUnavailable(f"{problem}; name it yourself: 'NAME={text}'.")
             if (before := self._known.get(known_as)) not in (None, fresh):
                 before.drop()
@@ -163,7 +163,7 @@ class Servers:
     def place(self, binding: object) -> str:
         """Return the command or address of the server that a binding names; empty if it is none of MCP, or unknown."""
         known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
-        return known.server.shown if known is not None else ""
+        return known.server.masked_text if known is not None else ""
 
     def close(self) -> None:
         """Close all connections, ending the servers that were started."""
@@ -171,7 +171,7 @@ class Servers:
             with known.lock:
                 known.drop()
 
-    def _spelled(self, text: str) -> tuple[str, McpServer]:
+    def _parse_source(self, text: str) -> tuple[str, McpServer]:
         """The name (empty where nobody gave one) and the server that a source means."""
         rest = text.partition(":")[2].strip()
         if rest in self._settings.servers:
@@ -241,7 +241,7 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
     if block.get("type") == "text":
         text = str(block.get("text", ""))
         try:
-            return read(
+            return read_body(
                 Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema
             )
         except Unreadable:  # drift from the schema, which is passed on

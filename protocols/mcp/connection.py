@@ -72,7 +72,9 @@ class Connection:
                 transport = over_stdio(server, self._said, most_bytes=limit)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))
             try:
-                connecting = self._portal.wrap_async_context_manager(_open_client(transport, seconds))
+                connecting = self._portal.wrap_async_context_manager(
+                    _open_client(transport, seconds)
+                )
                 self._client = stack.enter_context(connecting)
             except Exception as error:
                 cause: BaseException = error
@@ -106,7 +108,7 @@ class Connection:
         size = 0
         for _ in range(_MOST_PAGES):
             page = await self._client.list_tools(cursor=cursor)
-            tools = [*map(_plain, page.tools)]
+            tools = [*map(_to_json, page.tools)]
             found += tools
             size += len(dumps(tools))
             if size > _MOST_CHARACTERS:
@@ -129,7 +131,7 @@ class Connection:
             params=CallToolRequestParams(name=tool, arguments=dict(arguments))
         )
         asked = partial(self._client.session.send_request, request, CallToolResult)
-        return _plain(self._wait(asked, seconds=self._seconds, failed=failed))
+        return _to_json(self._wait(asked, seconds=self._seconds, failed=failed))
 
     def close(self) -> None:
         """Close the connection, and end the server where we have started it. Twice is once."""
@@ -170,7 +172,7 @@ class Connection:
         raise ToolError(None, problem, outcome="unknown")
 
     def _with_last_words(self, problem: str) -> str:
-        said = self._said.shown()
+        said = self._said.last_lines()
         return f"{problem} (it said: {said})" if said else problem
 
 
@@ -181,6 +183,6 @@ async def _open_client(transport: Any, seconds: float) -> AsyncIterator[Client]:
         yield client
 
 
-def _plain(value: BaseModel) -> dict[str, Any]:
+def _to_json(value: BaseModel) -> dict[str, Any]:
     """A value of the SDK as MCP's JSON."""
     return value.model_dump(by_alias=True, mode="json", exclude_none=True)

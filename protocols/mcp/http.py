@@ -109,7 +109,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
         deadline = anyio.current_time() + seconds
         try:
             with anyio.fail_after(seconds):
-                answer = await self._sent(request)
+                answer = await self._send(request)
         except TimeoutError:
             self._note(f"nothing within {seconds:g} s")
             return httpx2.Response(504, request=request)
@@ -146,7 +146,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
         if self._proxy_for(origin) is None:
             await self._addresses(origin)
 
-    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
         origin = _origin_of(str(request.url))
         if proxy := self._proxy_for(origin):
             if proxy not in self._proxied:
@@ -342,7 +342,11 @@ class _SignIn:
             {"client_name": "atc", "redirect_uris": [self._redirect.url]}
         )
         return OAuthClientProvider(
-            self._url, asked, self, redirect_handler=self._show, callback_handler=self._wait_for_redirect
+            self._url,
+            asked,
+            self,
+            redirect_handler=self._show,
+            callback_handler=self._wait_for_redirect,
         )
 
     async def _show(self, address: str) -> None:
@@ -364,15 +368,17 @@ class _SignIn:
         return OAuthToken.model_validate(found) if found else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        self._put("token", tokens)
+        self._save("token", tokens)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         found = self._tokens.get(self._name).get("client")
         return OAuthClientInformationFull.model_validate(found) if found else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self._put("client", client_info)
+        self._save("client", client_info)
 
-    def _put(self, key: str, value: BaseModel) -> None:
+    def _save(self, key: str, value: BaseModel) -> None:
         kept = self._tokens.get(self._name)
-        self._tokens.put(self._name, kept | {key: value.model_dump(mode="json", exclude_none=True)})
+        self._tokens.save(
+            self._name, kept | {key: value.model_dump(mode="json", exclude_none=True)}
+        )

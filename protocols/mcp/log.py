@@ -26,7 +26,7 @@ class LastWords:
         """Forget what was said before, and keep a text."""
         self._end = text.encode("utf-8", "replace")[-_KEPT:]
 
-    def shown(self) -> str:
+    def last_lines(self) -> str:
         """Return the last lines on one line; empty if nothing was said."""
         lines = self._end.decode("utf-8", "replace").strip().splitlines()[-_LINES:]
         return one_line("; ".join(lines), limit=300)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from protocols.response import parse
+from protocols.response import parse_json
 from protocols.schema import Json, JsonObject, combined, inside
 from protocols.secrets import texts as secret_texts
-from protocols.secrets.names import kind_of
+from protocols.secrets.names import secret_kind
 from protocols.secrets.pairs import MAPS, Name, of_items, of_members
 from protocols.secrets.values import is_no_word
 
@@ -36,7 +36,7 @@ def covered(
     """
     plain: Change = rest or (lambda leaf: leaf)
 
-    def node(value: Json, place: _Place, name: Name, *, marked: bool) -> Json:
+    def node(value: Json, place: _ValuePlace, name: Name, *, marked: bool) -> Json:
         """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
         inside = marked if place.said is None else place.said
         if isinstance(value, Mapping):
@@ -60,15 +60,15 @@ def covered(
             else plain(value)
         )
 
-    return node(value, _Place((schema,), schema or {}), Name(), marked=False)
+    return node(value, _ValuePlace((schema,), schema or {}), Name(), marked=False)
 
 
 def may_name_secrets(name: str) -> bool:
     """Whether what stands under a name may be judged a secret for it, or for a name beside or above it."""
-    return kind_of(name) is not None or name.lower() == "value" or name.lower() in MAPS
+    return secret_kind(name) is not None or name.lower() == "value" or name.lower() in MAPS
 
 
-class _Place:
+class _ValuePlace:
     """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
 
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
@@ -80,22 +80,24 @@ class _Place:
             for view in self.views
             if isinstance(view.get("x-atc-secret"), bool)
         ]
-        self.said: bool | None = any(marks) if marks else any(map(_mark, self.views)) or None
+        self.said: bool | None = (
+            any(marks) if marks else any(map(_is_marked_secret, self.views)) or None
+        )
         """What the schemas declare; None where they declare nothing."""
         self._firsts = max((len(view.get("prefixItems", ())) for view in self.views), default=0)
-        self._parts: dict[str | int, _Place] = {}
+        self._parts: dict[str | int, _ValuePlace] = {}
 
-    def child(self, key: str | int) -> _Place:
+    def child(self, key: str | int) -> _ValuePlace:
         """The place under a key of an object, or of a list's element."""
         if not self.views:
             return self
         key = key if isinstance(key, str) else min(key, self._firsts)
         if key not in self._parts:
-            self._parts[key] = _Place(inside(self.views, key), self.root)
+            self._parts[key] = _ValuePlace(inside(self.views, key), self.root)
         return self._parts[key]
 
 
-def _mark(schema: JsonObject) -> bool:
+def _is_marked_secret(schema: JsonObject) -> bool:
     """Whether a schema says that what it describes is a secret."""
     marked = schema.get("writeOnly") is True or schema.get("x-atc-secret") is True
     return marked or schema.get("format") == "password"
@@ -111,7 +113,7 @@ def within(text: str) -> Iterator[str]:
     yield from secret_texts.find(text)
     if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
-            inner = parse(text)
+            inner = parse_json(text)
         except ValueError:
             return
         yield from (value for value in secrets_of(inner, None) if isinstance(value, str))

@@ -92,7 +92,9 @@ class _SearchBudget:
         self.places = _MOST_PLACES
 
 
-def _find_by_rule(rule: _Rule, text: str, places: list[int], effort: _SearchBudget) -> Iterator[str]:
+def _find_by_rule(
+    rule: _Rule, text: str, places: list[int], effort: _SearchBudget
+) -> Iterator[str]:
     """Yield what one rule finds at the places of one of its keywords."""
     pattern = _compile_rule(rule)
     done = 0

@@ -80,7 +80,7 @@ def folded(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def kind_of(name: str) -> Kind | None:
+def secret_kind(name: str) -> Kind | None:
     """What kind of secret a field of this name holds; None where the name says nothing of one."""
     parts = [part.lower() for part in _PARTS.findall(folded(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
@@ -99,7 +99,7 @@ def kind_of(name: str) -> Kind | None:
 def is_secret(name: str, value: Json) -> bool:
     """Whether what stands under a name is such a secret as the name says, and not a flag, a count or a word."""
     if (
-        (kind := kind_of(name)) is None
+        (kind := secret_kind(name)) is None
         or isinstance(value, bool)
         or not isinstance(value, str | int | float)
     ):

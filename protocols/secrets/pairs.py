@@ -14,7 +14,7 @@ from typing import NamedTuple
 from protocols.naming import words
 from protocols.schema import Json, JsonObject
 from protocols.secrets import texts as secret_texts
-from protocols.secrets.names import is_secret, kind_of
+from protocols.secrets.names import is_secret, secret_kind
 from protocols.secrets.values import is_label, is_no_word
 
 MAPS = words("cookies passwords secrets")
@@ -54,7 +54,7 @@ class Name(NamedTuple):
         """Return True if the value is such a secret as the name says."""
         if not is_secret(self.text, value):
             return False
-        if not isinstance(value, str) or kind_of(self.text) == "number":
+        if not isinstance(value, str) or secret_kind(self.text) == "number":
             return True
         spaced = any(map(str.isspace, value))
         if self.loose and (spaced or not is_no_word(value) or _FILE.fullmatch(value)):
@@ -78,7 +78,7 @@ def of_members(value: JsonObject, above: Name) -> Iterator[Name]:
 def _name_of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[str, str]]) -> Name:
     """Return the name of one member of an object."""
     lower = key.lower()
-    if kind_of(key) is not None:
+    if secret_kind(key) is not None:
         return Name(key)
     if lower == "value":
         for naming, name in said:
@@ -88,7 +88,7 @@ def _name_of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[
                     labelled=naming
                     not in ("name", "key", "variable", "var", "header", "field", "param"),
                 )
-    if lower in _CARRIERS and kind_of(above.text) is not None:
+    if lower in _CARRIERS and secret_kind(above.text) is not None:
         return above
     for naming, name in said if lower in _LOOSE_VALUES else ():
         if naming != lower:
@@ -97,7 +97,7 @@ def _name_of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[
     texts = all(isinstance(item, str) for item in beside.values())
     if texts and above.text.lower() in MAPS:
         return above
-    if texts and above.text.lower().endswith(_PLURALS) and kind_of(above.text) is not None:
+    if texts and above.text.lower().endswith(_PLURALS) and secret_kind(above.text) is not None:
         return Name(above.text, loose=True)
     return Name(key)
 
@@ -111,7 +111,7 @@ def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
         if not isinstance(item, str) or not _NAME.fullmatch(item.strip()):
             continue
         name = item.strip().rstrip(":")
-        if len(name.split()) <= _MOST_WORDS and kind_of(name) is not None:
+        if len(name.split()) <= _MOST_WORDS and secret_kind(name) is not None:
             found.append((key.lower(), name))
     return sorted(found, key=lambda one: one[0] not in ("name", "key"))
 
@@ -127,7 +127,7 @@ def of_items(value: Sequence[Json], above: Name) -> Iterator[Name]:
         header = tuple(map(str, value[0]))
         yield Name()
         yield from [Name(columns=header)] * (len(value) - 1)
-    elif len(value) == 2 and isinstance(value[0], str) and kind_of(above.text) is None:
+    elif len(value) == 2 and isinstance(value[0], str) and secret_kind(above.text) is None:
         yield from _iter_cell_names(value, ("", ""))
     elif _is_command(value):
         yield from _iter_argument_names([str(item) for item in value], above)
@@ -139,9 +139,9 @@ def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[
     """Yield the names of a row's cells: of their columns, or in a row of two what the first one says."""
     said = row[0] if len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) else ""
     for number, column in enumerate(columns):
-        if kind_of(column) is not None:
+        if secret_kind(column) is not None:
             yield Name(column, loose=_PLAIN.search(column) is None, labelled=True)
-        elif number == 1 and kind_of(said) is not None and len(said.split()) <= _MOST_WORDS:
+        elif number == 1 and secret_kind(said) is not None and len(said.split()) <= _MOST_WORDS:
             flag = said.startswith("-")
             yield Name(said, loose=not flag)
         else:
@@ -154,7 +154,7 @@ def _iter_argument_names(items: list[str], above: Name) -> Iterator[Name]:
     ends = tuple(f":{one}" for one in found)
     before = ""
     for item in items:
-        if before.startswith("-") and not item.startswith("-") and kind_of(before) is not None:
+        if before.startswith("-") and not item.startswith("-") and secret_kind(before) is not None:
             yield Name(before)
         elif item in found or item.endswith(ends):
             yield Name("password")
@@ -186,7 +186,7 @@ def _is_header(items: Sequence[Json]) -> bool:
         return False
     names = [_column(item) for item in items]
     return all(_NAME.fullmatch(name) for name in names) and any(
-        kind_of(name) is not None for name in names
+        secret_kind(name) is not None for name in names
     )
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from protocols.secrets.names import kind_of, looks_random
-from protocols.secrets.values import PLACEHOLDER, SHORTEST, TAIL, is_no_word, named, spelled, worthy
+from protocols.secrets.names import looks_random, secret_kind
+from protocols.secrets.values import (
+    PLACEHOLDER,
+    SHORTEST,
+    TAIL,
+    is_no_word,
+    iter_url_forms,
+    kind_behind_name,
+    worthy,
+)
 
 QUOTED = (
     r"""(?:\\*"(?P<q1>(?:[^"\\\n]|\\[^"\n]){1,600})\\*"|\\*'(?P<q2>(?:[^'\\\n]|\\.){1,600})\\*'"""
@@ -113,7 +121,7 @@ def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
             value
             for found in _QUERY.finditer(text)
             if looks_random(found[1])
-            for value in spelled(found[1])
+            for value in iter_url_forms(found[1])
         )
     if "://" not in text:
         return
@@ -124,10 +132,10 @@ def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
             yield user
         if (
             secret
-            and not (secret.isalpha() and kind_of(secret) is not None)
+            and not (secret.isalpha() and secret_kind(secret) is not None)
             and not PLACEHOLDER.search(secret)
         ):
-            yield from spelled(secret)
+            yield from iter_url_forms(secret)
     yield from (found[1] for found in _BOT.finditer(text))
     yield from (found[1] for found in _STEP.finditer(text) if looks_random(found[1]))
     for found in _HOOK.finditer(text) if "hook" in lower else ():
@@ -191,7 +199,7 @@ def _first(found: re.Match[str]) -> str:
 def _find_inserted_values(text: str) -> Iterator[str]:
     """Yield what an `INSERT` puts into columns that are named as secrets."""
     for found in _INSERT.finditer(text):
-        kinds = [named(name.strip(' \t\n`"[]')) for name in found[1].split(",")]
+        kinds = [kind_behind_name(name.strip(' \t\n`"[]')) for name in found[1].split(",")]
         at = found.end()
         while any(kinds) and (row := _ROW.match(text, at)) is not None:
             cells = [cell[1] or cell[2] or "" for cell in _CELL.finditer(row[1])]

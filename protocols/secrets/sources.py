@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote, unquote_plus
 
 from protocols.secrets import texts as secret_texts
-from protocols.secrets.names import kind_of, looks_random
+from protocols.secrets.names import looks_random, secret_kind
 from protocols.secrets.values import is_no_word
 
 MASK = "***"
@@ -26,7 +26,7 @@ def secrets_in(source: str) -> list[str]:
     return sorted((one for one in found if one.strip()), key=lambda one: (-len(one), one))
 
 
-def shown(source: str) -> str:
+def mask_source(source: str) -> str:
     """A source, or a sentence with its address, with `***` for each secret."""
     if not _ADDRESS.search(source) and not source.startswith("mcp:") and "=mcp:" not in source:
         return source
@@ -54,5 +54,5 @@ def _find_in_address(address: str) -> list[str]:
 def _is_secret(name: str, value: str) -> bool:
     """True if a parameter is named as a secret, or has a long value that is no word."""
     return bool(value) and (
-        kind_of(name) is not None or (len(value) >= _LONG_VALUE and is_no_word(value))
+        secret_kind(name) is not None or (len(value) >= _LONG_VALUE and is_no_word(value))
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from protocols.secrets.values import named, worthy
+from protocols.secrets.values import kind_behind_name, worthy
 
 _ROWS = 2_000
 """Rows below a header that are read."""
@@ -28,7 +28,9 @@ def find(text: str, start: int, done: int) -> tuple[list[str], int]:
     cells = split(header)
     if not all(re.fullmatch(r"[\w .\-/()]{0,40}", cell) for cell in cells):
         return [], last
-    columns = [(n, kind) for n, cell in enumerate(cells) if (kind := named(cell)) is not None]
+    columns = [
+        (n, kind) for n, cell in enumerate(cells) if (kind := kind_behind_name(cell)) is not None
+    ]
     found: list[str] = []
     at = last + 1
     for _ in range(_ROWS if columns else 0):

@@ -30,7 +30,7 @@ from protocols.secrets.bonds import (
     SECOND,
     VALUE_BELOW,
 )
-from protocols.secrets.names import Kind, folded, is_other, kind_of, looks_random
+from protocols.secrets.names import Kind, folded, is_other, looks_random, secret_kind
 from protocols.secrets.values import (
     SHORTEST,
     SIGNED,
@@ -40,8 +40,8 @@ from protocols.secrets.values import (
     is_drawn,
     is_label,
     is_no_word,
-    named,
-    spelled,
+    iter_url_forms,
+    kind_behind_name,
     worthy,
 )
 from protocols.secrets.view import View
@@ -77,7 +77,7 @@ def find(text: str) -> Iterator[str]:
     view = View(text)
     for piece in view.pieces():
         for value in _find(piece):
-            yield from view.spelled(value)
+            yield from view.iter_source_forms(value)
 
 
 def _find(text: str) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _find_behind_names(text: str) -> Iterator[str]:
         ended = end
         if len(name) > _LONGEST_NAME or not _is_name(name):
             continue
-        kind = named(joined)
+        kind = kind_behind_name(joined)
         if kind is None or (text[end : end + 1] == ":" and text[max(0, start - 1) : start] == ":"):
             continue
         names += 1
@@ -178,15 +178,17 @@ def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str)
     """Yield the value that is assigned to a name."""
     quoted = found["v"] is None
     if name in SIGNED and not quoted and found[0] == f"={found['v']}" and "(" not in found["v"]:
-        yield from spelled(found["v"])  # a signed address: whoever has it may use it
+        yield from iter_url_forms(found["v"])  # a signed address: whoever has it may use it
     bond: Bond = "said" if quoted or found["by"] not in ":|" or found["scheme"] else "shown"
     if quoted:
         yield from worthy(_value(found).strip(), kind, bond, quoted=True)
     else:
-        yield from _plain(text, found, kind, bond, name)
+        yield from _find_unquoted_value(text, found, kind, bond, name)
 
 
-def _plain(text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str) -> Iterator[str]:
+def _find_unquoted_value(
+    text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str
+) -> Iterator[str]:
     """Yield an unquoted value: one word, or all the words of a phrase."""
     value = found["v"]
     line = text[found.start("v") : text.find("\n", found.start("v")) % (len(text) + 1)].strip()
@@ -212,7 +214,7 @@ def _plain(text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str) -
         return  # the first word of a sentence
     if bond == "shown" and not alone and not is_no_word(value.rstrip(TAIL)):
         return
-    for one in spelled(value):
+    for one in iter_url_forms(value):
         yield from worthy(one, kind, bond, quoted=False)
     if value[-1] in TAIL:
         yield from worthy(value.rstrip(TAIL), kind, bond, quoted=False)
@@ -226,8 +228,8 @@ def _find_cookies(text: str, end: int) -> Iterator[str]:
     ):
         if name.lower() in _ATTRIBUTES:
             continue
-        if looks_random(value) or (kind_of(name) is not None and is_no_word(value)):
-            yield from spelled(value)
+        if looks_random(value) or (secret_kind(name) is not None and is_no_word(value)):
+            yield from iter_url_forms(value)
 
 
 def _value(found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 from urllib.parse import unquote_plus
 
 from protocols.naming import words
-from protocols.secrets.names import Kind, is_secret, kind_of, looks_random
+from protocols.secrets.names import Kind, is_secret, looks_random, secret_kind
 
 Bond = Literal["said", "shown", "near"]
 """How plainly a text connects a name with a value. *said*: by an assignment in quotes, or with `=`, or in markup.
@@ -54,14 +54,14 @@ SIGNED = frozenset(
 )
 
 
-def named(name: str) -> Kind | None:
+def kind_behind_name(name: str) -> Kind | None:
     """What kind of secret a text holds behind this name, of one or two words; None where it says nothing of one."""
     if name.rsplit(" ", 1)[-1].lower() in SIGNED:
         return "random"
-    return kind_of(name.replace("$", "_"))
+    return secret_kind(name.replace("$", "_"))
 
 
-def spelled(value: str) -> Iterator[str]:
+def iter_url_forms(value: str) -> Iterator[str]:
     """A value as it stands there, and what it is where a URL holds it."""
     yield value
     if "%" in value or "+" in value:
@@ -84,7 +84,7 @@ def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]
     if kind == "random" and not looks_random(value) and (bond == "near" or not _is_key(value)):
         return
     if PLACEHOLDER.search(value) or (
-        value.isalpha() and kind_of(value) is not None
+        value.isalpha() and secret_kind(value) is not None
     ):  # `--token TOKEN`
         return
     if bond == "near" and (len(value) < _SHORTEST_NEAR or not is_no_word(value)):
@@ -100,7 +100,7 @@ def is_label(value: str) -> bool:
     parts = value.split()
     if not all(map(str.isalpha, re.sub(r"[-'’.,;:!?…()]", "", value).split())):
         return len(parts) > 1 and any(part.strip(TAIL).lower() in _STATES for part in parts)
-    if value.isalpha() and kind_of(value) is not None:
+    if value.isalpha() and secret_kind(value) is not None:
         return True
     return (
         value[:1].isupper()

@@ -116,7 +116,7 @@ class View:
                 place = min(place, here[at]) if at < len(here) else place
         return place
 
-    def spelled(self, value: str) -> Iterator[str]:
+    def iter_source_forms(self, value: str) -> Iterator[str]:
         """Yield what was found in the view, and the same as the text spells it."""
         yield value
         start = self.text.find(value, self._done, self._done + _NEAR)

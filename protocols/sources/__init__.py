@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from protocols.client import Invoker
-from protocols.effects import judged
+from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.links import guess_links, guess_verifiers
 from protocols.mcp import is_mcp
 from protocols.naming import identifier
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
@@ -26,7 +26,7 @@ from protocols.sources.openapi import read_openapi
 from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Tool, Toolbox
-from protocols.urls import Origin, covers, is_url, split_url
+from protocols.urls import Origin, is_same_owner, is_url, split_url
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]
@@ -101,7 +101,7 @@ def load_source(
 
 def is_local_data(text: str) -> bool:
     """Whether this source is data of this folder: it runs no code or command, and names no address and no host."""
-    _, location, base_url = _spelled(text)
+    _, location, base_url = _parse_source(text)
     try:
         if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
             return False
@@ -116,7 +116,7 @@ def is_local_data(text: str) -> bool:
 
 def absolute(text: str) -> str:
     """The source as it means the same in every folder: with the whole path where it is a file or a folder."""
-    name, location, base_url = _spelled(text)
+    name, location, base_url = _parse_source(text)
     path = Path(location).expanduser()
     if (
         is_mcp(location)
@@ -217,7 +217,7 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
     ]
 
 
-def _spelled(text: str) -> tuple[str, str, str | None]:
+def _parse_source(text: str) -> tuple[str, str, str | None]:
     """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
     match = _NAMED.fullmatch(text)
     name, location = (match[1], match[2]) if match else ("", text)
@@ -236,10 +236,10 @@ def _is_python(location: str) -> bool:
 
 
 def _read(text: str, invoker: Invoker) -> Source:
-    name, location, base_url = _spelled(text)
+    name, location, base_url = _parse_source(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
-        return Source(text=shown(text), name=name, kind="mcp", protocols=protocols)
+        return Source(text=mask_source(text), name=name, kind="mcp", protocols=protocols)
     if _is_python(location):
         protocols, functions = read_module(location)
         name = name or protocols[0].collection.rpartition(".")[2]
@@ -270,12 +270,12 @@ def _read(text: str, invoker: Invoker) -> Source:
         )
     if not fetched and not (location.strip() and path.exists()):
         raise SourceUnavailable(
-            f"{shown(location)!r} is no tool source: there is no such folder, file or Python module; give a folder of"
+            f"{mask_source(location)!r} is no tool source: there is no such folder, file or Python module; give a folder of"
             " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
             " 'mcp:COMMAND'."
         )
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
-    where = shown(location)
+    where = mask_source(location)
     kind: SourceKind = "protocols"
     if is_har(document):
         kind = "har"
@@ -288,12 +288,16 @@ def _read(text: str, invoker: Invoker) -> Source:
     if fetched:
         pinned = [_pinned(one, homes, where) for one in protocols]
         # What an OpenAPI document or a recording says was heeded as they were read; protocols might say anything.
-        protocols = judged(map(_without_lax_hints, pinned)) if kind == "protocols" else pinned
+        protocols = (
+            annotate_effects(map(_without_lax_hints, pinned)) if kind == "protocols" else pinned
+        )
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
     home = homes[0] if fetched else None
-    return Source(text=shown(text), name=name or title, kind=kind, protocols=protocols, home=home)
+    return Source(
+        text=mask_source(text), name=name or title, kind=kind, protocols=protocols, home=home
+    )
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
@@ -321,7 +325,7 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
         raise InvalidProtocol(
             where, f"{protocol.name!r}: {error}.", path="binding.http.url"
         ) from None
-    if not any(covers(home, origin) for home in homes):
+    if not any(is_same_owner(home, origin) for home in homes):
         problem = (
             f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
         )

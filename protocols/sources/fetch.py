@@ -17,7 +17,7 @@ from protocols.http.request import DEFAULT_HEADERS, HttpRequest
 from protocols.http.transport import Transport, follow
 from protocols.response import one_line, phrase
 from protocols.schema import Json, loads
-from protocols.secrets.sources import shown
+from protocols.secrets.sources import mask_source
 from protocols.urls import is_url, split_url
 
 MAX_BYTES: Final = 50_000_000
@@ -43,23 +43,25 @@ def fetch_document(location: str, *, homes: set[str] | None = None, near: bool =
                 body = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             problem = getattr(error, "strerror", None) or error
-            raise SourceUnavailable(f"{shown(location)!r} cannot be read: {problem}.") from error
+            raise SourceUnavailable(
+                f"{mask_source(location)!r} cannot be read: {problem}."
+            ) from error
     if len(body) > MAX_BYTES:
         most = f"{MAX_BYTES // 1_000_000} MB"
         raise SourceUnavailable(
-            f"{shown(location)} is larger than {most}; give a document with the operations you need."
+            f"{mask_source(location)} is larger than {most}; give a document with the operations you need."
         )
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceUnavailable(
-            f"{shown(location)} is not text, so it is no JSON or YAML document."
+            f"{mask_source(location)} is not text, so it is no JSON or YAML document."
         ) from None
     del body  # up to 50 MB, which reading the text needs
-    return parse(text, where=shown(location))
+    return parse_document(text, where=mask_source(location))
 
 
-def parse(text: str, *, where: str) -> Json:
+def parse_document(text: str, *, where: str) -> Json:
     """`text` read as JSON, or where it does not begin as that, as YAML.
 
     Raises:
@@ -94,20 +96,20 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
             )
     except ValueError as error:
         raise SourceUnavailable(
-            f"{shown(url)} cannot be fetched: {shown(one_line(str(error)))}."
+            f"{mask_source(url)} cannot be fetched: {mask_source(one_line(str(error)))}."
         ) from None
     if problem := answer.trouble:
         if answer.status is None and time.monotonic() >= deadline:
             problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
         raise SourceUnavailable(
-            f"{shown(url)} cannot be fetched: {shown(one_line(problem)).rstrip('.')}."
+            f"{mask_source(url)} cannot be fetched: {mask_source(one_line(problem)).rstrip('.')}."
         )
     if answer.status not in (200, 203):
         advice = "check the address"
         if answer.status in (401, 403):
             advice = f"download the document yourself and give the file as 'FILE@{origin.url}'"
         raise SourceUnavailable(
-            f"{shown(url)} answered {answer.status} {phrase(answer.status)}; {advice}."
+            f"{mask_source(url)} answered {answer.status} {phrase(answer.status)}; {advice}."
         )
     homes |= transport.near
     return answer.body

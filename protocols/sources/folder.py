@@ -17,13 +17,13 @@ from typing import Any, get_args
 from urllib.parse import unquote_plus
 
 from protocols.documentation import docs_page
-from protocols.effects import judged
+from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.protocol import BODYLESS, Evidence, Location, ToolProtocol, dump, load
 from protocols.schema import Json
 from protocols.sources.fetch import fetch_document
-from protocols.sources.operation import Arguments, readable_name
+from protocols.sources.operation import OperationArguments, readable_name
 from protocols.urls import is_url
 
 _SHOWN = docs_page("reference/protocols#bare-descriptions")
@@ -51,7 +51,7 @@ def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol
     if not found:
         problem = f"the folder {str(path)!r} has no protocol files (*.json or *.yaml) that describe a tool"
         raise SourceUnavailable(f"{problem}; {_SHOWN} shows one.")
-    return judged(found)
+    return annotate_effects(found)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -73,7 +73,7 @@ def read_protocols(
     Raises:
         InvalidProtocol: it breaks the format.
     """
-    return judged(_read(document, where=where, base_url=base_url))
+    return annotate_effects(_read(document, where=where, base_url=base_url))
 
 
 def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProtocol]:
@@ -85,7 +85,9 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
             base_url = base_url or document.get("url")
             parts = [(f"{where}: tools", tools)]
         case dict() if (
-            document and not _is_bare_description(document) and all(map(_is_bare_description, document.values()))
+            document
+            and not _is_bare_description(document)
+            and all(map(_is_bare_description, document.values()))
         ):
             parts = [  # every key is a tool's name
                 (
@@ -146,7 +148,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
         raise _invalid_protocol(
             where, f"they must be a list of names or an object, got {described!r}.", "arguments"
         )
-    arguments = Arguments(
+    arguments = OperationArguments(
         media="" if method in BODYLESS or described.keys() - in_path else "application/json"
     )
     for name, one in (dict.fromkeys([*described, *in_path, *asked]) | described).items():

@@ -14,14 +14,14 @@ from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from genson import SchemaBuilder
 
-from protocols.effects import judged
+from protocols.effects import annotate_effects
 from protocols.errors import SourceUnavailable
 from protocols.naming import FreeNames, identifier, singular, snake
 from protocols.protocol import Evidence, Location, ToolProtocol
-from protocols.response import parse
+from protocols.response import parse_json
 from protocols.schema import Json, JsonObject, listed, mapping
 from protocols.secrets.names import is_secret, looks_random
-from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
+from protocols.sources.operation import FORM_TYPES, OperationArguments, is_json, readable_name
 from protocols.urls import Origin, split_url
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -39,7 +39,7 @@ class _Entry(NamedTuple):
     method: str
     origin: Origin
     segments: Sequence[str]
-    given: _HarArguments
+    other_arguments: _HarArguments
     credential: bool
     media: str
 
@@ -81,7 +81,7 @@ def read_har(
             operations.setdefault((entry.method, _template(entry.segments)), []).append(entry)
     free = FreeNames()
     found = operations.items()
-    return judged(
+    return annotate_effects(
         [_operation(free(readable_name(*place)), server, place[1], calls) for place, calls in found]
     )
 
@@ -145,9 +145,11 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
     if media in FORM_TYPES and (fields := listed(posted.get("params"), Mapping)):
         values = [b"" if "fileName" in one else _typed(str(one.get("value"))) for one in fields]
         names = [unquote_plus(str(one.get("name"))) for one in fields]
-        sent: _HarArguments = {("form", name): value for name, value in zip(names, values, strict=True)}
+        sent: _HarArguments = {
+            ("form", name): value for name, value in zip(names, values, strict=True)
+        }
         return media if media != FORM_TYPES[0] else "", sent
-    value = parse(text) if text else {}
+    value = parse_json(text) if text else {}
     given: _HarArguments = {
         ("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()
     }
@@ -183,8 +185,8 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
         sent: _HarArguments = {
             ("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")
         }
-        given.append(sent | entry.given)
-    arguments = Arguments(media=entries[0].media)
+        given.append(sent | entry.other_arguments)
+    arguments = OperationArguments(media=entries[0].media)
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
         arguments.add(wire, place, schema, required=place == "path")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from protocols.effects import judged
+from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.naming import FreeNames
@@ -17,7 +17,7 @@ from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolPr
 from protocols.schema import ANNOTATIONS, Json, JsonObject, is_file, listed, mapping, types
 from protocols.sources.operation import (
     FORM_TYPES,
-    Arguments,
+    OperationArguments,
     annotations_of,
     is_json,
     readable_name,
@@ -97,7 +97,7 @@ class _Reader:
         protocols = [
             self._protocol(name, *found, links.get(name, [])) for name, found in named.items()
         ]
-        return judged(
+        return annotate_effects(
             protocols,
             written=[name for name, (_, found) in named.items() if _text(found.get("operationId"))],
         )
@@ -225,9 +225,9 @@ class _Reader:
 
     # --- what goes in
 
-    def _arguments(self, operation: JsonObject, url: str) -> Arguments:
+    def _arguments(self, operation: JsonObject, url: str) -> OperationArguments:
         """The parameters, those in the path first, then the variables of the URL that nobody declared, and the body."""
-        arguments = Arguments()
+        arguments = OperationArguments()
         variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", url))
         for place, location in _LOCATIONS.items():
             for parameter in operation["parameters"]:
@@ -277,7 +277,7 @@ class _Reader:
             schema["x-atc-join"] = joint
         return schema
 
-    def _add_body(self, arguments: Arguments, body: JsonObject) -> None:
+    def _add_body(self, arguments: OperationArguments, body: JsonObject) -> None:
         """An object's properties become arguments where no name clashes, else the body is one argument.
 
         Of several media types JSON is chosen, and no list of changes where there is other JSON, or else a form, or else

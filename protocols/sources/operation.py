@@ -16,7 +16,7 @@ FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @dataclass
-class Arguments:
+class OperationArguments:
     """The arguments of one operation, each with its schema and its place in the request."""
 
     properties: dict[str, Any] = field(default_factory=dict)

@@ -209,7 +209,9 @@ def _input_schema(
     }
 
 
-def _wrap_function(function: _Function, adapters: dict[str, TypeAdapter[Any]]) -> Callable[..., Any]:
+def _wrap_function(
+    function: _Function, adapters: dict[str, TypeAdapter[Any]]
+) -> Callable[..., Any]:
     """`function` as one that takes JSON values."""
     names = [*inspect.signature(function).parameters]
 

@@ -235,7 +235,9 @@ class Schemas:
                 ref, {key: value for key, value in raw.items() if key != "$ref"}, base=base
             )
         else:
-            schema = self._without_hidden(self._joined(self._keywords(raw) | _modernize_schema(raw)))
+            schema = self._without_hidden(
+                self._joined(self._keywords(raw) | _modernize_schema(raw))
+            )
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
         return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
 

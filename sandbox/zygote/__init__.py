@@ -190,7 +190,7 @@ class Zygote:
         with self._pool:
             child = self._waiting
             self._waiting = None
-            if child is not None and not (child.limits == _kept(limits) and child.alive()):
+            if child is not None and not (child.limits == _kernel_limits(limits) and child.alive()):
                 child.close()
                 child = None
             child = child or self._fork(limits)
@@ -232,17 +232,19 @@ class Zygote:
                 ) from error
             try:
                 theirs = [their_channel.fileno(), their_status.fileno()]
-                socket.send_fds(self._control, [json.dumps(_kept(limits)).encode()], theirs)
+                socket.send_fds(
+                    self._control, [json.dumps(_kernel_limits(limits)).encode()], theirs
+                )
             except OSError as error:
                 said = "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
                 raise ZygoteLost(said) from error
             stack.pop_all()
         their_channel.close()
         their_status.close()
-        return ZygoteChild(channel, status, _kept(limits))
+        return ZygoteChild(channel, status, _kernel_limits(limits))
 
 
-def _kept(limits: Limits) -> dict[str, float]:
+def _kernel_limits(limits: Limits) -> dict[str, float]:
     """The limits that the kernel keeps for a child."""
     return {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from sandbox.hints import Roots
+from sandbox.hints import RecentReplies
 
 OUTPUT_FRAME_BYTES = 32768
 GLANCES = 100  # looks for a reply before sleeping: to be woken takes longer than a quick tool; all take 0.1 ms
@@ -75,7 +75,7 @@ class Channel:
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
         self._number = 0
-        self.roots = Roots()
+        self.roots = RecentReplies()
         self._awaited: dict[int, Callable[[Reply], object]] = {}
         self._sending = False
         self._late = False
@@ -211,7 +211,7 @@ class _Output(io.RawIOBase):
 # ---- values
 
 
-def plain(value: Any) -> Any:
+def to_plain_json(value: Any) -> Any:
     """`value` as JSON: sets as sorted lists, dates and numbers as `str`; its `repr` where that is not JSON."""
     try:
         text = _plain_text(value)

@@ -14,14 +14,14 @@ from contextvars import ContextVar
 from types import CodeType, TracebackType
 from typing import Any
 
-from sandbox.hints import Roots, find, position
+from sandbox.hints import RecentReplies, find, position
 from sandbox.zygote.channel import (
     MESSAGE_CHARACTERS,
     Interrupted,
     last_word,
-    plain,
     shorten,
     text_of,
+    to_plain_json,
 )
 
 FILENAME = "<program>"
@@ -41,7 +41,7 @@ place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
 """The place that stands for calls made from outside the program's own functions."""
 
 
-def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
+def run(source: str, namespace: dict[str, Any], roots: RecentReplies) -> dict[str, Any]:
     """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`.
 
     `roots` are the replies that it was given, to be looked through if it fails. Parts that await at top level share
@@ -71,12 +71,12 @@ def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
         finally:
             if runner is not None:
                 runner.close()
-        return {"done": plain(value)}
+        return {"done": to_plain_json(value)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
         return failure(error, source, roots)
 
 
-def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
+def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str, Any]:
     """The last word of a program that `error` ended."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}

@@ -40,7 +40,7 @@ def serve(options: dict[str, Any]) -> NoReturn:
     control = socket.socket(fileno=options["channel"])
     try:
         layering = Layering(options["without"])
-        layering.put("no_new_privs", process.no_new_privileges)
+        layering.apply_layer("no_new_privs", process.no_new_privileges)
         run = load(options["zones"])
         layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
@@ -147,7 +147,7 @@ class Layering:
         self.missing = dict.fromkeys(sorted(without), SWITCHED_OFF)
         self._filter = b""
 
-    def put(self, name: str, layer: Callable[[], object]) -> None:
+    def apply_layer(self, name: str, layer: Callable[[], object]) -> None:
         """Put a layer on this process, unless it is switched off."""
         if name in self.missing:
             return
@@ -158,8 +158,8 @@ class Layering:
 
     def enter(self) -> None:
         """What takes files and rights from the warm process itself."""
-        self.put("user", process.leave_root)
-        self.put("namespaces", lambda: process.enter_namespaces(self.machine))
+        self.apply_layer("user", process.leave_root)
+        self.apply_layer("namespaces", lambda: process.enter_namespaces(self.machine))
         if process.landlock_version() == 0:
             self.missing.setdefault("landlock", "this kernel has no Landlock")
         numbers = seccomp.NUMBERS.get(self.machine)
@@ -167,7 +167,7 @@ class Layering:
             self.missing.setdefault("seccomp", f"no table of system calls for {self.machine}")
         else:
             self._filter = seccomp.program(self.machine, numbers, reader=CHANNEL, writer=CHANNEL)
-            self.put("seccomp", self._try_filter)
+            self.apply_layer("seccomp", self._try_filter)
 
     def fork(self, *, sibling: bool = True) -> int:
         """Fork; the child is alone in a namespace of processes where there are namespaces.

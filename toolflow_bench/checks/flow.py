@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json
 from sandbox.trace import ToolCall
 from toolflow_bench.numbers import places
@@ -56,7 +56,9 @@ class Flow:
 def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     """The flow of a run of `program` that made `calls`."""
     literals = {
-        _key(node.value) for node in ast.walk(parse(program)) if isinstance(node, ast.Constant)
+        _key(node.value)
+        for node in ast.walk(parse_python(program))
+        if isinstance(node, ast.Constant)
     }
     sources: dict[str, tuple[int, str]] = {}  # value → call that first gave it, and where
     depths: list[int] = []
@@ -70,7 +72,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
             key = _key(value)
             if key in literals:
                 continue
-            if not _telling(value) or key not in sources:
+            if not _is_distinctive(value) or key not in sources:
                 computed.add((call.tool, argument))
                 continue
             producer, path = sources[key]
@@ -80,7 +82,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
                 carried.add(value)
         depths.append(depth)
         for path, value in places(call.result):
-            if _telling(value):
+            if _is_distinctive(value):
                 sources.setdefault(_key(value), (number, path))
     operations = frozenset(call.tool for call in calls)
     return Flow(
@@ -92,7 +94,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     )
 
 
-def _telling(value: Json) -> bool:
+def _is_distinctive(value: Json) -> bool:
     """Whether equality with `value` says where something came from."""
     if isinstance(value, str):
         return len(value) >= 2

@@ -30,7 +30,7 @@ class GoldRun:
         return self.trace.stdout.strip()
 
     @property
-    def made(self) -> tuple[ToolCall, ...]:
+    def accepted_calls(self) -> tuple[ToolCall, ...]:
         """Its calls in order of issue, those that the host refused left out."""
         return tuple(call for call in self.trace.calls if call.outcome != "not_run")
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from protocols.errors import ToolError
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
@@ -46,26 +46,26 @@ def unneeded(
     """
     replay = _Replay(program, run, toolbox, sandbox)
     sites: dict[tuple[str, int], list[int]] = {}
-    for number, call in enumerate(run.made):
+    for number, call in enumerate(run.accepted_calls):
         sites.setdefault((call.tool, call.line), []).append(number)
     values = list(_question_constants(program, question))
     for (tool, line), numbers in sites.items():
         if toolbox[tool].protocol.writes:
             continue  # a write that is taken away is missing from the state
-        if nothing_found or all(_is_empty(run.made[number].result) for number in numbers):
+        if nothing_found or all(_is_empty(run.accepted_calls[number].result) for number in numbers):
             fills = (
                 _least,
                 _numbers(HUGE),
                 _numbers(-HUGE),
                 *map(_fill_with, [*values, *_words(values)]),
             )
-            if all(replay.unchanged(numbers, fill) for fill in map(_made, fills)):
+            if all(replay.unchanged(numbers, fill) for fill in map(_replace_by_instance, fills)):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
             continue
-        if replay.unchanged(numbers, _made(_least)):
+        if replay.unchanged(numbers, _replace_by_instance(_least)):
             yield f"line {line}: the answer is the same when {tool} gives nothing"
         for value in values:
-            if replay.unchanged(numbers, _made(_fill_with(value))):
+            if replay.unchanged(numbers, _replace_by_instance(_fill_with(value))):
                 yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
 
 
@@ -77,7 +77,7 @@ def _is_empty(result: Json) -> bool:
     return isinstance(result, list) and not result
 
 
-def _made(fill: Fill) -> Instead:
+def _replace_by_instance(fill: Fill) -> Instead:
     return lambda schema: instance(schema, schema, fill)
 
 
@@ -88,11 +88,11 @@ class _Replay:
         self._program = program
         self._toolbox = toolbox
         self._sandbox = sandbox
-        self._calls = run.made
+        self._calls = run.accepted_calls
         self._known: dict[str, list[ToolCall]] = {}
-        for call in run.made:
+        for call in run.accepted_calls:
             self._known.setdefault(canonical(call.tool, call.arguments), []).append(call)
-        self._wanted = run.answer, self._writes(run.made)
+        self._wanted = run.answer, self._writes(run.accepted_calls)
 
     def unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
         """Whether the answer and the writes stay as they were when these calls' results are replaced."""
@@ -176,7 +176,7 @@ def _numbers(value: int) -> Fill:
 def _question_constants(program: str, question: str) -> Iterator[str | float]:
     """The constants that a program has from its question: names, dates and numbers, not the keys of responses."""
     seen = set()
-    for node in ast.walk(parse(program)):
+    for node in ast.walk(parse_python(program)):
         value = node.value if isinstance(node, ast.Constant) else None
         if (
             isinstance(value, str | int | float)

@@ -64,7 +64,7 @@ def check_tasks(
     ]
 
     @contextmanager
-    def opened() -> Iterator[Callable[[Task], _TaskFindings]]:
+    def open_checker() -> Iterator[Callable[[Task], _TaskFindings]]:
         with (
             World(folder=folder) as world,
             closing(Data(folder=folder)) as data,
@@ -73,7 +73,7 @@ def check_tasks(
             yield lambda task: _check(task, world, data, sandbox)
 
     found = []
-    with closing(Threads(jobs)(opened, tasks)) as checked:
+    with closing(Threads(jobs)(open_checker, tasks)) as checked:
         for one in checked:
             found.append(one)
             on_task(len(found))
@@ -133,7 +133,7 @@ def _calls(run: GoldRun) -> list[Call]:
             "attempt": 0,
             "reused": call.reused,
         }
-        for call in run.made
+        for call in run.accepted_calls
     ]
 
 
@@ -152,7 +152,7 @@ def _problems(
     else:
         if derived != (sorted(task.answer, key=str) if task.type == "set" else task.answer):
             yield f"the query gives {derived!r}, the gold answer is {task.answer!r}"
-    flow = flow_of(task.program, run.made)
+    flow = flow_of(task.program, run.accepted_calls)
     yield from _differences(task, run, flow, world)
     if task.split == "long" and all(text in task.question for text in flow.carried):
         yield "no argument is a text that only an earlier response holds"
@@ -160,7 +160,7 @@ def _problems(
 
 def _differences(task: Task, run: GoldRun, flow: Flow, world: World) -> Iterator[str]:
     """What the run is, against what the file says of it."""
-    operations = tuple(call.tool for call in run.made)
+    operations = tuple(call.tool for call in run.accepted_calls)
     services = tuple(dict.fromkeys(world.owners[operation] for operation in operations))
     writes = any(world.toolbox[operation].protocol.writes for operation in operations)
     for name, said, is_ in (

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.errors import AtcError
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json
 from sandbox.base import Sandbox
 from toolflow_bench.checks.flow import flow_of
@@ -28,7 +28,7 @@ class Disagreement(AtcError):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeTask:
     """A task, with the run that it was made from."""
 
     task: Task
@@ -37,7 +37,7 @@ class Made:
 
 def make(
     recipe: Recipe, case: Case, name: str, *, world: World, data: Data, sandbox: Sandbox
-) -> Made:
+) -> MadeTask:
     """The task of one case, called `name`.
 
     Raises:
@@ -50,12 +50,12 @@ def make(
     if run.problem is not None:
         raise Disagreement(f"{name}: {run.problem}.")
     answer: Json = data.derive(query, recipe.type)
-    flow = flow_of(program, run.made)
-    operations = tuple(call.tool for call in run.made)
+    flow = flow_of(program, run.accepted_calls)
+    operations = tuple(call.tool for call in run.accepted_calls)
     # A branch that does not run here names tools too, and a model that writes it must find them.
-    named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(
-        world.owners
-    )
+    named = {
+        node.id for node in ast.walk(parse_python(program)) if isinstance(node, ast.Name)
+    } & set(world.owners)
     task = Task(
         id=name,
         question=case.question,
@@ -64,7 +64,7 @@ def make(
         tolerance=recipe.tolerance,
         accept=case.accept,
         state=recipe.state,
-        calls=len(run.made),
+        calls=len(run.accepted_calls),
         split=recipe.split,
         services=_services(operations, world.owners),
         candidates=candidates(name, [*operations, *sorted(named)], world.owners),
@@ -80,7 +80,7 @@ def make(
         raise Disagreement(
             f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}."
         )
-    return Made(task, run)
+    return MadeTask(task, run)
 
 
 def candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:

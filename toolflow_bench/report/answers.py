@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from atc.core.pages.formats import dollars, seconds, size
 from atc.core.pages.markup import Html, text
-from atc.core.pages.templates import spelt
+from atc.core.pages.templates import format_json
 from atc.core.text import count
 from protocols.schema import Json, JsonObject
 from toolflow_bench.metrics import Row
@@ -19,7 +19,7 @@ MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 def cut(value: Json, most: int) -> Html:
     """The first `most` characters of `value`, with a note of what is missing."""
-    whole = spelt(value)
+    whole = format_json(value)
     left = f'<span class="cut">… {size(len(whole) - most)} more, in the file of rows</span>'
     return Html(text(whole[:most]) + (left if len(whole) > most else ""))
 
@@ -65,7 +65,7 @@ def findings(row: Row, attempt: int) -> list[JsonObject]:
     return [one for one in row.findings if one.get("attempt") == attempt]
 
 
-def blamed(row: Row, attempt: int) -> list[Json]:
+def lines_at_fault(row: Row, attempt: int) -> list[Json]:
     """The lines of an attempt's program that a fault or finding names."""
     return [
         one.get("line") for one in (*row.faults, *row.findings) if one.get("attempt") == attempt
@@ -79,13 +79,13 @@ def place(fault: JsonObject) -> str:
     tool = fault.get("tool")
     parts = [
         f"attempt {attempt + 1}" if isinstance(attempt, int) else "",
-        f"line {spelt(line)}" if line is not None else "",
-        spelt(tool)[:_LONGEST_NAME] if tool else "",
+        f"line {format_json(line)}" if line is not None else "",
+        format_json(tool)[:_LONGEST_NAME] if tool else "",
     ]
     return ", ".join(filter(None, parts))
 
 
-def sent(row: Row) -> int:
+def count_sent_calls(row: Row) -> int:
     """How many of the calls were really sent."""
     return sum(not call.get("reused") and call.get("outcome") != "not_run" for call in row.made)
 
@@ -97,7 +97,7 @@ def numbered(call: JsonObject, number: int, row: Row) -> str:
     return f"{attempt + 1}.{number}" if several and isinstance(attempt, int) else str(number)
 
 
-def given(call: JsonObject) -> str:
+def format_arguments(call: JsonObject) -> str:
     """The arguments of a call as a program writes them."""
     arguments = call.get("arguments")
     pairs = arguments.items() if isinstance(arguments, dict) else ()

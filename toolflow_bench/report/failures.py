@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from atc.core.pages.markup import Html
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.parts import FIGURES, abbreviated
-from toolflow_bench.report.runs import Run
+from toolflow_bench.report.runs import ReportedRun
 
 CLASSES: Mapping[str, tuple[str, str]] = {
     "right": ("Right", ""),
@@ -45,7 +45,7 @@ def outcome(row: Row) -> str:
     return "right" if row.correct else row.failure if row.failure in CLASSES else "other"
 
 
-def failures(runs: Sequence[Run]) -> Html:
+def failures(runs: Sequence[ReportedRun]) -> Html:
     """The bars, their legend, and the same numbers as a table."""
     counts = [Counter(outcome(row) for row in run.rows if row.graded) for run in runs]
     present = {key: about for key, about in CLASSES.items() if any(count[key] for count in counts)}

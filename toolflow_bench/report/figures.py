@@ -9,7 +9,7 @@ from atc.core.pages.markup import Html
 from toolflow_bench.compare import Comparison
 from toolflow_bench.metrics import Share
 from toolflow_bench.report.parts import FIGURES
-from toolflow_bench.report.runs import Run
+from toolflow_bench.report.runs import ReportedRun
 from toolflow_bench.resampling import Estimate
 
 Spell = Callable[[float | None], str]
@@ -49,7 +49,7 @@ _GROUPS = {
 }
 
 
-def figures(runs: Sequence[Run]) -> Html:
+def figures(runs: Sequence[ReportedRun]) -> Html:
     """The figures of every run, a row each; the best share of a column is in bold type where runs differ."""
     best = {
         head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()
@@ -58,7 +58,7 @@ def figures(runs: Sequence[Run]) -> Html:
     return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, unpriced))
 
 
-def differences(runs: Sequence[Run], compared: Sequence[Comparison]) -> Html:
+def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> Html:
     """Each run after the first against the first, over the tasks that both were graded on."""
     shown = {
         key: about
@@ -70,7 +70,7 @@ def differences(runs: Sequence[Run], compared: Sequence[Comparison]) -> Html:
     )
 
 
-def breakdown(runs: Sequence[Run]) -> Html:
+def breakdown(runs: Sequence[ReportedRun]) -> Html:
     """Success by service, by the number of calls that a task needs, by difficulty, and by split."""
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():

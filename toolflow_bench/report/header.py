@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from atc.core.pages.formats import interval, percent
 from atc.core.pages.markup import Html
-from atc.core.pages.templates import spelt
+from atc.core.pages.templates import format_json
 from atc.core.text import count
 from toolflow_bench.report.parts import FIGURES
-from toolflow_bench.report.runs import Run, is_leaderboard
+from toolflow_bench.report.runs import ReportedRun, is_leaderboard
 
 _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
 
 
-def title(runs: Sequence[Run]) -> str:
+def title(runs: Sequence[ReportedRun]) -> str:
     """`ToolFlow: 3 runs`."""
     suites = " and ".join(
         dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs)
@@ -22,9 +22,9 @@ def title(runs: Sequence[Run]) -> str:
     return f"{suites}{' leaderboard' if is_leaderboard(runs) else ''}: {count(len(runs), 'run')}"
 
 
-def header(runs: Sequence[Run], tasks: int) -> Html:
+def header(runs: Sequence[ReportedRun], tasks: int) -> Html:
     """Title, the sentence, what all runs have in common, what they differ in, and what to beware of."""
-    told = [_told(run) for run in runs]
+    told = [_describe_run(run) for run in runs]
     common = [
         key for key in told[0] if all(one[key] == told[0][key] for one in told) and told[0][key]
     ]
@@ -41,13 +41,13 @@ def header(runs: Sequence[Run], tasks: int) -> Html:
     return Html(FIGURES.header(runs, *parts))
 
 
-def _told(run: Run) -> Mapping[str, str]:
+def _describe_run(run: ReportedRun) -> Mapping[str, str]:
     settings = run.header.settings
     return {
         "Suite": run.header.suite,
-        "Split": spelt(settings.get("split") or ""),
+        "Split": format_json(settings.get("split") or ""),
         "Model": run.header.model,
-        "Strategy": spelt(settings.get("strategy") or ""),
+        "Strategy": format_json(settings.get("strategy") or ""),
         "Tasks": f"{run.summary.questions:,}",
         "Repeats": str(run.summary.repeats) if run.summary.repeats > 1 else "",
         "Seed": str(run.header.seed),
@@ -58,7 +58,7 @@ def _told(run: Run) -> Mapping[str, str]:
     }
 
 
-def _settings(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _settings(runs: Sequence[ReportedRun]) -> list[tuple[str, str]]:
     """Everything else that was set, those first that differ."""
     keys = dict.fromkeys(
         key for run in runs for key in run.header.settings if key not in ("split", "strategy")
@@ -66,7 +66,7 @@ def _settings(runs: Sequence[Run]) -> list[tuple[str, str]]:
     same = []
     different = []
     for key in keys:
-        values = [spelt(run.header.settings.get(key)) for run in runs]
+        values = [format_json(run.header.settings.get(key)) for run in runs]
         if len(set(values)) == 1:
             same.append((key, values[0]))
         else:
@@ -75,7 +75,7 @@ def _settings(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return [*different, *same]
 
 
-def _sentence(runs: Sequence[Run], tasks: int) -> str:
+def _sentence(runs: Sequence[ReportedRun], tasks: int) -> str:
     graded = [(run, success) for run in runs if (success := run.summary.success) is not None]
     if not graded:
         return "No answer was graded." if tasks else "There are no rows yet."
@@ -91,7 +91,7 @@ def _sentence(runs: Sequence[Run], tasks: int) -> str:
     return f"Over {over}, {best.label} has the highest success: {solved}, {share}."
 
 
-def _list_caveats(runs: Sequence[Run]) -> list[str]:
+def _list_caveats(runs: Sequence[ReportedRun]) -> list[str]:
     notes = []
     if len({(run.header.suite, run.header.data) for run in runs}) > 1:
         notes.append(

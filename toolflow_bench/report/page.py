@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.core.pages.document import document as page
+from atc.core.pages.document import build_page as page
 from atc.core.pages.formats import dollars
 from atc.core.pages.markup import Html
 from toolflow_bench.compare import Comparison, compare
@@ -16,7 +16,7 @@ from toolflow_bench.report.figures import breakdown, differences, figures
 from toolflow_bench.report.header import header, title
 from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.plots import by_depth, scatter
-from toolflow_bench.report.runs import InvalidReport, Run, is_leaderboard, tasks
+from toolflow_bench.report.runs import InvalidReport, ReportedRun, is_leaderboard, tasks
 from toolflow_bench.report.tasks import drilldown
 
 GENERATOR = "atc bench report"
@@ -25,12 +25,12 @@ GENERATOR = "atc bench report"
 _HEAD = 4096  # bytes, within which a page says what made it
 
 
-def compared(runs: Sequence[Run]) -> list[Comparison]:
+def compared(runs: Sequence[ReportedRun]) -> list[Comparison]:
     """Each run after the first against the first; nothing on a leaderboard."""
     return [] if is_leaderboard(runs) else [compare(runs[0].rows, run.rows) for run in runs[1:]]
 
 
-def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
+def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> str:
     """The page of `runs`; `against_first` is `compared(runs)`. A leaderboard has neither differences nor tasks."""
     found = tasks(runs)
     cost = scatter(
@@ -64,7 +64,7 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
     )
 
 
-def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[str, Any]:
+def document(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> dict[str, Any]:
     """The figures of the page for machines."""
     told = []
     for run in runs:

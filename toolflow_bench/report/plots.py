@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from atc.core.pages.formats import interval, percent, short
 from atc.core.pages.markup import Html
 from toolflow_bench.report.parts import ENVIRONMENT
-from toolflow_bench.report.runs import Run
+from toolflow_bench.report.runs import ReportedRun
 
 LEFT = 48.0
 RIGHT = 544.0
@@ -82,13 +82,13 @@ def _step(span: float) -> float:
 class Point(NamedTuple):
     """A run in the drawing: where its marker stands and where its value is."""
 
-    run: Run
+    run: ReportedRun
     x: float
     y: float
     value_x: float
     low: float
     high: float
-    said: str
+    tooltip: str
 
     @property
     def moved(self) -> bool:
@@ -97,8 +97,8 @@ class Point(NamedTuple):
 
 
 def scatter(
-    runs: Sequence[Run],
-    value: Callable[[Run], float | None],
+    runs: Sequence[ReportedRun],
+    value: Callable[[ReportedRun], float | None],
     *,
     title: str,
     axis: str,
@@ -128,7 +128,7 @@ def scatter(
         high = upward(success.high)
         said = f"{run.label}: {range_} at {spell(found)}"
         points.append(Point(run, x, upward(success.mean), x, low, high, said))
-    points = _apart(points)
+    points = _spread_markers(points)
     absent = [run.letter for run in runs if run.letter not in {one.letter for one, *_ in known}]
     notes = ["Logarithmic axis."] if across.logarithmic else []
     if any(point.moved for point in points):
@@ -141,7 +141,7 @@ def scatter(
     return Html(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
 
 
-def by_depth(runs: Sequence[Run]) -> Html:
+def by_depth(runs: Sequence[ReportedRun]) -> Html:
     """A figure with a line for each run: the share of its graded answers that are right, by the depth of the task."""
     title = "Success against depth"
     axis = "Calls in the longest chain of a task"
@@ -170,7 +170,7 @@ def by_depth(runs: Sequence[Run]) -> Html:
     names = [f"{low} and more" if high is None else f"{low}–{high}" for low, high in DEPTHS]
     places = [LEFT + 2 * RADIUS + band * step for band in range(len(DEPTHS))]
 
-    def point(run: Run, band: int, share: float, count: int) -> Point:
+    def point(run: ReportedRun, band: int, share: float, count: int) -> Point:
         x = places[band]
         y = upward(share)
         return Point(
@@ -180,7 +180,7 @@ def by_depth(runs: Sequence[Run]) -> Html:
     drawn = [
         [point(run, *share) for share in shares[run.letter]] for run in runs if shares[run.letter]
     ]
-    ends = _apart([points[-1] for points in drawn])
+    ends = _spread_markers([points[-1] for points in drawn])
     ticks = list(zip(places, names, strict=True))
     return Html(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
 
@@ -196,7 +196,7 @@ def _upward(highest: float) -> Scale:
     return Scale(BOTTOM, TOP + RADIUS, 0.0, ceiling)
 
 
-def _apart(points: Sequence[Point]) -> list[Point]:
+def _spread_markers(points: Sequence[Point]) -> list[Point]:
     """The points with markers moved sideways where they would cover another."""
     moved: list[Point] = []
     for point in points:

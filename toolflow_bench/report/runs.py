@@ -26,7 +26,7 @@ class InvalidReport(AtcError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ReportedRun:
     """One file of rows and its figures."""
 
     letter: str
@@ -68,7 +68,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class ReportedTask:
     """One question and how each run answered it: letter → rows, one a repeat."""
 
     id: str
@@ -81,12 +81,12 @@ class Task:
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
 
-def is_leaderboard(runs: Sequence[Run]) -> bool:
+def is_leaderboard(runs: Sequence[ReportedRun]) -> bool:
     """Whether these are too many to be compared task by task."""
     return len(runs) > len(LETTERS)
 
 
-def load_runs(paths: Sequence[Path]) -> list[Run]:
+def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
     """The runs of the files, in the order given; those of a leaderboard by success, the best first.
 
     Raises:
@@ -99,7 +99,7 @@ def load_runs(paths: Sequence[Path]) -> list[Run]:
     read = [read_rows(path) for path in paths]
     names = _names([header for header, _ in read], [path.stem for path in paths])
     runs = [
-        Run(
+        ReportedRun(
             letter=LETTERS[number % len(LETTERS)],
             colour=1 + number % len(LETTERS),
             name=name,
@@ -142,9 +142,9 @@ def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
     ]
 
 
-def tasks(runs: Sequence[Run]) -> list[Task]:
+def tasks(runs: Sequence[ReportedRun]) -> list[ReportedTask]:
     """Every task of any run, in the order of the first that has it. One with another question or answer is another."""
-    found: dict[tuple[str, str, str], Task] = {}
+    found: dict[tuple[str, str, str], ReportedTask] = {}
     for run in runs:
         for row in run.rows:
             key = (row.id, row.question, json.dumps(row.expected, sort_keys=True, default=repr))
@@ -153,6 +153,8 @@ def tasks(runs: Sequence[Run]) -> list[Task]:
                     name: getattr(row, name)
                     for name in ("id", "question", "expected", "needs", "split")
                 }
-                found[key] = Task(**about, services=tuple(row.services), gold=tuple(row.gold))
+                found[key] = ReportedTask(
+                    **about, services=tuple(row.services), gold=tuple(row.gold)
+                )
             found[key].rows.setdefault(run.letter, []).append(row)
     return list(found.values())

@@ -12,14 +12,14 @@ from toolflow_bench.report import answers
 from toolflow_bench.report.answers import chip
 from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.parts import ENVIRONMENT
-from toolflow_bench.report.runs import Run, Task
+from toolflow_bench.report.runs import ReportedRun, ReportedTask
 
 _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
     "mixed": "right in some repeats"
 }
 
 
-def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
+def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Html:
     """The filter (shown by the script, which it needs), the head and the tasks."""
     lines = [
         (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task))
@@ -28,7 +28,7 @@ def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
     return Html(_TASKS.drilldown(runs, lines, _selects(runs, found)))
 
 
-def _failures(task: Task) -> str:
+def _failures(task: ReportedTask) -> str:
     """How its answers are wrong, each with the letter of the run: `A:program B:limit`."""
     wrong = [
         f"{letter}:{outcome(row)}"
@@ -49,7 +49,9 @@ def _path(gold: Sequence[str]) -> str:
     return " → ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in times)
 
 
-def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[str, str]]:
+def _selects(
+    runs: Sequence[ReportedRun], found: Sequence[ReportedTask]
+) -> Mapping[str, dict[str, str]]:
     """The filters, each with its values and what they are called."""
     services = sorted({service for task in found for service in task.services})
     failures = {outcome(row) for run in runs for row in run.rows if _is_wrong(row)}
@@ -69,8 +71,8 @@ def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[st
     }
 
 
-_FILTERS = (answers.cut, answers.verdict, answers.took, answers.findings, answers.blamed, answers.place, answers.sent,
-            answers.numbered, answers.given)  # fmt: skip
+_FILTERS = (answers.cut, answers.verdict, answers.took, answers.findings, answers.lines_at_fault, answers.place, answers.count_sent_calls,
+            answers.numbered, answers.format_arguments)  # fmt: skip
 ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS} | {"path": _path, "outcome": outcome}
 ENVIRONMENT.globals |= {
     "marks": answers.MARKS,

@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordLookup:
     """How a thing is found by the id in a request: `sql` gives its row, `missing` is what a 404 says."""
 
     sql: str
@@ -43,7 +43,7 @@ class Context:
 
     connection: sqlite3.Connection
     state: State = field(default_factory=State)
-    records: Mapping[str, Record] = field(default_factory=dict)
+    records: Mapping[str, RecordLookup] = field(default_factory=dict)
 
     def rows(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Row]:
         """All rows of a query; `values` for its `?`, or by name for its `:name`."""
@@ -107,23 +107,25 @@ def _from_sql(spec: Mapping[str, Any]) -> Handler:
             **{name: None if row[name] is None else bool(row[name]) for name in booleans},
         }
 
-    def found(what: Any, arguments: Arguments) -> Any:
+    def require_found(what: Any, arguments: Arguments) -> Any:
         if not what and missing:
             raise Refusal(404, missing.format(**arguments))
         return what
 
     if "row" in spec:
         return lambda context, arguments: plain(
-            found(context.rows(spec["row"], arguments), arguments)[0]
+            require_found(context.rows(spec["row"], arguments), arguments)[0]
         )
     if "page" in spec:
-        return lambda context, arguments: _page(context, arguments, spec["page"], found)
+        return lambda context, arguments: _page(context, arguments, spec["page"], require_found)
     if "column" in spec:
         (key, sql), *_ = spec["column"].items()
-        return lambda context, arguments: {key: found(context.column(sql, arguments), arguments)}
+        return lambda context, arguments: {
+            key: require_found(context.column(sql, arguments), arguments)
+        }
     (key, sql), *_ = spec["rows"].items()
     return lambda context, arguments: {
-        key: list(map(plain, found(context.rows(sql, arguments), arguments)))
+        key: list(map(plain, require_found(context.rows(sql, arguments), arguments)))
     }
 
 

@@ -10,9 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from atc.core.specs import demand
 from protocols.schema import Json, JsonObject
-from toolflow_bench.services.faults import Fault, Faults
+from toolflow_bench.services.faults import Faults, ServiceFault
 from toolflow_bench.services.operation import Refusal
-from toolflow_bench.services.reply import Reply
+from toolflow_bench.services.reply import ServiceReply
 from toolflow_bench.services.state import State
 
 REMEMBERED_REQUESTS = 10_000
@@ -55,7 +55,7 @@ class Control:
         self.generation = 0
         self._drawn = 0
         self._done: dict[
-            str, tuple[str, Reply]
+            str, tuple[str, ServiceReply]
         ] = {}  # key → what was asked under it, and the answer
 
     def reset(self) -> None:
@@ -79,14 +79,14 @@ class Control:
         self.faults = faults
         self._drawn = 0
 
-    def draw(self) -> Fault | None:
+    def draw(self) -> ServiceFault | None:
         """What is to go wrong with the next request."""
         if self.faults is None:
             return None
         self._drawn += 1
         return self.faults.draw(self._drawn)
 
-    def answered(self, key: str, asked: str) -> Reply | None:
+    def answered(self, key: str, asked: str) -> ServiceReply | None:
         """The first answer under `key`, if there was one; `asked` is the operation and its arguments as text.
 
         Raises:
@@ -102,12 +102,12 @@ class Control:
             )
         return reply
 
-    def remember(self, key: str, asked: str, reply: Reply) -> None:
+    def remember(self, key: str, asked: str, reply: ServiceReply) -> None:
         """Keep the first answer under `key`."""
         self._done[key] = asked, reply
 
 
-def steer(control: Control, method: str, path: str, body: Json) -> Reply:
+def steer(control: Control, method: str, path: str, body: Json) -> ServiceReply:
     """The answer to a harness outside of this process.
 
     `POST /bench/reset`, `GET /bench/state`, `GET /bench/log`, `POST /bench/faults` (the fields of `Faults`; without
@@ -119,11 +119,11 @@ def steer(control: Control, method: str, path: str, body: Json) -> Reply:
     match method, path:
         case "POST", "/bench/reset":
             control.reset()
-            return Reply.of(200, {"state": control.snapshot()})
+            return ServiceReply.of(200, {"state": control.snapshot()})
         case "GET", "/bench/state":
-            return Reply.of(200, {"state": control.snapshot()})
+            return ServiceReply.of(200, {"state": control.snapshot()})
         case "GET", "/bench/log":
-            return Reply.of(
+            return ServiceReply.of(
                 200, {"requests": [record._asdict() for record in list(control.requests)]}
             )
         case "POST", "/bench/faults":
@@ -134,7 +134,9 @@ def steer(control: Control, method: str, path: str, body: Json) -> Reply:
                 raise Refusal(
                     422, f"{'.'.join(map(str, problem['loc']))!r} {demand(problem)}."
                 ) from error
-            return Reply.of(200, {"faults": asdict(control.faults) if control.faults else None})
+            return ServiceReply.of(
+                200, {"faults": asdict(control.faults) if control.faults else None}
+            )
     raise Refusal(
         404, "there are POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults."
     )

@@ -17,7 +17,7 @@ that takes long; a connection closed after the work; an answer cut short; an ans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class ServiceFault:
     """What is to go wrong with one request. `kind` None: nothing, but the wait."""
 
     kind: FaultKind | None
@@ -58,7 +58,7 @@ class Faults:
     renamed_share: Share = 0.0
     """Of operations: their answers have one field renamed, always the same, whatever else goes wrong."""
 
-    def draw(self, number: int) -> Fault:
+    def draw(self, number: int) -> ServiceFault:
         """What happens to the request of this number."""
         rng = random.Random(f"{self.seed} {number}")  # noqa: S311 - must repeat
         latency = self.latency_ms * rng.uniform(0.5, 1.5) / 1000
@@ -72,7 +72,7 @@ class Faults:
                 break
         if chosen == "slow":
             latency += self.slow_seconds
-        return Fault(kind=chosen, latency_seconds=latency, share=share)
+        return ServiceFault(kind=chosen, latency_seconds=latency, share=share)
 
     def renames(self, operation: str) -> bool:
         """Whether the answers of `operation` have a field renamed, in every run the same."""

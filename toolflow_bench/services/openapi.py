@@ -14,12 +14,12 @@ from typing import Any
 import yaml
 
 from protocols.schema import JsonObject
-from toolflow_bench.services.answers import Record, handler_of
+from toolflow_bench.services.answers import RecordLookup, handler_of
 from toolflow_bench.services.document import COMMON, KEY_HEADER
 from toolflow_bench.services.operation import Operation, Parameter
 
 
-def described(path: Path, handlers: ModuleType) -> dict[str, Any]:
+def load_description(path: Path, handlers: ModuleType) -> dict[str, Any]:
     """What the file says of a service: its `info`, `operations`, `schemas` and `records`.
 
     What it gives no SQL for, the function of `handlers` answers that has the operation's id as its name; one without
@@ -36,7 +36,9 @@ def described(path: Path, handlers: ModuleType) -> dict[str, Any]:
     schemas = {
         name: {"title": name, **schema} for name, schema in content["components"]["schemas"].items()
     }
-    records = {name: Record(**record) for name, record in content.get("x-records", {}).items()}
+    records = {
+        name: RecordLookup(**record) for name, record in content.get("x-records", {}).items()
+    }
     return {
         "info": content["info"],
         "operations": operations,

@@ -36,7 +36,7 @@ class Parameter:
     schema: JsonObject
     required: bool = False
 
-    def fits(self, value: Json) -> bool:
+    def allows(self, value: Json) -> bool:
         """Whether the schema allows `value`. Of what is whole in JSON Schema, `2.0` is none."""
         try:
             return self._checks.is_valid(value) and (self.schema["type"], type(value)) != (
@@ -130,12 +130,13 @@ def check(parameters: Iterable[Parameter], given: Mapping[str, Json]) -> dict[st
     arguments: dict[str, Any] = {}
     for name, parameter in known.items():
         if name in given:
-            if not parameter.fits(given[name]):
+            if not parameter.allows(given[name]):
                 raise _refused(parameter, given[name])
             arguments[name] = given[name]
         elif parameter.required:
             raise Refusal(
-                422, f"argument {name!r} is missing; it must be {_wanted(parameter.schema)}."
+                422,
+                f"argument {name!r} is missing; it must be {_describe_schema(parameter.schema)}.",
             )
         else:
             arguments[name] = parameter.schema.get("default")
@@ -155,11 +156,12 @@ def _from_text(parameter: Parameter, text: str) -> Json:
 def _refused(parameter: Parameter, value: Json) -> Refusal:
     shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
     return Refusal(
-        422, f"argument {parameter.name!r} must be {_wanted(parameter.schema)}, got {shown}."
+        422,
+        f"argument {parameter.name!r} must be {_describe_schema(parameter.schema)}, got {shown}.",
     )
 
 
-def _wanted(schema: JsonObject) -> str:
+def _describe_schema(schema: JsonObject) -> str:
     """What a schema allows, in words: `one of EWR, JFK, LGA`; `an integer from 0 to 23`; `a string such as '9E'`."""
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))

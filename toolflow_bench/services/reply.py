@@ -19,7 +19,7 @@ _JSON = (b"content-type", b"application/json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ServiceReply:
     """An answer before it is sent; `body` is JSON, and `wrote` says whether the state was changed for it."""
 
     status: int
@@ -28,7 +28,9 @@ class Reply:
     wrote: bool = False
 
     @classmethod
-    def of(cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False) -> Reply:
+    def of(
+        cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False
+    ) -> ServiceReply:
         """`value` as JSON."""
         body = json.dumps(
             value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
@@ -36,12 +38,12 @@ class Reply:
         return cls(status=status, body=body, headers=headers, wrote=wrote)
 
     @classmethod
-    def refused(cls, refusal: Refusal) -> Reply:
+    def refused(cls, refusal: Refusal) -> ServiceReply:
         """The answer that says why not."""
         return cls.of(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
 
 
-async def send_reply(send: Send, reply: Reply, *, share: float = 1.0) -> None:
+async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> None:
     """Send the answer, or the first `share` of its body, after which the connection is to be closed."""
     length = (b"content-length", b"%d" % len(reply.body))
     await send(

@@ -14,9 +14,16 @@ from urllib.parse import parse_qsl, unquote
 from protocols.schema import Json, JsonObject
 from toolflow_bench.services.control import Control, RequestRecord, steer
 from toolflow_bench.services.document import KEY_HEADER, LONGEST_KEY, document
-from toolflow_bench.services.faults import Fault, drifted
+from toolflow_bench.services.faults import ServiceFault, drifted
 from toolflow_bench.services.operation import Arguments, Operation, Refusal, check, read_texts
-from toolflow_bench.services.reply import Receive, Reply, Scope, Send, close_connection, send_reply
+from toolflow_bench.services.reply import (
+    Receive,
+    Scope,
+    Send,
+    ServiceReply,
+    close_connection,
+    send_reply,
+)
 from toolflow_bench.services.state import State
 
 if TYPE_CHECKING:
@@ -44,8 +51,8 @@ def build_app(
         yield
         close()
 
-    def described(server: str) -> Reply:
-        return Reply.of(200, document(operations, info=info, schemas=schemas, server=server))
+    def described(server: str) -> ServiceReply:
+        return ServiceReply.of(200, document(operations, info=info, schemas=schemas, server=server))
 
     state = getattr(context, "state", None)
     control = Control(state if isinstance(state, State) else None)
@@ -95,7 +102,7 @@ class _Service:
         *,
         context: Any,
         control: Control,
-        described: Callable[[str], Reply],
+        described: Callable[[str], ServiceReply],
     ) -> None:
         self._context = context
         self._control = control
@@ -122,7 +129,7 @@ class _Service:
                 record = record._replace(operation=operation.id)
                 reply, fault, record = await self._operate(operation, texts, scope, body, record)
         except Refusal as refusal:
-            reply = Reply.refused(refusal)
+            reply = ServiceReply.refused(refusal)
         # Before it is sent: whoever has the answer finds the record.
         self._control.requests.append(record._replace(status=reply.status if reply else None))
         cut = fault is not None and fault.kind == "truncated"
@@ -131,11 +138,11 @@ class _Service:
         if reply is None or cut:
             await close_connection(scope, receive)
 
-    def _answer_control(self, method: str, path: str, body: bytes) -> Reply:
+    def _answer_control(self, method: str, path: str, body: bytes) -> ServiceReply:
         try:
             return steer(self._control, method, path, _json_body(body) if body else None)
         except Refusal as refusal:
-            return Reply.refused(refusal)
+            return ServiceReply.refused(refusal)
 
     async def _operate(
         self,
@@ -144,7 +151,7 @@ class _Service:
         scope: Scope,
         body: bytes,
         record: RequestRecord,
-    ) -> tuple[Reply | None, Fault | None, RequestRecord]:
+    ) -> tuple[ServiceReply | None, ServiceFault | None, RequestRecord]:
         """The answer, if there is to be one, with the fault that befell it."""
         control = self._control
         generation = control.generation
@@ -157,7 +164,7 @@ class _Service:
                 key=key, arguments={k: v for k, v in arguments.items() if v is not None}
             )
         except Refusal as refusal:
-            refused = Reply.refused(refusal)
+            refused = ServiceReply.refused(refusal)
         if fault is not None:
             record = record._replace(fault=fault.kind or "")
             await sleep(fault.latency_seconds)
@@ -179,7 +186,7 @@ class _Service:
             changed, change = drifted(
                 json.loads(reply.body), operation=operation.id, seed=control.faults.seed
             )
-            return Reply.of(reply.status, changed), fault, record._replace(change=change)
+            return ServiceReply.of(reply.status, changed), fault, record._replace(change=change)
         if (
             control.faults is not None
             and reply.status < 300
@@ -189,13 +196,13 @@ class _Service:
                 json.loads(reply.body), operation=operation.id, seed=0, how="rename"
             )
             return (
-                Reply.of(reply.status, changed, headers=reply.headers),
+                ServiceReply.of(reply.status, changed, headers=reply.headers),
                 fault,
                 record._replace(change=change),
             )
         return reply, fault, record
 
-    def _perform(self, operation: Operation, arguments: Arguments, key: str) -> Reply:
+    def _perform(self, operation: Operation, arguments: Arguments, key: str) -> ServiceReply:
         """What the handler answers, or what it answered before under `key`."""
         asked = ""
         if key:
@@ -205,26 +212,26 @@ class _Service:
                 return replace(first, wrote=False)
         try:
             # On the event loop: a handler is an indexed query of well under a millisecond, less than a thread costs.
-            reply = Reply.of(
+            reply = ServiceReply.of(
                 operation.success,
                 operation.handler(self._context, arguments),
                 wrote=operation.writes,
             )
         except Refusal as refusal:
-            reply = Reply.refused(refusal)
+            reply = ServiceReply.refused(refusal)
         if key:
             self._control.remember(key, asked, reply)
         return reply
 
 
-def _failed(fault: Fault, control: Control) -> Reply | None:
+def _failed(fault: ServiceFault, control: Control) -> ServiceReply | None:
     """The answer of a fault that comes before any work."""
     if fault.kind == "drop":
         return None
     if fault.kind == "500":
-        return Reply.of(500, {"detail": "the service failed; nothing was done."})
+        return ServiceReply.of(500, {"detail": "the service failed; nothing was done."})
     wait = control.faults.retry_after_seconds if control.faults else 1
-    return Reply.of(
+    return ServiceReply.of(
         429,
         {"detail": f"too many requests; try again in {wait} s."},
         headers=((b"retry-after", b"%d" % wait),),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from protocols.errors import AtcError, SourceUnavailable
 from protocols.naming import closest
 from protocols.schema import JsonObject
-from toolflow_bench.services.answers import Context, Record
+from toolflow_bench.services.answers import Context, RecordLookup
 from toolflow_bench.services.database import Functions, connect
-from toolflow_bench.services.openapi import described
+from toolflow_bench.services.openapi import load_description
 from toolflow_bench.services.operation import Operation
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import INSTALL
@@ -47,7 +47,7 @@ class Service:
     operations: tuple[Operation, ...]
     schemas: Mapping[str, JsonObject]
     database: Callable[..., Path]
-    records: Mapping[str, Record] = field(default_factory=dict)
+    records: Mapping[str, RecordLookup] = field(default_factory=dict)
     functions: Functions = field(default_factory=dict)
 
     @classmethod
@@ -60,7 +60,7 @@ class Service:
         functions: Functions | None = None,
     ) -> Service:
         """The service of the `openapi.yaml` beside the module `handlers`, which answers what the file does not."""
-        said = described(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
+        said = load_description(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
         return cls(name=name, database=database, functions=functions or {}, **said)
 
     def app(self, database: Path | None = None) -> Starlette:

@@ -88,7 +88,7 @@ def record(stored: StoredRun) -> Recording:
     Raises:
         InvalidRecording: no program of the run came to an end.
     """
-    attempt = standing(stored)
+    attempt = find_final_attempt(stored)
     config = stored.summary.config
     assert attempt.trace is not None
     # A saved tool's own calls are to tools that the program does not name.
@@ -119,7 +119,7 @@ def record(stored: StoredRun) -> Recording:
     )
 
 
-def standing(stored: StoredRun) -> Attempt:
+def find_final_attempt(stored: StoredRun) -> Attempt:
     """The attempt whose answer is the run's, or else the last one that was executed to an end."""
     ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
     if not ended:
@@ -163,7 +163,7 @@ def sources_of(stored: StoredRun) -> list[str]:
 # --- run again
 
 
-class Verdict(NamedTuple):
+class ReplayResult(NamedTuple):
     """What came of running a recording again: where it departed, None where it was the same, and its wall time."""
 
     departure: Diverged | None
@@ -182,7 +182,7 @@ class Replayer(ExitStack):
         self._name = name
         self._opened: dict[str, Sandbox] = {}
 
-    def rerun(self, recording: Recording) -> Verdict:
+    def rerun(self, recording: Recording) -> ReplayResult:
         """Run the program with its calls answered from the recording.
 
         Raises:
@@ -202,7 +202,7 @@ class Replayer(ExitStack):
             ).backend
         except Diverged as error:
             departure = error
-        return Verdict(departure, backend, time.monotonic() - began)
+        return ReplayResult(departure, backend, time.monotonic() - began)
 
     def _sandbox(self, recorded: str) -> Sandbox:
         here = (

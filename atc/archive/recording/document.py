@@ -29,7 +29,7 @@ def to_document(recording: Recording) -> dict[str, Any]:
     }
 
 
-def parse(text: str, *, where: str) -> Recording:
+def parse_recording(text: str, *, where: str) -> Recording:
     """Read a run file's text; `where` is its name in messages.
 
     Raises:

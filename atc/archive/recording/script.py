@@ -13,7 +13,7 @@ from typing import Any
 
 from atc.archive.recording import InvalidRecording, Recording
 from atc.core.version import __version__
-from protocols.effects import is_safe, judged
+from protocols.effects import annotate_effects, is_safe
 from protocols.protocol import HttpBinding, ToolProtocol, dump, load
 from protocols.schema import Json, mapping
 from protocols.sources.operation import annotations_of
@@ -85,7 +85,9 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
         "redacted": [text for text in recording.secrets if text in recording.program],
         "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
         "writes": [
-            alias for alias, protocol in _reclassify_tools(recording.tools).items() if protocol.writes
+            alias
+            for alias, protocol in _reclassify_tools(recording.tools).items()
+            if protocol.writes
         ],
         "withheld": list(withheld),
         "program": recording.program.rstrip("\n").split("\n"),
@@ -94,7 +96,7 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
     return f"{_HEAD}{_literal(document)}{_TAIL}"
 
 
-def parse(text: str) -> Script:
+def parse_script(text: str) -> Script:
     """Read the JSON text of a script, which its user may have changed.
 
     Raises:
@@ -149,7 +151,7 @@ def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtoc
         else one
         for one in tools.values()
     ]
-    return dict(zip(tools, judged(known), strict=True))
+    return dict(zip(tools, annotate_effects(known), strict=True))
 
 
 def _credentials(tool: Tool) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from atc.core.pages.markup import Html, text
 from atc.core.version import __version__
 
 
-def document(
+def build_page(
     body: Html, *, title: str, made_by: str, package: str, skip: str, live: bool = False
 ) -> str:
     """The page with `body`. `package` is where its own `style.css` and `script.js` stand.

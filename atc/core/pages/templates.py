@@ -25,12 +25,12 @@ def templates(package: str) -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        one.__name__: one for one in (clipped, dollars, quoted, seconds, size, spelt)
+        one.__name__: one for one in (clipped, dollars, quoted, seconds, size, format_json)
     } | {"counted": count}
     return made
 
 
-def spelt(value: Json, *, indent: int | None = None) -> str:
+def format_json(value: Json, *, indent: int | None = None) -> str:
     """A JSON value as text; a string as it is."""
     return (
         value

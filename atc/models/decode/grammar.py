@@ -18,8 +18,8 @@ from atc.models.decode.formats import ArgumentForm, CallFormat
 from atc.models.decode.schema import (
     BOUNDS,
     Argument,
-    Arguments,
     Bounds,
+    GrammarArguments,
     arguments_of,
     json_text,
     require_llguidance,
@@ -178,7 +178,7 @@ class _Rules:
             case "json":
                 return f'"{{" {self._unordered(found.every, name, None)} "}}"'
 
-    def _positional(self, tool: Tool, found: Arguments, name: str) -> str:
+    def _positional(self, tool: Tool, found: GrammarArguments, name: str) -> str:
         arguments = list(found.every)
         for place, alias in enumerate(tool.arguments):
             if place >= len(arguments) or arguments[place].alias != alias:
@@ -216,9 +216,9 @@ class _Rules:
 
     def _value(self, one: Argument) -> str:
         form = self._form.arguments
-        if one.plain in ("number", "integer"):
+        if one.plain_type in ("number", "integer"):
             number = _QUOTIENT if form == "positional" else _NUMBER
-            return f"/{number if one.plain == 'number' else _INTEGER}/"
+            return f"/{number if one.plain_type == 'number' else _INTEGER}/"
         return self._rule(_literal(one.schema, form))
 
     def _rule(self, body: str) -> str:
@@ -342,7 +342,7 @@ def require_sound(matcher: LLMatcher) -> None:
         raise Undecodable(f"llguidance stopped: {message[:300]}")
 
 
-def judge(grammar: str, text: str) -> Literal["complete", "unfinished", "outside"]:
+def classify_text(grammar: str, text: str) -> Literal["complete", "unfinished", "outside"]:
     """Whether `text` is a sentence of `grammar`, the beginning of one, or neither.
 
     Raises:

@@ -67,7 +67,7 @@ class _Id:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class IdScope:
     """What calls may refer to at one point.
 
     `tools` are held to the ids that are known. `waiting` are those of which an id is required and none is known: by
@@ -97,7 +97,7 @@ class Scope:
         )
 
 
-class Reach:
+class KnownIds:
     """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""
 
     def __init__(self, tools: Toolbox, task: str) -> None:
@@ -107,7 +107,7 @@ class Reach:
             {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
         )
 
-    def after(self, results: Sequence[Result]) -> Scope:
+    def after(self, results: Sequence[Result]) -> IdScope:
         """What may be called after these results."""
         tools = self._tools
         places = [
@@ -135,7 +135,7 @@ class Reach:
             )  # of the latter nothing here yields an id, ever
             return tool if free else _narrow_tool(tool, known.get(tool.alias, {}))
 
-        return Scope(tools=tools.map(offered), waiting=waiting)
+        return IdScope(tools=tools.map(offered), waiting=waiting)
 
     def _ids_of(self, tool: Tool) -> Iterator[_Id]:
         for alias, name in tool.arguments.items():

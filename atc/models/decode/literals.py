@@ -30,7 +30,7 @@ class Bare(str):
     __slots__ = ()
 
 
-class Written(NamedTuple):
+class ParsedArguments(NamedTuple):
     """Values given by position, values given by name, and the place behind the last of them."""
 
     values: list[Json]
@@ -60,7 +60,7 @@ def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
     return value, end
 
 
-def bracketed(text: str, start: int, closing: str) -> Written:
+def bracketed(text: str, start: int, closing: str) -> ParsedArguments:
     """Arguments from `start` up to `closing` (`)`, a line's end …), which is not read itself.
 
     What is no literal is `Bare` text, so that the schema judges it. `name=value` and `name: value` name their argument.
@@ -84,7 +84,7 @@ def bracketed(text: str, start: int, closing: str) -> Written:
         elif not last:
             raise Unreadable("an argument is empty")
         if last:
-            return Written(values, named, end)
+            return ParsedArguments(values, named, end)
         place = end + 1
 
 
@@ -131,7 +131,7 @@ def quotient(text: str) -> float | None:
 
 def _literal(text: str) -> Json:
     try:
-        return _plain(ast.literal_eval(_JsonWords().visit(parse_expression(text.strip()))))
+        return _to_json(ast.literal_eval(_JsonWords().visit(parse_expression(text.strip()))))
     except (
         ValueError,
         SyntaxError,
@@ -150,7 +150,7 @@ class _JsonWords(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node) if node.id in _WORDS else node
 
 
-def _plain(value: object) -> Json:
+def _to_json(value: object) -> Json:
     """A literal of Python as JSON has it. Raises ValueError where JSON has no such value."""
     match value:
         case None | bool() | int() | str():
@@ -158,9 +158,9 @@ def _plain(value: object) -> Json:
         case float() if math.isfinite(value):
             return value
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [_to_json(item) for item in value]
         case dict() if all(isinstance(key, str) for key in value):
-            return {key: _plain(item) for key, item in value.items()}
+            return {key: _to_json(item) for key, item in value.items()}
     raise ValueError(f"{value!r} is no JSON value")
 
 

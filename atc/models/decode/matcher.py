@@ -97,7 +97,7 @@ class ToolMatcher:
             require_sound(matcher)
         return self._words
 
-    def allowed(self) -> np.typing.NDArray[np.bool_]:
+    def allowed_mask(self) -> np.typing.NDArray[np.bool_]:
         """The mask as one truth value a token."""
         bits = np.unpackbits(
             self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little"
@@ -200,7 +200,7 @@ class ToolLogits:
         ]
         refused = np.ones(scores.shape, dtype=np.bool_)
         for place, matcher in enumerate(self._rows):
-            allowed = matcher.allowed()[: scores.shape[1]]
+            allowed = matcher.allowed_mask()[: scores.shape[1]]
             refused[place, : len(allowed)] = ~allowed
             if matcher.is_finished:
                 refused[place, list(matcher.tokenizer.eos_tokens)] = False

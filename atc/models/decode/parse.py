@@ -23,7 +23,7 @@ from atc.models.decode.literals import (
     python_text,
     quotient,
 )
-from protocols.naming import alike
+from protocols.naming import closest_meanings
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import BadArguments, contract
@@ -52,7 +52,7 @@ class CallError:
     message: str
 
 
-Known = Callable[[str], bool]
+IsToolName = Callable[[str], bool]
 """Whether a tool has this name."""
 
 _NAME = r"[^\W\d][\w.\-]*"
@@ -64,7 +64,7 @@ _MOST_BRACES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class CallCandidate:
     """What is written like a call: name, place, and arguments by position and by name, or why they cannot be read."""
 
     name: str
@@ -98,7 +98,9 @@ class ReadCall:
 def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The first call in a reply; where there is none, one whose error is `no-call`."""
     found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
-    return _validate_call(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
+    return (
+        _validate_call(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
+    )
 
 
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
@@ -125,7 +127,7 @@ def named_tool(name: str, tools: Toolbox) -> Tool | None:
     return named[0] if len(named) == 1 else None
 
 
-def _validate_call(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
+def _validate_call(found: CallCandidate, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The call that was found, held against its tool's schema."""
     tool = named_tool(found.name, tools)
     if tool is None:
@@ -180,7 +182,7 @@ def _no_call(form: CallFormat) -> CallError:
     return CallError(kind="no-call", message=f"There is no call in the reply; write one as {shape}")
 
 
-def find_calls(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+def find_calls(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
     """What is written like a call in this format, in order. They do not overlap."""
     if form.before.lstrip().startswith("{") and form.arguments == "json":
         return _find_objects(text, form, known)
@@ -189,7 +191,7 @@ def find_calls(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
     return _find_functions(text, form, known)
 
 
-def _find_objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
     """JSON objects with a name and arguments, their keys in any order and under any usual word."""
     place = 0
     name_keys = (*_quoted_key(form.before), *_NAME_KEYS)
@@ -206,7 +208,7 @@ def _find_objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
             value, end = json_object(text, start)
         except Unreadable as error:
             if not text[start + 1 : begun.start()].strip():
-                yield Found(name=begun["name"], span=(start, len(text)), problem=f"{error}")
+                yield CallCandidate(name=begun["name"], span=(start, len(text)), problem=f"{error}")
                 return
             continue
         name = next((value[key] for key in name_keys if isinstance(value.get(key), str)), None)
@@ -215,7 +217,7 @@ def _find_objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
             continue
         place = end
         given, problem = _as_object(value[key] if key is not None else {})
-        yield Found(name=name, span=(start, end), named=given, problem=problem)
+        yield CallCandidate(name=name, span=(start, end), named=given, problem=problem)
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
@@ -239,7 +241,7 @@ def _as_object(value: Json) -> tuple[dict[str, Json], str]:
     return ({}, "") if value in (None, "", []) else ({}, "the arguments are no JSON object")
 
 
-def _find_labelled(text: str, form: CallFormat) -> Iterator[Found]:
+def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
     """Calls whose name stands behind a label (`Action: NAME`), the arguments behind another."""
     before = _label(form.trigger, form.before)
     between = _label("", form.between, inline=True)
@@ -252,12 +254,12 @@ def _find_labelled(text: str, form: CallFormat) -> Iterator[Found]:
         name = text[start.end() : name_end].strip(" \t\r`*\"'")
         if behind is None:
             missing = f"{form.between.strip()!r} is missing"
-            yield Found(name=name, span=(start.start(), name_end), problem=missing)
+            yield CallCandidate(name=name, span=(start.start(), name_end), problem=missing)
         else:
             yield _with_arguments(text, form, name, start.start(), behind.end())
 
 
-def _find_functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
     """Calls written `NAME(…)`. Where prose stands around, the first name that no tool has counts only where no other
     call does, and where its bracket follows at once.
     """
@@ -281,18 +283,20 @@ def _find_functions(text: str, form: CallFormat, known: Known) -> Iterator[Found
         yield other
 
 
-def _with_arguments(text: str, form: CallFormat, name: str, start: int, inside: int) -> Found:
+def _with_arguments(
+    text: str, form: CallFormat, name: str, start: int, inside: int
+) -> CallCandidate:
     """The call whose arguments begin at `inside`."""
     closing = form.after.strip() or "\n"
     try:
         if form.arguments == "json":
             named, end = json_object(text, inside)
-            return Found(name=name, span=(start, end), named=named)
+            return CallCandidate(name=name, span=(start, end), named=named)
         values, named, end = bracketed(text, inside, closing)
     except Unreadable as error:
-        return Found(name=name, span=(start, len(text)), problem=str(error))
+        return CallCandidate(name=name, span=(start, len(text)), problem=str(error))
     end = min(len(text), end + len(closing))
-    return Found(name=name, span=(start, end), values=values, named=named)
+    return CallCandidate(name=name, span=(start, end), values=values, named=named)
 
 
 @cache
@@ -319,7 +323,7 @@ def _head(keys: tuple[str, ...]) -> re.Pattern[str]:
 def unknown_tool(name: str, tools: Toolbox) -> CallError:
     """That there is no tool `name`, and which was probably meant."""
     names = list(tools) if len(tools) <= _MOST_NAMES else []
-    near = alike(name, names, most=3, cutoff=0.5)
+    near = closest_meanings(name, names, most=3, cutoff=0.5)
     hint = (
         f"did you mean {', '.join(near)}?"
         if near

@@ -53,7 +53,7 @@ def call_prompt(
     return [
         Message("system", system),
         *_examples(form, docs),
-        Message("user", _asked(task, tools, form, docs, budget)),
+        Message("user", _build_task_message(task, tools, form, docs, budget)),
     ]
 
 
@@ -64,13 +64,19 @@ def _examples(form: CallFormat, docs: Docs) -> list[Message]:
     for task, (name, arguments) in zip(
         fill("example_tasks").splitlines(), _EXAMPLE_CALLS, strict=True
     ):
-        asked = fill("next_task", task=task) if messages else _asked(task, tools, form, docs, None)
+        asked = (
+            fill("next_task", task=task)
+            if messages
+            else _build_task_message(task, tools, form, docs, None)
+        )
         call = words + write_as(tools[name], arguments, form).rstrip()
         messages += [Message("user", asked), Message("assistant", call)]
     return messages
 
 
-def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None) -> str:
+def _build_task_message(
+    task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None
+) -> str:
     # What they return says nothing about how one is called.
     shown = described_within(
         tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests"

@@ -88,11 +88,11 @@ class Argument:
     alias: str
     schema: Mapping[str, Any]
     required: bool
-    plain: str = ""
+    plain_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class GrammarArguments:
     """The arguments of a tool in their order.
 
     `unheld` are JSON pointers of clauses that no grammar holds. Optional arguments that no value fits are left out.
@@ -106,7 +106,7 @@ class _Impossible(Exception):
     """No value conforms, or none that ends."""
 
 
-def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
+def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
     """The tool's arguments, bounded.
 
     Raises:
@@ -142,10 +142,10 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
                 alias=alias,
                 schema=bounded,
                 required=required,
-                plain=kind if isinstance(kind, str) else "",
+                plain_type=kind if isinstance(kind, str) else "",
             )
         )
-    return Arguments(tuple(every), tuple(dict.fromkeys(unheld)))
+    return GrammarArguments(tuple(every), tuple(dict.fromkeys(unheld)))
 
 
 def json_text(schema: Mapping[str, Any]) -> str:
@@ -336,7 +336,7 @@ class _SchemaBounder:
         if not isinstance(pattern := schema.get("pattern"), str):
             return found
         # With its pattern, in the longest form that llguidance takes; without where it takes none.
-        held = found | {"pattern": "".join(_spelled(pattern))}
+        held = found | {"pattern": "".join(_expand_classes(pattern))}
         unbounded = {
             key: part for key, part in held.items() if key != "maxLength" or "maxLength" in schema
         }
@@ -454,7 +454,7 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _spelled(pattern: str) -> Iterator[str]:
+def _expand_classes(pattern: str) -> Iterator[str]:
     r"""The pattern with `\d`, `\w` and `\s` spelled out: in Rust they stand for all of Unicode, in JSON Schema not."""
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):

@@ -19,7 +19,7 @@ from atc.models.decode.grammar import (
     Lead,
     arguments_grammar,
     call_grammar,
-    judge,
+    classify_text,
     lead_of,
     names_grammar,
 )
@@ -38,7 +38,7 @@ servers in 56 ms, 256 in 224 ms. More are decoded in two stages; the second requ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenCall:
     """What a model wrote, the call in it, and what that took.
 
     `text` is the last reply up to the end of its call. `tries` replies were read. `enforced` is None where the endpoint
@@ -86,7 +86,7 @@ def write_call(
     sampling: Sampling | None = None,
     bounds: Bounds = BOUNDS,
     within: Toolbox | None = None,
-) -> Written:
+) -> WrittenCall:
     """One call in reply to `messages`, which may end with the assistant's words where the endpoint continues them.
 
     With `thought` a thought of one line comes first, as in ReAct; `text` can be appended to the conversation as it is.
@@ -102,14 +102,14 @@ def write_call(
     lead = lead_of(form, thought=thought, characters=characters)
     job = _Job(ask, tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
     if decoding == "off":
-        return job.written(job.free(0), tries=1, enforced=None)
+        return job.read_reply(job.free(0), tries=1, enforced=None)
     for tries in range(1, max(1, job.sampling.tries) + 1):
-        reply = job.held(tries - 1)
+        reply = job.reply_constrained(tries - 1)
         if reply is None:
             return job.resampled(None)
-        if not reply.kept:
+        if not reply.is_constrained:
             return job.resampled(reply)
-        written = job.written(reply, tries=tries, enforced=True)
+        written = job.read_reply(reply, tries=tries, enforced=True)
         if written.valid:
             break
     return written
@@ -128,7 +128,7 @@ class _Reply:
 
     text: str
     truncated: bool = False
-    kept: bool = True
+    is_constrained: bool = True
     how: How = "free"
 
 
@@ -155,27 +155,27 @@ class _Job:
         reply = self.ask(messages or self.messages, **self._options(attempt))
         return _Reply(text=reply.text, truncated=reply.truncated)
 
-    def held(self, attempt: int) -> _Reply | None:
+    def reply_constrained(self, attempt: int) -> _Reply | None:
         """A reply that the endpoint holds; None where it cannot. Each further attempt has twice the room."""
         options = self._options(attempt, room=attempt)
         if powers(self.ask).lark:
             return self._by_grammar(self.within or self.tools, options)
         return self._by_schema(options) if powers(self.ask).schema else None
 
-    def written(self, reply: _Reply, *, tries: int, enforced: bool | None) -> Written:
+    def read_reply(self, reply: _Reply, *, tries: int, enforced: bool | None) -> WrittenCall:
         """The reply, read."""
         call = read_call(reply.text, self.tools, self.form)
         text = reply.text[: call.span[1] or None]
-        return Written(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
+        return WrittenCall(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
 
-    def resampled(self, first: _Reply | None) -> Written:
+    def resampled(self, first: _Reply | None) -> WrittenCall:
         """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
         tries = max(1, self.sampling.tries)
         messages = self.messages
         for attempt in range(tries + 1):
             reply = first if first is not None and not attempt else self.free(attempt, messages)
             reply = replace(reply, how="resampled")
-            found = self.written(
+            found = self.read_reply(
                 reply, tries=attempt + 1, enforced=None if first is None else False
             )
             if found.call.error is None:
@@ -188,22 +188,24 @@ class _Job:
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
         """One request with the grammar of all calls, or two."""
         if len(tools) <= ONE_GRAMMAR_TOOLS:
-            return self._sent(
+            return self._ask_with_grammar(
                 call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options
             )
         names = names_grammar(tools, self.form, self.lead)
-        begun = self._sent(names, "two-stage", options, names=True)
+        begun = self._ask_with_grammar(names, "two-stage", options, names=True)
         tool = tools.get(self._name_in(begun.text))
-        if not begun.kept or begun.truncated or tool is None:
+        if not begun.is_constrained or begun.truncated or tool is None:
             return begun
         if not powers(self.ask).continues:
             whole = arguments_grammar(tool, self.form, self.bounds, head=begun.text)
-            return self._sent(whole, "two-stage", options)
+            return self._ask_with_grammar(whole, "two-stage", options)
         rest = arguments_grammar(tool, self.form, self.bounds)
         messages = going_on(self.messages, begun.text)
-        return self._sent(rest, "two-stage", options, messages=messages, head=begun.text)
+        return self._ask_with_grammar(
+            rest, "two-stage", options, messages=messages, head=begun.text
+        )
 
-    def _sent(
+    def _ask_with_grammar(
         self,
         grammar: Grammar,
         how: How,
@@ -217,13 +219,13 @@ class _Job:
         asked = self.messages if messages is None else messages
         reply = self.ask(asked, grammar=grammar.text, **options)
         text = head + reply.text
-        verdict = judge(
+        verdict = classify_text(
             grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text
         )
         kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
         if not kept and not names:  # a valid call in another spelling costs no further request
             kept = read_call(text, self.tools, self.form).valid
-        return _Reply(text=text, truncated=reply.truncated, kept=kept, how=how)
+        return _Reply(text=text, truncated=reply.truncated, is_constrained=kept, how=how)
 
     def _name_in(self, head: str) -> str:
         """The name in a reply that ends where its arguments begin."""
@@ -244,7 +246,7 @@ class _Job:
                 return _Reply(
                     text=chosen.text,
                     truncated=chosen.truncated,
-                    kept=chosen.truncated,
+                    is_constrained=chosen.truncated,
                     how="schema",
                 )
             tools = tools.only([name])
@@ -253,7 +255,10 @@ class _Job:
         call = read_call(reply.text, tools, JSON_CALL)
         if not call.valid:
             return _Reply(
-                text=reply.text, truncated=reply.truncated, kept=reply.truncated, how="schema"
+                text=reply.text,
+                truncated=reply.truncated,
+                is_constrained=reply.truncated,
+                how="schema",
             )
         written = write_as(tools[call.tool], call.arguments, self.form)
         if self.lead is not None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from atc.core.json_paths import Origin, origins
+from atc.core.json_paths import ResponseOrigin, origins
 from atc.core.messages import invocation
 from atc.core.types import Fact, Fault, Finding, Program
-from atc.pipeline.attribute.blame import Record
+from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.exceptions import from_exception, from_unfilled
 from atc.pipeline.attribute.failed_calls import from_tool_error
 from atc.pipeline.attribute.findings import from_findings
@@ -20,7 +20,7 @@ from protocols.toolbox import Toolbox
 from sandbox.calls import UNKNOWN_OUTCOME
 from sandbox.trace import Failure, ToolCall, Trace
 
-__all__ = ["Origin", "attribute", "origins"]
+__all__ = ["ResponseOrigin", "attribute", "origins"]
 
 
 def attribute(
@@ -51,7 +51,7 @@ def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
         return None
     if failure is not None and failure.kind in ("syntax", "policy", "paused"):
         return _stopped(program, failure, trace)
-    record = Record(program.source, trace, tools)
+    record = AttributionTrace(program.source, trace, tools)
     if failure is None:
         return without_answer(record)
     if failure.kind == "limit":

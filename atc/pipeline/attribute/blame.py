@@ -9,10 +9,10 @@ from itertools import islice
 
 from atc.core.json_paths import KEY, MAX_NODES, Path, Place, at, origins, places
 from atc.core.messages import invocation
-from atc.pipeline.attribute.dataflow import Tree, called_name, covers
+from atc.pipeline.attribute.dataflow import Tree, called_name, is_on_line
 from atc.pipeline.attribute.facts import Facts
 from atc.pipeline.attribute.failing_values import Suspect, nothing
-from atc.pipeline.attribute.sources import Source, Sources
+from atc.pipeline.attribute.sources import CallSource, Sources
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -30,7 +30,7 @@ class Candidate:
     call: ToolCall
     place: Place
     suspect: Suspect
-    source: Source
+    source: CallSource
     proven: bool
     broken: bool = False
 
@@ -45,7 +45,7 @@ class Candidate:
         )
 
 
-class Record:
+class AttributionTrace:
     """A trace as attribution sees it: which calls an expression of the program made, and what they answered."""
 
     def __init__(self, program: str, trace: Trace, tools: Toolbox) -> None:
@@ -68,12 +68,12 @@ class Record:
             told.format(invocation(c), c.line, c.index, c.error).rstrip(".") + "." for c in failed
         ]
 
-    def made(self, source: Source) -> list[ToolCall]:
+    def find_calls(self, source: CallSource) -> list[ToolCall]:
         """The calls that a source's expression made, the latest first."""
         if source.index is not None:
             return [self.calls[source.index]]
         own = [call for call in self.trace.calls if call.tool == source.tool]
-        return [call for call in own[::-1] if covers(source.node, call.line)] or own[::-1]
+        return [call for call in own[::-1] if is_on_line(source.node, call.line)] or own[::-1]
 
     def argument(self, call: ToolCall, name: str) -> ast.expr | None:
         """What the program's text gives for an argument of a call."""
@@ -82,15 +82,15 @@ class Record:
             for n in ast.walk(self.tree.root)
             if isinstance(n, ast.Call) and called_name(n) == call.tool
         ]
-        here = [node for node in nodes if covers(node, call.line)] or nodes
+        here = [node for node in nodes if is_on_line(node, call.line)] or nodes
         return next(
             (keyword.value for node in here for keyword in node.keywords if keyword.arg == name),
             None,
         )
 
-    def items(self, source: Source) -> Iterator[tuple[ToolCall, Place]]:
+    def items(self, source: CallSource) -> Iterator[tuple[ToolCall, Place]]:
         """Where a source's value can stand in the full responses, the likeliest first."""
-        for call in self.made(source):
+        for call in self.find_calls(source):
             path = (
                 source.path
                 if source.index is not None
@@ -126,7 +126,7 @@ class Record:
                 return made, place.path
         return None
 
-    def candidates(self, suspect: Suspect, sources: Iterable[Source]) -> list[Candidate]:
+    def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
         """One candidate for each call expression behind the suspect, nearest last."""
         found = [self._candidate(suspect, source) for source in sources]
         # A value that came unchanged, and is of another kind than the exception speaks of, is not the one that failed.
@@ -138,8 +138,8 @@ class Record:
         ]
         return [c for c in found if c is not None and c not in unlike]
 
-    def _candidate(self, suspect: Suspect, source: Source) -> Candidate | None:
-        drifted = any(call.drift for call in self.made(source))
+    def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
+        drifted = any(call.drift for call in self.find_calls(source))
         for call, place in islice(self.items(source), 200) if drifted else ():
             path = (*place.path, place.missing) if isinstance(place.missing, str) else place.path
             if (away := self.facts.departure(call, path)) is not None:
@@ -160,7 +160,7 @@ class Record:
             reached = place.missing is None or (
                 isinstance(place.missing, str) and isinstance(place.value, Mapping)
             )
-            if known and reached and suspect.fails(place.seen):
+            if known and reached and suspect.fails(place.value_or_none):
                 return Candidate(call, place, suspect, source, proven=True)
         return first
 

@@ -114,7 +114,7 @@ def position(node: ast.AST) -> Position:
     )
 
 
-def covers(node: ast.AST, line: int) -> bool:
+def is_on_line(node: ast.AST, line: int) -> bool:
     """Whether a node stands on a line, among others."""
     first, _, last, _ = position(node)
     return first <= line <= last
@@ -173,17 +173,17 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
         ):
             yield from _bound(target, value, node)
         case ast.AugAssign(target=target, value=value):
-            yield from _written(target, value, node, ())
+            yield from _find_additions(target, value, node, ())
         case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
             yield from _bound(target, value, node, (EACH,))
         case ast.Call(func=ast.Attribute(value=target, attr=method), args=[*_, value]) if (
             method in _ADDING
         ):
-            yield from _written(target, value, node, (EACH,))
+            yield from _find_additions(target, value, node, (EACH,))
         case ast.Call(func=ast.Attribute(value=target, attr=method), args=[value]) if (
             method in _EXTENDING
         ):
-            yield from _written(target, value, node, ())
+            yield from _find_additions(target, value, node, ())
 
 
 def _bound(
@@ -201,10 +201,12 @@ def _bound(
             for i, part in enumerate(parts):
                 yield from _bound(part, value, node, (*steps, i))
         case ast.Subscript(), _:
-            yield from _written(target, value, node, ())
+            yield from _find_additions(target, value, node, ())
 
 
-def _written(target: ast.expr, value: ast.expr, node: ast.AST, more: Path) -> Iterator[Definition]:
+def _find_additions(
+    target: ast.expr, value: ast.expr, node: ast.AST, more: Path
+) -> Iterator[Definition]:
     """The weak definition that `target` (`x`, `x[k]`, `x.setdefault(k, [])`) gets at `more` from `value`."""
     steps: list[Step] = []
     while not isinstance(target, ast.Name):

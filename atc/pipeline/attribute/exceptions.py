@@ -8,17 +8,17 @@ from itertools import islice
 from typing import NamedTuple
 
 from atc.core.json_paths import EACH, KEY, Path, at, general, text
-from atc.core.messages import a_type, invocation, keys_there, listed, snippet, spelled
+from atc.core.messages import a_type, format_expression, invocation, keys_there, listed, snippet
 from atc.core.types import Fact, Fault, FaultKind, Program
-from atc.pipeline.attribute.blame import MOST_ITEMS, Candidate, Record, best
+from atc.pipeline.attribute.blame import MOST_ITEMS, AttributionTrace, Candidate, best
 from atc.pipeline.attribute.facts import blaming
 from atc.pipeline.attribute.failing_values import Suspect, nothing, suspects
-from atc.pipeline.attribute.sources import Source
+from atc.pipeline.attribute.sources import CallSource
 from protocols.schema import Json
 from sandbox.trace import Failure, ToolCall
 
 
-def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
+def from_exception(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
     """The fault behind an exception that is no ToolError."""
     found: list[Suspect] = []
     chosen: Candidate | None = None
@@ -40,7 +40,9 @@ def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     return explain(failure, chosen, record)
 
 
-def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -> Fault | None:
+def from_unfilled(
+    failure: Failure, call: ToolCall, name: str, record: AttributionTrace
+) -> Fault | None:
     """The fault behind an argument that is a None of the program's own: what should have replaced it was not there."""
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
@@ -55,7 +57,7 @@ def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -
     )
 
 
-def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
     """The fault in words, by what was asked of the value."""
     head = f"line {failure.line}: {failure.type}" + (
         f" {failure.message}" if failure.message else ""
@@ -86,7 +88,9 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     return _explain_read(head, failure, chosen, record)
 
 
-def _explain_read(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_read(
+    head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
+) -> Fault:
     """A key that is not there, or a value of another type than the program takes it for."""
     call = chosen.call
     place = chosen.place
@@ -138,7 +142,9 @@ def _explain_read(head: str, failure: Failure, chosen: Candidate, record: Record
     )
 
 
-def _explain_iteration(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_iteration(
+    head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
+) -> Fault:
     """An object that was iterated as though it were a list of its values, or of what it holds."""
     call = chosen.call
     path = chosen.place.path[:-1]
@@ -148,7 +154,7 @@ def _explain_iteration(head: str, failure: Failure, chosen: Candidate, record: R
     lists = [key for key, inner in value.items() if isinstance(inner, list)]
     told = "Read a value by its key, or take all with .values()."
     if len(lists) == 1:
-        told = f"The list in it is at `{facts.written(call, (*path, lists[0]))}`."
+        told = f"The list in it is at `{facts.format_subscripts(call, (*path, lists[0]))}`."
     message = f"{head}: {where} is an object, and iterating it gives its keys; {keys_there(value)}."
     evidence = [facts.fact("keys", call, told, path, lists), *facts.about_schema(call, path)]
     return blaming("misread_result", message, failure.line, call, text(path), evidence)
@@ -169,7 +175,9 @@ def _hint(value: Json, suspect: Suspect) -> str:
     return f" ({snippet(value, most=60)}){has_no}"
 
 
-def _explain_empty_value(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_empty_value(
+    head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
+) -> Fault:
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -210,7 +218,9 @@ class _FieldTest(NamedTuple):
     kind: FaultKind
 
 
-def _explain_filter(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+def _explain_filter(
+    head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
+) -> Fault:
     """A program whose tests let no item of a result through: it expected other values there."""
     call = chosen.call
     place = chosen.place
@@ -222,7 +232,7 @@ def _explain_filter(head: str, failure: Failure, chosen: Candidate, record: Reco
     count = sum(
         len(p.value) for _, p in record.items(chosen.source) if isinstance(p.value, list | Mapping)
     )
-    tests = listed((f"`{spelled(test)}`" for test in chosen.source.filters), most=3)
+    tests = listed((f"`{format_expression(test)}`" for test in chosen.source.filters), most=3)
     message = (
         f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
     )
@@ -236,7 +246,7 @@ def _explain_filter(head: str, failure: Failure, chosen: Candidate, record: Reco
     return blaming(meant.kind, message, failure.line, blamed, text(general(meant.path)), evidence)
 
 
-def _find_field_tests(test: ast.expr, record: Record) -> Iterator[_FieldTest]:
+def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
     """For each field of a response that a test compares, or asks for: what it really holds, and where."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
@@ -264,7 +274,7 @@ def _find_field_tests(test: ast.expr, record: Record) -> Iterator[_FieldTest]:
                 yield told
 
 
-def _values_at(source: Source, test: ast.expr, record: Record) -> _FieldTest | None:
+def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
     facts = record.facts
     every = list(islice(record.items(source), MOST_ITEMS))
     for call, place in every:
@@ -278,17 +288,17 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _FieldTest | N
     call = every[0][0]
     path = general(every[0][1].path)
     broken = any(facts.departure(call, place.path) is not None for call, place in every)
-    values = listed(dict.fromkeys(snippet(p.seen, most=40) for _, p in every), most=8)
-    told = f"`{spelled(test)}` was tested, but the values at `{facts.written(call, path)}` are {values}."
+    values = listed(dict.fromkeys(snippet(p.value_or_none, most=40) for _, p in every), most=8)
+    told = f"`{format_expression(test)}` was tested, but the values at `{facts.format_subscripts(call, path)}` are {values}."
     constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
-    unlike = constants == {str} and not any(isinstance(p.seen, str) for _, p in every)
+    unlike = constants == {str} and not any(isinstance(p.value_or_none, str) for _, p in every)
     return _FieldTest(
         told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result"
     )
 
 
 def _own_mistake(
-    program: Program, failure: Failure, chosen: Candidate | None, record: Record
+    program: Program, failure: Failure, chosen: Candidate | None, record: AttributionTrace
 ) -> Fault:
     """An exception that leads to no call: a slip in the logic. `chosen` is what the failing value was made from."""
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type

@@ -41,7 +41,7 @@ class Facts:
             else ()
         )
 
-    def written(self, call: ToolCall, path: Path) -> str:
+    def format_subscripts(self, call: ToolCall, path: Path) -> str:
         """A path of the full response as the program writes it: `[0]["name"]`; empty for all that it sees."""
         hidden = self.prefix(call)
         seen = path[len(hidden) :] if path[: len(hidden)] == hidden else path
@@ -51,7 +51,7 @@ class Facts:
     def result_of(self, call: ToolCall, path: Path = ()) -> str:
         """`["flights"][0]` of the result of get_flights (call 2)."""
         whole = f"the result of {call.tool} (call {call.index})"
-        place = self.written(call, path)
+        place = self.format_subscripts(call, path)
         return f"`{place}` of {whole}" if place else whole
 
     def fact(
@@ -85,7 +85,7 @@ class Facts:
         if elsewhere:
             here = general(path)
             closest = max(elsewhere, key=lambda found: (shared(general(found), here), -len(found)))
-            place = self.written(call, general(closest))
+            place = self.format_subscripts(call, general(closest))
             yield self.fact(
                 "elsewhere", call, f"A key {key!r} exists in the same result at `{place}`.", closest
             )
@@ -93,10 +93,8 @@ class Facts:
     def about_schema(self, call: ToolCall, path: Path) -> Iterator[Fact]:
         """What the response schema says of a place."""
         found, required = self._clause(call, path)
-        if found is not None and self.written(call, path):
-            said = (
-                f"`{self.written(call, general(path))}` is {described(found, absent=not required)}"
-            )
+        if found is not None and self.format_subscripts(call, path):
+            said = f"`{self.format_subscripts(call, general(path))}` is {describe_schema(found, absent=not required)}"
             yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
 
     def about_drift(self, call: ToolCall, path: Path = ()) -> Iterator[Fact]:
@@ -167,7 +165,7 @@ def blaming(
     )
 
 
-def described(schema: JsonObject, *, absent: bool = False) -> str:
+def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
     """A clause of a schema in words: type, values, format, and its description."""
     named = types(schema) or tuple(
         t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)

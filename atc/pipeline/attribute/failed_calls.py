@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from atc.core.json_paths import Path, at, telling, text
+from atc.core.json_paths import Path, at, is_distinctive, text
 from atc.core.messages import MOST_KEYS, invocation, keys_there, listed, snippet
 from atc.core.types import Fact, Fault, FaultKind
-from atc.pipeline.attribute.blame import Record
-from atc.pipeline.attribute.facts import blaming, described
+from atc.pipeline.attribute.blame import AttributionTrace
+from atc.pipeline.attribute.facts import blaming, describe_schema
 from protocols.toolbox import Tool
 from protocols.validate import Violation, violation
 from sandbox.trace import Failure, ToolCall
@@ -19,7 +19,7 @@ _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ERROR_SHOWN = 300
 
 
-def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
+def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
     """The fault behind a failed call."""
     tool = record.facts.tools[call.tool]
     facts = record.facts
@@ -100,7 +100,7 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
     plain = {
         name: value
         for name, value in call.arguments.items()
-        if telling(value) and isinstance(value, str | int)
+        if is_distinctive(value) and isinstance(value, str | int)
     }
     quoted = {
         n: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", call.error or "")
@@ -125,7 +125,9 @@ def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
     return min(found)[2] if found else None
 
 
-def _blame_earlier_call(message: str, line: int, call: ToolCall, name: str, record: Record) -> Fault | None:
+def _blame_earlier_call(
+    message: str, line: int, call: ToolCall, name: str, record: AttributionTrace
+) -> Fault | None:
     """The fault is an earlier response that departs from its schema where the argument's value came from, or the
     reading of one whose missing or null field was passed on as None.
     """
@@ -139,7 +141,12 @@ def _blame_earlier_call(message: str, line: int, call: ToolCall, name: str, reco
         )
         full: Path = (*place.path, missing) if missing is not None else place.path
         drift = facts.departure(made, full)
-        empty = value is None and place.seen is None and (missing or place.missing is None) and full
+        empty = (
+            value is None
+            and place.value_or_none is None
+            and (missing or place.missing is None)
+            and full
+        )
         if not drift and not empty:
             continue
         full = drift or full
@@ -171,7 +178,7 @@ def _blame_earlier_call(message: str, line: int, call: ToolCall, name: str, reco
     return None
 
 
-def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]:
+def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
     """Where an argument's value came from, what stands beside it, and where the protocol says values come from."""
     tool = record.facts.tools[call.tool]
     origin = record.origin(call, name)
@@ -184,12 +191,12 @@ def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]
         )
     if schema := tool.protocol.parameters.get(tool.arguments.get(name, name)):
         yield Fact(
-            kind="argument", text=f"Argument {name!r} must be {described(schema)}.", path=name
+            kind="argument", text=f"Argument {name!r} must be {describe_schema(schema)}.", path=name
         )
 
 
 def _suggest_other_field(
-    call: ToolCall, name: str, made: ToolCall, path: Path, record: Record
+    call: ToolCall, name: str, made: ToolCall, path: Path, record: AttributionTrace
 ) -> Iterator[Fact]:
     """The field beside the one that was passed on that was likely meant; else which fields there are."""
     value = call.arguments.get(name)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from atc.core.json_paths import EACH, KEY, Path
 from atc.core.types import answered
-from atc.pipeline.attribute.dataflow import Tree, constant_step, covers, position, simple_name
+from atc.pipeline.attribute.dataflow import Tree, constant_step, is_on_line, position, simple_name
 from protocols.python_source import literal
 from protocols.schema import Json
 from sandbox.trace import Failure
@@ -99,20 +99,20 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
     statements = [
         node
         for node in ast.walk(tree.root)
-        if isinstance(node, ast.stmt) and covers(node, frame.line)
+        if isinstance(node, ast.stmt) and is_on_line(node, frame.line)
     ]
     inner = (child for statement in statements for child in ast.iter_child_nodes(statement))
     parts = [
         n for n in (*inner, *statements) if isinstance(n, ast.expr | ast.withitem | ast.AugAssign)
     ]
-    yield [node for part in parts for node in ast.walk(part) if covers(node, frame.line)]
+    yield [node for part in parts for node in ast.walk(part) if is_on_line(node, frame.line)]
 
 
 def _stops(tree: Tree, line: int) -> list[ast.expr]:
     """The tests that led to a `raise`, an `assert` or an exit on the line."""
     for node in ast.walk(tree.root):
         ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
-        if (ends or isinstance(node, ast.Raise | ast.Assert)) and covers(node, line):
+        if (ends or isinstance(node, ast.Raise | ast.Assert)) and is_on_line(node, line):
             return [
                 around.test
                 for around in (node, *tree.around(node))

@@ -65,7 +65,9 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]
     for node in exact or there[::-1]:
         found = [
-            source for part, path in _read(node, finding, tree) for source in sources.of(part, path)
+            source
+            for part, path in _find_read_expressions(node, finding, tree)
+            for source in sources.of(part, path)
         ]
         ordered = [source for source in found if source.exact][::-1] or found[::-1]
         if ordered:
@@ -78,7 +80,9 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
     return []
 
 
-def _read(node: ast.AST, finding: Finding, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
+def _find_read_expressions(
+    node: ast.AST, finding: Finding, tree: Tree
+) -> Iterator[tuple[ast.expr, Path]]:
     """The expressions whose values a finding at `node` is about, nearest last."""
     match node, tree.parents.get(node):
         case ast.Constant(value=str()), (

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from atc.core.messages import invocation, listed, snippet, spelled
+from atc.core.messages import format_expression, invocation, listed, snippet
 from atc.core.text import count
 from atc.core.types import Fact, Fault, Program
-from atc.pipeline.attribute.blame import Record
-from atc.pipeline.attribute.dataflow import covers, simple_name
+from atc.pipeline.attribute.blame import AttributionTrace
+from atc.pipeline.attribute.dataflow import is_on_line, simple_name
 from atc.pipeline.attribute.facts import blaming
 from sandbox.trace import Failure
 
 
-def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
+def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
     """Which limit, and the tool that made most of the calls."""
     calls = record.trace.calls
     line = failure.line
@@ -54,7 +54,7 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     loops = [
         n
         for n in ast.walk(record.tree.root)
-        if isinstance(n, ast.While) and (line is None or covers(n, line))
+        if isinstance(n, ast.While) and (line is None or is_on_line(n, line))
     ]
     told += [
         f"The loop `{program.line(n.lineno)}` on line {n.lineno} did not end." for n in loops[:1]
@@ -63,7 +63,7 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     return blaming("limit", message, line or (blamed.line if blamed else None), blamed, path, facts)
 
 
-def without_answer(record: Record) -> Fault:
+def without_answer(record: AttributionTrace) -> Fault:
     """Why a program printed nothing and has no value, although the check found that it may print."""
     body = record.tree.root.body
     told = record.survived()
@@ -75,11 +75,11 @@ def without_answer(record: Record) -> Fault:
     ]
     for said, around in ((each, around) for each in prints for around in record.tree.around(each)):
         if isinstance(around, ast.If):
-            test = f"`{spelled(around.test)}` (line {around.lineno})"
+            test = f"`{format_expression(around.test)}` (line {around.lineno})"
             told.append(f"The print on line {said.lineno} runs only if {test}.")
         for source in record.sources.of(around.iter) if isinstance(around, ast.For) else ():
             for call, place in record.items(source):
-                if place.seen in ([], {}, None):
+                if place.value_or_none in ([], {}, None):
                     blamed = call
                     where = record.facts.result_of(call, place.path)
                     told.append(

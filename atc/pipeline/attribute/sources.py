@@ -23,7 +23,7 @@ from atc.pipeline.attribute.dataflow import (
     simple_name,
     target_steps,
 )
-from sandbox.trace import Hint
+from sandbox.trace import ValueHint
 
 MAX_STEPS = 2_000
 """Expressions visited for one program; one that needs more gets what was found so far."""
@@ -53,7 +53,7 @@ _MODULES = frozenset(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Source:
+class CallSource:
     """The value at `path` of what a call of `tool` at `node` gave the program, or of call `index` where that is known.
 
     `exact`: it is that value unchanged, not computed from it. `filters` are the tests of `if`s that items passed on the
@@ -67,7 +67,7 @@ class Source:
     filters: tuple[ast.expr, ...] = ()
     index: int | None = None
 
-    def derived(self, filters: Sequence[ast.expr] = ()) -> Source:
+    def derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
         """The same source, for a value computed from it."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
@@ -75,7 +75,7 @@ class Source:
 class Sources:
     """Answers `of` for one program; `hints` are those of its failure."""
 
-    def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[Hint] = ()) -> None:
+    def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
         self.tree = tree
         self.tools = frozenset(tools)
         # Those of inner levels come last: they stand.
@@ -85,7 +85,7 @@ class Sources:
         self._active: set[tuple[int, Path]] = set()
         self._steps = 0
 
-    def of(self, expr: ast.expr, path: Path = ()) -> list[Source]:
+    def of(self, expr: ast.expr, path: Path = ()) -> list[CallSource]:
         """Where the value at `path` of `expr`'s value may come from, nearest last, each once."""
         key = (id(expr), path)
         self._steps += 1
@@ -99,24 +99,28 @@ class Sources:
             found = self._of(expr, path)
         finally:
             self._active.discard(key)
-        kept: dict[object, Source] = {}
+        kept: dict[object, CallSource] = {}
         for source in found:
             same = (source.node, source.path, source.exact, source.index)
             kept.pop(same, None)
             kept[same] = source
         return list(kept.values())
 
-    def control(self, expr: ast.expr) -> list[Source]:
+    def control(self, expr: ast.expr) -> list[CallSource]:
         """Sources of what decides whether and how often a variable was filled: the loops and tests around that."""
         if not isinstance(expr, ast.Name):
             return []
         reached = self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))
-        return [source.derived() for made in reached[::-1] for source in self._find_filling_sources(made)]
+        return [
+            source.derived()
+            for made in reached[::-1]
+            for source in self._find_filling_sources(made)
+        ]
 
-    def _of(self, expr: ast.expr, path: Path) -> list[Source]:
+    def _of(self, expr: ast.expr, path: Path) -> list[CallSource]:
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
-            return [Source(expr, "", (*hint.path, *path), index=hint.call)]
+            return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
         match expr:
             case ast.Name():
                 return self._name(expr, path)
@@ -152,11 +156,11 @@ class Sources:
             node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr)
         )
 
-    def _derived(self, exprs: Iterable[ast.expr]) -> list[Source]:
+    def _derived(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
         """Sources of a value that is computed from `exprs`."""
         return [source.derived() for expr in exprs for source in self.of(expr)]
 
-    def _name(self, name: ast.Name, path: Path) -> list[Source]:
+    def _name(self, name: ast.Name, path: Path) -> list[CallSource]:
         """Walk out of the scopes around the name until one binds it."""
         for around in self.tree.around(name):
             match around:
@@ -165,21 +169,29 @@ class Sources:
                         if (steps := target_steps(generator.target, name.id)) is not None:
                             return self._each(generator.iter, (*steps, *path))
                 case ast.Lambda() if (at := _parameter(around, name.id)) is not None:
-                    return self._given(around, name.id, at, path)
+                    return self._find_parameter_sources(around, name.id, at, path)
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     reached = self.tree.reaching(name.id, name, around)
                     at = _parameter(around, name.id)
                     if reached or at is not None:
-                        given = self._given(around, name.id, at, path) if at is not None else []
+                        given = (
+                            self._find_parameter_sources(around, name.id, at, path)
+                            if at is not None
+                            else []
+                        )
                         return [*given, *self._find_definition_sources(reached, path)]
-        return self._find_definition_sources(self.tree.reaching(name.id, name, self.tree.root), path)
+        return self._find_definition_sources(
+            self.tree.reaching(name.id, name, self.tree.root), path
+        )
 
-    def _each(self, iterated: ast.expr, path: Path) -> list[Source]:
+    def _each(self, iterated: ast.expr, path: Path) -> list[CallSource]:
         """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
         return [*(() if path else self.of(iterated, (KEY,))), *self.of(iterated, (EACH, *path))]
 
-    def _find_definition_sources(self, reached: Sequence[Definition], path: Path) -> list[Source]:
-        found: list[Source] = []
+    def _find_definition_sources(
+        self, reached: Sequence[Definition], path: Path
+    ) -> list[CallSource]:
+        found: list[CallSource] = []
         for made in reached[::-1]:
             if all(meets(a, b) for a, b in zip(made.writes, path, strict=False)):
                 rest = path[len(made.writes) :]
@@ -191,9 +203,9 @@ class Sources:
                     found += self._find_filling_sources(made)
         return found
 
-    def _find_filling_sources(self, made: Definition) -> list[Source]:
+    def _find_filling_sources(self, made: Definition) -> list[CallSource]:
         """What decides how many items a container that is filled step by step has: the loops around, their tests."""
-        found: list[Source] = []
+        found: list[CallSource] = []
         tests: list[ast.expr] = []
         child: ast.AST = made.node
         for around in self.tree.around(made.node):
@@ -207,7 +219,7 @@ class Sources:
             child = around
         return found
 
-    def _comprehension(self, expr: Comprehension, path: Path) -> list[Source]:
+    def _comprehension(self, expr: Comprehension, path: Path) -> list[CallSource]:
         """Through a comprehension: its element; for the whole, what it loops over and the tests that items passed."""
         if path:
             return self.of(expr.value if isinstance(expr, ast.DictComp) else expr.elt, path[1:])
@@ -215,11 +227,11 @@ class Sources:
         every = [source for generator in expr.generators for source in self.of(generator.iter)]
         return [source.derived(tests) for source in every]
 
-    def _given(
+    def _find_parameter_sources(
         self, function: Function | ast.Lambda, name: str, at: int, path: Path
-    ) -> list[Source]:
+    ) -> list[CallSource]:
         """What the calls of a function give for a parameter; the items that `sorted(key=…)`, `map`, … pass to it."""
-        found: list[Source] = []
+        found: list[CallSource] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
             if isinstance(function, Function) and called_name(call) == function.name:
                 named = [keyword.value for keyword in call.keywords if keyword.arg == name]
@@ -236,12 +248,12 @@ class Sources:
                 found += self._each(passed, path) if isinstance(passed, ast.expr) else []
         return found
 
-    def _call(self, call: ast.Call, path: Path) -> list[Source]:
+    def _call(self, call: ast.Call, path: Path) -> list[CallSource]:
         """Through a call: a tool's, one that gives the items it is given, or any that computes from them."""
         name = called_name(call)
         method = simple_name(call)
         if name in self.tools:
-            return [Source(call, name, path)]
+            return [CallSource(call, name, path)]
         own = [
             node
             for node in ast.walk(self.tree.root)

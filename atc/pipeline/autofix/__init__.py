@@ -23,7 +23,7 @@ _SURELY_MEANT = 0.8
 """How alike (see `words.similarity`) a key must be to the one that was written."""
 
 
-def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
+def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
     """The program with those findings mended that leave no choice, or None where all of them do.
 
     What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.

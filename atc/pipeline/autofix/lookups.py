@@ -17,7 +17,7 @@ from atc.core.source_edits import Places, edited
 from atc.core.types import Program, answered
 from atc.pipeline.attribute import origins
 from protocols.naming import singular
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox, subscript
 from sandbox.trace import Trace
@@ -133,7 +133,7 @@ def look_up_answer(
     words = {singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     common = set.intersection(*(_lookups(value, trace, tools, words) for value in values))
     prints: list[ast.expr] = []
-    for node in ast.walk(parse(program.source)):
+    for node in ast.walk(parse_python(program.source)):
         match node:
             case ast.Call(func=ast.Name(id=program.printing), args=[value]):
                 prints += [value] if not isinstance(value, ast.Starred | ast.JoinedStr) else []
@@ -178,12 +178,14 @@ def _lookups(
             if given not in known:
                 continue
             # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
-            if _named(printed, words) and (singular(printed) != required[0] or "_" in printed):
+            if _is_named_in_task(printed, words) and (
+                singular(printed) != required[0] or "_" in printed
+            ):
                 return set()
             plain = [
                 field
                 for field, is_plain in _fields(tool).items()
-                if is_plain and _named(field, words)
+                if is_plain and _is_named_in_task(field, words)
             ]
             found |= {(tool.alias, required[0], field) for field in plain}
     return found
@@ -194,7 +196,7 @@ def _end(path: str) -> str:
     return path.rpartition(".")[2].removesuffix("[]")
 
 
-def _named(field: str, words: set[str]) -> bool:
+def _is_named_in_task(field: str, words: set[str]) -> bool:
     """Whether the task holds every word of a field's name."""
     parts = [singular(part) for part in field.casefold().split("_") if part]
     return bool(parts) and all(part in words for part in parts)

@@ -11,7 +11,7 @@ from typing import Any
 
 from atc.core.source_edits import Edit, Places, edited
 from atc.core.types import Program
-from protocols.python_source import parse
+from protocols.python_source import parse_python
 from protocols.schema import Json, resolve, types
 from protocols.toolbox import Tool, Toolbox, subscript
 from sandbox.trace import ToolCall, Trace
@@ -140,7 +140,7 @@ def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
 
 def _only_first_rows(program: Program, tool: str) -> bool:
     """Whether all that the program takes of a tool's results are rows counted from the first: `near[0]`, `rows[:3]`."""
-    tree = parse(program.source)
+    tree = parse_python(program.source)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
     def first(node: ast.AST, names: frozenset[str]) -> bool:
@@ -178,7 +178,7 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     """
     tool = tools[unread.tool]
     helper = _helper(unread, tool)
-    tree = parse(program.source)
+    tree = parse_python(program.source)
     calls = [
         n
         for n in ast.walk(tree)

@@ -11,7 +11,7 @@ from atc.core.messages import characters, few_guesses, render_finding, render_pl
 from atc.core.types import Finding, Program
 from atc.pipeline.check.names import output_findings, shadowed_tools
 from atc.pipeline.check.statements import flow_findings
-from atc.pipeline.check.syntax import doubled_arguments, parse, read_hints, walk
+from atc.pipeline.check.syntax import doubled_arguments, parse_or_report, read_hints, walk
 from protocols.toolbox import Toolbox
 
 __all__ = ["MOST_FINDINGS", "characters", "check", "render_finding", "render_place"]
@@ -24,7 +24,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 
     A finding that is not `certain` is about data that may or may not come: a field that can be null.
     """
-    tree = parse(program)
+    tree = parse_or_report(program)
     if isinstance(tree, Finding):
         return (tree,)
     nodes = walk(tree)

@@ -13,7 +13,7 @@ from atc.core.messages import listed, nearest
 from atc.pipeline.check import types as t
 from atc.pipeline.check.schema import items_of, listed_values
 from protocols.schema import JsonObject, all_types, resolve
-from protocols.validate import Judge, first_error, validator
+from protocols.validate import BoundedValidator, first_error, validator
 from sandbox.arguments import TYPE_WORDS
 
 _MOST_DEPTH = 5
@@ -28,14 +28,14 @@ _FORMATS = {
 }
 
 
-class Misfit(NamedTuple):
+class Mismatch(NamedTuple):
     """What a value must be and is not; `better` is a value to write instead, as Python, where one suggests itself."""
 
-    wanted: str
+    expectation: str
     better: str | None = None
 
 
-def misfit(value: Any, schema: Any, root: JsonObject) -> Misfit | None:
+def misfit(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
     """The first clause of `schema`, a part of `root`, that a JSON value breaks, or None."""
     if not isinstance(schema, Mapping) or (
         value is None and resolve(schema, root).get("nullable") is True
@@ -51,11 +51,13 @@ def misfit(value: Any, schema: Any, root: JsonObject) -> Misfit | None:
     return _explained(error) if error is not None else None
 
 
-_judges: dict[tuple[int, int], tuple[Judge | None, JsonObject, JsonObject, JsonObject]] = {}
+_judges: dict[
+    tuple[int, int], tuple[BoundedValidator | None, JsonObject, JsonObject, JsonObject]
+] = {}
 """By the identities of a part of a document and of the document, which are kept alive beside it."""
 
 
-def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject]:
+def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None, JsonObject]:
     """What judges a part of a document, None where nothing can, and that part as a schema of its own."""
     key = (id(part), id(root))
     if key not in _judges:
@@ -63,7 +65,7 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject
             part
         )
         try:
-            judge: Judge | None = Judge(schema)
+            judge: BoundedValidator | None = BoundedValidator(schema)
         except ValueError:
             judge = None
         if len(_judges) >= _MOST_JUDGES:
@@ -72,40 +74,40 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject
     return _judges[key][:2]
 
 
-def _explained(error: jsonschema_rs.ValidationError) -> Misfit | None:
+def _explained(error: jsonschema_rs.ValidationError) -> Mismatch | None:
     """What an error says, as what the value must be. What an option says names the whole way there already."""
     found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
         inside = (
             "a list in which each item is" if isinstance(step, int) else f"a dict whose {step!r} is"
         )
-        found = Misfit(f"{inside} {found.wanted}") if found is not None else None
+        found = Mismatch(f"{inside} {found.expectation}") if found is not None else None
     return found
 
 
-def _explain_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
+def _explain_clause(name: str, clause: dict[str, Any], value: Any) -> Mismatch | None:
     limit = clause.get("limit")
     match name:
         case "type":
             wanted = sorted(clause["types"])
-            return Misfit(
+            return Mismatch(
                 " or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted),
                 _convert_value(value, wanted),
             )
         case "enum" | "const":
             return _not_listed(value, clause.get("options") or [clause.get("expected_value")])
         case "pattern":
-            return Misfit(f"a string that matches the pattern {clause['pattern']!r}")
+            return Mismatch(f"a string that matches the pattern {clause['pattern']!r}")
         case "format":
             form = clause["format"]
             lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
-            return Misfit(_FORMATS[form]) if form in _FORMATS and not lenient else None
+            return Mismatch(_FORMATS[form]) if form in _FORMATS and not lenient else None
         case "anyOf" | "oneOf":
             return _explain_options(clause["context"])
         case _:
             words = _CLAUSES.get(name)
             better = repr(limit) if name in ("minimum", "maximum") else None
-            return Misfit(words.format(value, **clause), better) if words is not None else None
+            return Mismatch(words.format(value, **clause), better) if words is not None else None
 
 
 _CLAUSES = {
@@ -123,7 +125,7 @@ _CLAUSES = {
 }
 
 
-def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misfit | None:
+def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
     """The complaint of the option that has the value's type: the others only say that the type differs."""
     found = [(option[0], _explained(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):
@@ -132,7 +134,7 @@ def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misf
     options = [misfit for _, misfit in found if misfit]
     if len(chosen) == 1 or not options:
         return chosen[0] if chosen else None
-    return Misfit(" or ".join(dict.fromkeys(option.wanted for option in options)))
+    return Mismatch(" or ".join(dict.fromkeys(option.expectation for option in options)))
 
 
 def _convert_value(value: Any, allowed: list[str]) -> str | None:
@@ -151,10 +153,10 @@ def _convert_value(value: Any, allowed: list[str]) -> str | None:
             return None
 
 
-def _not_listed(value: Any, choices: list[Any]) -> Misfit:
+def _not_listed(value: Any, choices: list[Any]) -> Mismatch:
     texts = [choice for choice in choices if isinstance(choice, str)]
     near = nearest(value, texts) if isinstance(value, str) else None
-    return Misfit(f"one of {listed(map(repr, choices))}", repr(near) if near else None)
+    return Mismatch(f"one of {listed(map(repr, choices))}", repr(near) if near else None)
 
 
 @lru_cache(maxsize=1024)
@@ -166,7 +168,7 @@ def matches(pattern: str, text: str) -> bool:
         return True
 
 
-def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) -> Misfit | None:
+def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) -> Mismatch | None:
     """Why no value of one type, no union of several, fits, or None. What is unknown fits."""
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
@@ -176,7 +178,7 @@ def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) ->
     names = t.json_types(value)
     allowed = allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
-        return Misfit(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
+        return Mismatch(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
     if isinstance(value, t.Atom) and value.pattern is not None:
         return pattern_misfit(value.pattern, schema, root)
     return _find_item_mismatch(value, resolve(schema, root), root, depth)
@@ -189,7 +191,7 @@ def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
     return found | {"null"} if found and nullable else found or None
 
 
-def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) -> Misfit | None:
+def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) -> Mismatch | None:
     """Why no text of a pattern fits."""
     resolved = resolve(schema, root) if isinstance(schema, Mapping) and depth <= _MOST_DEPTH else {}
     for key in ("anyOf", "oneOf"):
@@ -202,16 +204,16 @@ def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) 
             return options[0]
     texts = [choice for choice in listed_values(resolved) or () if isinstance(choice, str)]
     if texts and not any(matches(pattern, text) for text in texts):
-        return Misfit(f"one of {listed(map(repr, texts))}")
+        return Mismatch(f"one of {listed(map(repr, texts))}")
     wanted = resolved.get("pattern")
-    if isinstance(wanted, str) and apart(pattern, wanted):
-        return Misfit(f"a string that matches the pattern {wanted!r}")
+    if isinstance(wanted, str) and are_disjoint(pattern, wanted):
+        return Mismatch(f"a string that matches the pattern {wanted!r}")
     return None
 
 
 def _find_item_mismatch(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int
-) -> Misfit | None:
+) -> Mismatch | None:
     """Why what a list holds cannot fit."""
     items = schema.get("items")
     properties = schema.get("properties") or {}
@@ -223,7 +225,9 @@ def _find_item_mismatch(
                     for kind in t.members(cell.keys[key])
                 ]
                 if found[0] is not None and all(found):
-                    return Misfit(f"a dict whose {key!r} is {found[0].wanted}", found[0].better)
+                    return Mismatch(
+                        f"a dict whose {key!r} is {found[0].expectation}", found[0].better
+                    )
         case t.Array() | t.Listing() | t.Tuple() if (
             isinstance(items, Mapping) and "prefixItems" not in schema
         ):
@@ -233,8 +237,8 @@ def _find_item_mismatch(
                 ]
                 found = [type_misfit(member, items, root, depth + 1) for member in possible]
                 if found and found[0] is not None and all(found):
-                    return Misfit(
-                        f"a list in which each item is {found[0].wanted}", found[0].better
+                    return Mismatch(
+                        f"a list in which each item is {found[0].expectation}", found[0].better
                     )
     return None
 
@@ -242,7 +246,7 @@ def _find_item_mismatch(
 _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 
 
-def apart(one: str, other: str) -> bool:
+def are_disjoint(one: str, other: str) -> bool:
     """Whether certainly no text matches both patterns, since they begin with different texts, as those of ids do."""
     first = _beginnings(one)
     second = _beginnings(other)

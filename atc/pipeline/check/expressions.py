@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from atc.core.messages import listed, nearest, spelled
+from atc.core.messages import format_expression, listed, nearest
 from atc.pipeline.check import types as t
 from atc.pipeline.check.argument_values import matches
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.interpreter import Core, Env
+from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.library import (
     call_function,
     call_library,
@@ -44,7 +44,7 @@ _LONGEST_KNOWN = 10_000
 
 
 def binary(
-    core: Core,
+    core: Interpreter,
     op: ast.operator,
     left_node: ast.expr,
     left: t.Type,
@@ -102,7 +102,7 @@ def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
 
 
 def _report(
-    core: Core,
+    core: Interpreter,
     op: ast.AST,
     left_node: ast.expr,
     left: t.Type,
@@ -125,17 +125,21 @@ def _report(
             isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right))
         )
         better = (
-            f"str({spelled(number)})" if written else None if formed else f"float({spelled(text)})"
+            f"str({format_expression(number)})"
+            if written
+            else None
+            if formed
+            else f"float({format_expression(text)})"
         )
     then = f" Write {better}." if better else ""
     message = (
-        f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is "
-        f"{t.described(right)}: `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
+        f"{format_expression(left_node)} is {t.describe_value(left)} and {format_expression(right_node)} is "
+        f"{t.describe_value(right)}: `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
     )
     core.report("wrong-operand", node, message, better=better)
 
 
-def compare(core: Core, node: ast.Compare) -> t.Type:
+def compare(core: Interpreter, node: ast.Compare) -> t.Type:
     """A chain of comparisons: always a bool, as far as we know."""
     left_node = node.left
     left = core.evaluate(node.left)
@@ -162,7 +166,7 @@ def compare(core: Core, node: ast.Compare) -> t.Type:
     return t.BOOL
 
 
-def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> None:
+def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
     """Report `left == right` where it never holds, by the kinds or by what a schema says of one side."""
     left_node = node.left
     right_node = node.comparators[0]
@@ -172,7 +176,7 @@ def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> 
     kinds = (t.category(left), t.category(right))
     if None not in kinds and kinds[0] != kinds[1]:
         if equal and set(kinds) != {"tuple", "list"}:
-            what = f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is {t.described(right)}"
+            what = f"{format_expression(left_node)} is {t.describe_value(left)} and {format_expression(right_node)} is {t.describe_value(right)}"
             core.report("never-equal", node, f"{what}: they are never equal.")
         return
     text = t.constant(right)
@@ -180,18 +184,18 @@ def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> 
     if len(known) < len([m for m in t.members(left) if not isinstance(m, t.Null)]) or not known:
         return
     if isinstance(text, str) and all(_is_never(member, text) for member in known):
-        wanted, better = _wanted(text, known)
+        wanted, better = _describe_allowed_values(text, known)
         if equal or better:
             then = f" Did you mean {better}?" if better else ""
             core.report(
                 "never-equal",
                 node,
-                f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}",
+                f"{format_expression(left_node)} is never {text!r}: it {wanted}.{then}",
                 better=better,
             )
 
 
-def _wanted(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
+def _describe_allowed_values(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
     """What a schema says of a value, and which of its values may be meant by a text."""
     values = [value for member in known for value in member.values or () if isinstance(value, str)]
     near = nearest(text, values, cutoff=0.75) if values else None
@@ -212,23 +216,23 @@ def _is_never(member: t.Type, text: str) -> bool:
     return member.pattern is not None and not matches(member.pattern, text)
 
 
-def _check_in(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> None:
+def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
     """Something looked for among things of another kind."""
     if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
         return
-    container = spelled(node.comparators[0])
+    container = format_expression(node.comparators[0])
     held = items_of(right)
     kinds = (t.category(left), t.category(held))
-    what = spelled(node.left)
+    what = format_expression(node.left)
     words = {"dict": "objects", "str": "strings", "number": "numbers"}.get(kinds[1] or "")
     if kinds[0] in ("str", "number") and words and kinds[0] != kinds[1]:
         message = (
-            f"{what} is {t.described(left)}, and {container} holds {words}: it is never in it."
+            f"{what} is {t.describe_value(left)}, and {container} holds {words}: it is never in it."
         )
         core.report("never-equal", node, message)
 
 
-def evaluate(core: Core, node: ast.expr) -> t.Type:
+def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
     """The type of an expression; what is wrong in it is reported."""
     core.step()
     handler = _HANDLERS.get(type(node))
@@ -241,7 +245,7 @@ def evaluate(core: Core, node: ast.expr) -> t.Type:
     return t.ANY
 
 
-def bind_target(core: Core, target: ast.expr, value: t.Type, source: ast.expr) -> None:
+def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.expr) -> None:
     """Assign `value`, which `source` gave, to a target of any form."""
     match target:
         case ast.Name(id=name):
@@ -257,7 +261,7 @@ def bind_target(core: Core, target: ast.expr, value: t.Type, source: ast.expr) -
             core.escape([value])
 
 
-def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) -> None:
+def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr) -> None:
     value = need_value(core, value, source, "it cannot be unpacked")
     starred = any(isinstance(part, ast.Starred) for part in parts)
     whole = core.peek(source) if isinstance(value, t.Atom) else t.ANY
@@ -265,19 +269,19 @@ def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) 
         case t.Atom("str", None) if (
             isinstance(whole, t.Mapped) and not starred and not core.catches("ValueError")
         ):
-            better = f"{spelled(source)}.items()"
-            message = f"iterating {spelled(source)} gives its keys alone. Write {better}."
+            better = f"{format_expression(source)}.items()"
+            message = f"iterating {format_expression(source)} gives its keys alone. Write {better}."
             core.report("wrong-unpacking", parts[0], message, better=better)
         case t.Tuple(items) if not starred and len(items) == len(parts):
             for part, item in zip(parts, items, strict=True):
                 bind_target(core, part, item, source)
             return
         case t.Tuple(items) if not starred and not core.catches("ValueError"):
-            message = f"{len(items)} values of {spelled(source)} cannot be unpacked into {len(parts)} names."
+            message = f"{len(items)} values of {format_expression(source)} cannot be unpacked into {len(parts)} names."
             core.report("wrong-unpacking", parts[0], message)
-        case t.Record(shape=shape) if shape.closed and not core.catches("ValueError"):
+        case t.Record(shape=shape) if shape.is_closed and not core.catches("ValueError"):
             keys = list(shape.properties)
-            names = ", ".join(map(spelled, parts))
+            names = ", ".join(map(format_expression, parts))
             message = (
                 f"{value.origin} is an object with keys {', '.join(keys)}: unpacking it into {names} gives its keys, "
                 f"not its values. Take them by name, such as item[{keys[0]!r}]."
@@ -290,7 +294,7 @@ def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) 
         )
 
 
-def _store(core: Core, target: ast.Subscript, value: t.Type) -> None:
+def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
     """`owner[index] = value`."""
     owner = core.evaluate(target.value)
     index = t.ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
@@ -298,7 +302,7 @@ def _store(core: Core, target: ast.Subscript, value: t.Type) -> None:
         match member:
             case t.Mapped(cell):
                 check_hashable(core, index, target.slice)
-                core.put(cell, index, value)
+                core.set_item(cell, index, value)
             case t.Listing(cell):
                 core.add(cell, t.ANY if isinstance(target.slice, ast.Slice) else value)
             case _:
@@ -310,7 +314,7 @@ def _store(core: Core, target: ast.Subscript, value: t.Type) -> None:
                 core.escape([value])
 
 
-def _joined_str(core: Core, node: ast.JoinedStr) -> t.Type:
+def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
     known: list[str] = []
     for part in node.values:
         value = core.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
@@ -333,7 +337,7 @@ def _is_short(value: Any) -> bool:
     return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 
-def _bool_op(core: Core, node: ast.BoolOp) -> t.Type:
+def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
     """`a or b`, `a and b`: later operands are evaluated knowing how the earlier ones came out."""
     start = core.frame.env
     if start is None:
@@ -358,7 +362,7 @@ def _bool_op(core: Core, node: ast.BoolOp) -> t.Type:
     return t.join(*parts)
 
 
-def _restore_names(core: Core, before: Env, after: Env | None) -> None:
+def _restore_names(core: Interpreter, before: Env, after: Env | None) -> None:
     """Back to `before`, with names that the expression itself bound (`:=`)."""
     spend(2 * len(after.names) if after is not None else 0)
     for name, value in after.names.items() if after is not None else ():
@@ -366,7 +370,7 @@ def _restore_names(core: Core, before: Env, after: Env | None) -> None:
     core.frame.env = before
 
 
-def _if_exp(core: Core, node: ast.IfExp) -> t.Type:
+def _if_exp(core: Interpreter, node: ast.IfExp) -> t.Type:
     core.evaluate(node.test)
     start = core.frame.env
     parts = []
@@ -378,13 +382,13 @@ def _if_exp(core: Core, node: ast.IfExp) -> t.Type:
     return t.joined(parts) if start is not None else t.ANY
 
 
-def _named(core: Core, node: ast.NamedExpr) -> t.Type:
+def _named_expr(core: Interpreter, node: ast.NamedExpr) -> t.Type:
     value = core.evaluate(node.value)
     bind_target(core, node.target, value, node.value)
     return value
 
 
-def _await(core: Core, node: ast.Await) -> t.Type:
+def _await(core: Interpreter, node: ast.Await) -> t.Type:
     value = core.evaluate(node.value)
     callee = core.peek(node.value.func) if isinstance(node.value, ast.Call) else t.ANY
     if not isinstance(callee, t.ToolRef):
@@ -396,7 +400,7 @@ def _await(core: Core, node: ast.Await) -> t.Type:
     return value
 
 
-def _yield(core: Core, node: ast.Yield | ast.YieldFrom) -> t.Type:
+def _yield(core: Interpreter, node: ast.Yield | ast.YieldFrom) -> t.Type:
     value = core.evaluate(node.value) if node.value is not None else t.ANY
     core.frame.yields.append(
         iterate(core, value, node.value) if isinstance(node, ast.YieldFrom) else value
@@ -404,7 +408,7 @@ def _yield(core: Core, node: ast.Yield | ast.YieldFrom) -> t.Type:
     return t.ANY
 
 
-def _unary(core: Core, node: ast.UnaryOp) -> t.Type:
+def _unary(core: Interpreter, node: ast.UnaryOp) -> t.Type:
     value = core.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
         return t.BOOL
@@ -423,54 +427,54 @@ def _unary(core: Core, node: ast.UnaryOp) -> t.Type:
     return t.joined(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
 
 
-def _element(core: Core, part: ast.expr) -> t.Type:
+def _element(core: Interpreter, part: ast.expr) -> t.Type:
     if isinstance(part, ast.Starred):
         return iterate(core, core.evaluate(part.value), part.value)
     return core.evaluate(part)
 
 
-def _list(core: Core, node: ast.List | ast.Set) -> t.Type:
+def _list(core: Interpreter, node: ast.List | ast.Set) -> t.Type:
     items = [_element(core, part) for part in node.elts]
     for item, part in zip(items, node.elts, strict=True) if isinstance(node, ast.Set) else ():
         check_hashable(core, item, part)
     return core.listing(node, t.joined(items), "list" if isinstance(node, ast.List) else "set")
 
 
-def _tuple(core: Core, node: ast.Tuple) -> t.Type:
+def _tuple(core: Interpreter, node: ast.Tuple) -> t.Type:
     items = tuple(_element(core, part) for part in node.elts)
     if any(isinstance(part, ast.Starred) for part in node.elts):
         return core.listing(node, t.join(*items), "tuple")
     return t.Tuple(items)
 
 
-def _dict(core: Core, node: ast.Dict) -> t.Type:
+def _dict(core: Interpreter, node: ast.Dict) -> t.Type:
     made = core.mapped(node)
     known: dict[Any, t.Type] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         index = core.evaluate(key) if key is not None else None
         match index, core.evaluate(value):
-            case None, t.Record(shape=shape) as spread if shape.closed:
+            case None, t.Record(shape=shape) as spread if shape.is_closed:
                 spend(8 * len(shape.properties))
                 known |= {name: field_type(spread, name) or t.ANY for name in shape.properties}
             case None, t.Mapped(cell, refined) if not cell.open:
                 spend(len(cell.keys) + len(refined))
                 known |= cell.keys | dict(refined)
             case None, _:
-                core.put(made.cell, t.ANY, t.ANY)
+                core.set_item(made.cell, t.ANY, t.ANY)
             case t.Atom(values=(name,)), item:
                 known[name] = item
             case t.Type() as index, item:
                 check_hashable(core, index, key or node)
-                core.put(made.cell, index, item)
+                core.set_item(made.cell, index, item)
     spend(8 * len(known))
     for name, kind in known.items():
-        core.put(made.cell, t.literal(name), kind)
+        core.set_item(made.cell, t.literal(name), kind)
     made.cell.first = frozenset(key for key in known if isinstance(key, str))
     return made
 
 
 def _comprehension(
-    core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+    core: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 ) -> t.Type:
     start = core.frame.env
     if start is None:
@@ -491,7 +495,7 @@ def _comprehension(
         key = core.evaluate(node.key)
         value = core.evaluate(node.value)
         check_hashable(core, key, node.key)
-        core.put(made.cell, t.join(key, t.ANY) if t.constant(key) is not None else key, value)
+        core.set_item(made.cell, t.join(key, t.ANY) if t.constant(key) is not None else key, value)
         result = made
     elif isinstance(node, ast.GeneratorExp):
         result = t.Iterating(core.evaluate(node.elt), "generator")
@@ -507,7 +511,7 @@ def _comprehension(
     return result
 
 
-def _call(core: Core, node: ast.Call) -> t.Type:
+def _call(core: Interpreter, node: ast.Call) -> t.Type:
     func = node.func
     if not isinstance(func, ast.Attribute):
         callee = (
@@ -524,7 +528,7 @@ def _call(core: Core, node: ast.Call) -> t.Type:
     return call_method(core, value, func, node, read_arguments(core, node))
 
 
-def _call_value(core: Core, callee: t.Type, node: ast.Call) -> t.Type:
+def _call_value(core: Interpreter, callee: t.Type, node: ast.Call) -> t.Type:
     if isinstance(callee, t.ToolRef):
         return call_tool(core, callee.alias, node)
     if isinstance(callee, t.Library):
@@ -553,7 +557,7 @@ _HANDLERS: dict[type[ast.expr], Callable[..., t.Type]] = {
     ast.JoinedStr: _joined_str,
     ast.BoolOp: _bool_op,
     ast.IfExp: _if_exp,
-    ast.NamedExpr: _named,
+    ast.NamedExpr: _named_expr,
     ast.List: _list,
     ast.Set: _list,
     ast.Tuple: _tuple,

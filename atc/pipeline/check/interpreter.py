@@ -11,7 +11,7 @@ from atc.core.messages import finding
 from atc.core.types import Finding
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
-from atc.pipeline.check.names import GIVEN, unbound
+from atc.pipeline.check.names import PREDEFINED_NAMES, unbound
 from atc.pipeline.check.schema import response_document, result_type
 from atc.pipeline.check.syntax import FunctionNode, Hints, bound_names, times_stored
 from protocols.toolbox import Toolbox
@@ -22,12 +22,12 @@ class Env:
     """What is known at one point: types of names, and nulls of schemas that some test has ruled out (`calm`)."""
 
     names: dict[str, t.Type] = field(default_factory=dict)
-    calm: frozenset[t.Origin] = frozenset()
+    null_checked: frozenset[t.ResponsePlace] = frozenset()
 
     def copy(self) -> Env:
         """A separate copy."""
         spend(len(self.names) // 8)
-        return Env(dict(self.names), self.calm)
+        return Env(dict(self.names), self.null_checked)
 
 
 def join_env(left: Env | None, right: Env | None) -> Env | None:
@@ -39,7 +39,7 @@ def join_env(left: Env | None, right: Env | None) -> Env | None:
     for name, value in right.names.items():
         known = names.get(name)
         names[name] = value if known is None or known is value else t.join(known, value)
-    return Env(names, left.calm & right.calm)
+    return Env(names, left.null_checked & right.null_checked)
 
 
 @dataclass(eq=False, slots=True)
@@ -59,7 +59,7 @@ class Frame:
     """The environments at the `break`s and at the `continue`s of each loop that is running."""
 
 
-class Core:
+class Interpreter:
     """State shared by all parts. `flow.Flow` adds how expressions and statements run."""
 
     def __init__(self, tools: Toolbox, module: ast.Module, hints: Hints) -> None:
@@ -152,7 +152,7 @@ class Core:
                     within
                     and name in bound_names(around.scope)
                     and name not in self.tools
-                    and name not in GIVEN
+                    and name not in PREDEFINED_NAMES
                 ):
                     if (
                         around.env is not None
@@ -170,13 +170,13 @@ class Core:
         if name in self.tools:
             return t.ToolRef(name)
         if (
-            name not in GIVEN
+            name not in PREDEFINED_NAMES
             and not self.quiet
             and not any("NameError" in names for names in self.shielded)
         ):
             spend(FINDING)
             self.findings.append(unbound(node, scopes, self.tools, called=called))
-        return t.Library(name) if name in GIVEN else t.ANY
+        return t.Library(name) if name in PREDEFINED_NAMES else t.ANY
 
     def _in_frame(self, frame: Frame, name: str, *, detached: bool) -> t.Type | None:
         if frame.env is None or name not in frame.env.names:
@@ -221,7 +221,7 @@ class Core:
             cell.item = new
             self.version += 1
 
-    def put(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
+    def set_item(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
         """Put a value under a key of a dict; `ANY` stands for any key."""
         key = t.constant(index)
         if key is not None:
@@ -250,7 +250,7 @@ class Core:
                     case t.Mapped(cell) if cell.value is not t.ANY:
                         inside = [*cell.keys.values(), cell.value]
                         spend(len(inside))
-                        self.put(cell, t.ANY, t.ANY)
+                        self.set_item(cell, t.ANY, t.ANY)
                         cell.keys.update(dict.fromkeys(cell.keys, t.ANY))
                     case t.Tuple(items):
                         inside = list(items)
@@ -263,4 +263,8 @@ def _join_growing(old: t.Type, new: t.Type) -> t.Type:
     """Both, of which no more than their kind is told where more and more constants come, as in a count."""
     found = t.join(old, new)
     values = getattr(found, "values", None)
-    return t.plain(found) if values is not None and len(values) > t.MOST_VALUES // 8 else found
+    return (
+        t.forget_constants(found)
+        if values is not None and len(values) > t.MOST_VALUES // 8
+        else found
+    )

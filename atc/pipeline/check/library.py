@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from atc.core.messages import spelled
+from atc.core.messages import format_expression
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.interpreter import Core, Env, Frame
+from atc.pipeline.check.interpreter import Env, Frame, Interpreter
 from atc.pipeline.check.schema import calmed, field_type, items_of, list_keys, value_type
 from atc.pipeline.check.subscripts import check_hashable, get, iterate, need_value
 from atc.pipeline.check.syntax import FunctionNode, parameters, runs_late
@@ -20,7 +20,7 @@ MOST_DEPTH = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class CallArguments:
     """What a call of anything but a tool passes. `sure` is False where `*` or `**` passes more, which is in `loose`."""
 
     values: list[t.Type]
@@ -29,7 +29,7 @@ class Arguments:
     sure: bool
     loose: list[t.Type]
 
-    def after(self) -> Arguments:
+    def after(self) -> CallArguments:
         """All but the first."""
         return replace(self, values=self.values[1:], nodes=self.nodes[1:])
 
@@ -40,7 +40,7 @@ class Arguments:
         yield from self.loose
 
 
-def read_arguments(core: Core, node: ast.Call) -> Arguments:
+def read_arguments(core: Interpreter, node: ast.Call) -> CallArguments:
     """Every argument of a call, evaluated."""
     values: list[t.Type] = []
     nodes: list[ast.expr] = []
@@ -63,11 +63,11 @@ def read_arguments(core: Core, node: ast.Call) -> Arguments:
             loose.append(value)
         else:
             named[keyword.arg] = value
-    return Arguments(values, nodes, named, not loose, loose)
+    return CallArguments(values, nodes, named, not loose, loose)
 
 
 def call_function(
-    core: Core,
+    core: Interpreter,
     function: t.Function,
     positional: Sequence[t.Type],
     named: Mapping[str, t.Type],
@@ -97,11 +97,11 @@ def call_function(
     return run_body(
         core,
         function,
-        Frame(node, function.frame, Env(bound, core.env.calm), detached=runs_late(node)),
+        Frame(node, function.frame, Env(bound, core.env.null_checked), detached=runs_late(node)),
     )
 
 
-def run_body(core: Core, function: t.Function, frame: Frame) -> t.Type:
+def run_body(core: Interpreter, function: t.Function, frame: Frame) -> t.Type:
     """Run a function's body in `frame` and give what the call gives."""
     node = function.node
     outer = core.frame
@@ -149,7 +149,7 @@ def _bind_parameters(
     return bound if keywords <= bound.keys() else None
 
 
-def note_function(core: Core, node: FunctionNode) -> t.Type:
+def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
     """A function, its defaults evaluated where it is defined."""
     core.defined_in[node] = core.frame
     for default in (*node.args.defaults, *node.args.kw_defaults):
@@ -158,7 +158,7 @@ def note_function(core: Core, node: FunctionNode) -> t.Type:
     return t.Function(node, core.frame)
 
 
-def apply(core: Core, function: t.Type, values: list[t.Type]) -> t.Type:
+def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
     """What calling `function` with these gives; unknown for anything but the program's own functions and tools."""
     values = [t.ANY if value is t.NEVER else value for value in values]
     return t.joined(
@@ -169,7 +169,7 @@ def apply(core: Core, function: t.Type, values: list[t.Type]) -> t.Type:
     )
 
 
-Handler = Callable[[Core, ast.Call, Arguments], t.Type]
+Handler = Callable[[Interpreter, ast.Call, CallArguments], t.Type]
 
 _FIXED: dict[str, t.Type] = {
     **dict.fromkeys(
@@ -190,7 +190,7 @@ _POOL = "concurrent.futures.ThreadPoolExecutor()"
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
-def call_library(core: Core, name: str, node: ast.Call) -> t.Type:
+def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
     """The type of a call of a builtin or of a name in a module."""
     if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
         callee = core.evaluate(node.args[0])
@@ -209,12 +209,12 @@ def call_library(core: Core, name: str, node: ast.Call) -> t.Type:
     return _FIXED.get(name, t.ANY)
 
 
-def _first_items(core: Core, arguments: Arguments) -> t.Type:
+def _first_items(core: Interpreter, arguments: CallArguments) -> t.Type:
     """The items of the first argument."""
     return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
 
 
-def _each(core: Core, arguments: Arguments) -> list[t.Type]:
+def _each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
     """The items of every argument."""
     return [
         iterate(core, value, place)
@@ -227,16 +227,18 @@ def _element(node: ast.expr) -> ast.expr:
     return node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp) else node
 
 
-def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _length(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     for first, place in zip(arguments.values[:1], arguments.nodes, strict=False):
         value = need_value(core, first, place, "len() fails on None")
-        what = spelled(place)
+        what = format_expression(place)
         lazy = isinstance(value, t.Iterating) and value.kind not in t.SIZED
         if (t.category(value) in ("number", "function") or lazy) and not core.catches("TypeError"):
-            core.report("not-a-list", node, f"{what} is {t.described(value)}; it has no len().")
+            core.report(
+                "not-a-list", node, f"{what} is {t.describe_value(value)}; it has no len()."
+            )
         if (
             isinstance(value, t.Record)
-            and value.shape.closed
+            and value.shape.is_closed
             and len(lists := list_keys(value)) == 1
         ):
             better = f"{what}[{lists[0]!r}]"
@@ -246,7 +248,7 @@ def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
 
 
 def refuse(
-    core: Core,
+    core: Interpreter,
     value: t.Type,
     node: ast.expr,
     kinds: tuple[str, ...],
@@ -264,17 +266,21 @@ def refuse(
         item = False
     value = need_value(core, value, node, f"{name} fails on None", item=item)
     if t.category(value) in kinds and not core.catches("TypeError"):
-        text = f"an item of {spelled(node)}" if item else spelled(node)
+        text = f"an item of {format_expression(node)}" if item else format_expression(node)
         number = name == "join()" and t.category(value) == "number"
-        better = (f"map(str, {spelled(node)})" if item else f"str({text})") if number else None
+        better = (
+            (f"map(str, {format_expression(node)})" if item else f"str({text})") if number else None
+        )
         then += f" Write {better}." if better else ""
-        core.report("wrong-operand", node, f"{text} is {t.described(value)}{then}", better=better)
+        core.report(
+            "wrong-operand", node, f"{text} is {t.describe_value(value)}{then}", better=better
+        )
     return value
 
 
-def _number(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     """`int`, `float`, `round` and `abs`."""
-    name = spelled(node.func)
+    name = format_expression(node.func)
     result = {"int": t.INT, "float": t.FLOAT}.get(name)
     if not arguments.values:
         return result or t.ANY
@@ -289,10 +295,10 @@ def _number(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     )
     if name == "round" and t.category(value) == "number":
         return t.INT if len(arguments.values) == 1 else t.NUMBER
-    return result or t.plain(value)
+    return result or t.forget_constants(value)
 
 
-def _total(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
     item = _first_items(core, arguments)
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
@@ -306,15 +312,15 @@ def _total(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
     )
 
 
-def _extreme(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     """`min` and `max`, of several values or of the items of one."""
-    name = spelled(node.func)
+    name = format_expression(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)
         values = [
             need_value(core, value, place, f"{name}() fails on None") for value, place in pairs
         ]
-        return t.ANY if "key" in arguments.named else t.plain(t.join(*values))
+        return t.ANY if "key" in arguments.named else t.forget_constants(t.join(*values))
     item = _first_items(core, arguments)
     _check_keyed(core, item, arguments.nodes[0], arguments, f"{name}()")
     # Without a key the items were compared, so none of them is None.
@@ -322,7 +328,9 @@ def _extreme(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     return t.join(item, arguments.named.get("default", t.NEVER))
 
 
-def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments, use: str) -> None:
+def _check_keyed(
+    core: Interpreter, item: t.Type, where: ast.expr, arguments: CallArguments, use: str
+) -> None:
     """Check the values by which items are ordered: those of `key=`, or the items themselves."""
     key = arguments.named.get("key", t.NONE)
     place: ast.expr | None = where
@@ -346,14 +354,14 @@ def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments
     )
 
 
-def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _sorted(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     item = _first_items(core, arguments)
     if arguments.nodes:
         _check_keyed(core, item, arguments.nodes[0], arguments, "sorted()")
     return core.listing(node, item)
 
 
-def _collection(kind: str, core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _collection(kind: str, core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     item = _first_items(core, arguments)
     if kind in ("set", "frozenset") and arguments.nodes:
         check_hashable(core, item, _element(arguments.nodes[0]))
@@ -364,7 +372,7 @@ def _iterator(kind: str) -> Handler:
     return lambda core, _node, arguments: t.Iterating(_first_items(core, arguments), kind)
 
 
-def _groups(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+def _groups(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
     """`itertools.groupby`."""
     item = _first_items(core, arguments)
     function = [*arguments.values[1:], *arguments.named.values()][:1]
@@ -372,7 +380,7 @@ def _groups(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
     return t.Iterating(t.Tuple((key, t.Iterating(item, "group"))), "groupby")
 
 
-def _map(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _map(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     if arguments.values and isinstance(arguments.values[0], t.ToolRef):
         alias = arguments.values[0].alias
         message = f"map() passes by position, and {alias} takes its arguments by name only. Write a comprehension."
@@ -385,13 +393,13 @@ def _map(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     return t.Iterating(apply(core, function, items), "map")
 
 
-def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+def _filter(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
     item = _first_items(core, arguments.after())
     apply(core, arguments.values[0] if arguments.values else t.ANY, [item])
     return t.Iterating(calmed(item), "filter")
 
 
-def _dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     if (
         len(arguments.values) == 1
         and isinstance(arguments.values[0], t.Record)
@@ -401,22 +409,22 @@ def _dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     made = core.mapped(node)
     made.cell.first = frozenset(arguments.named)
     for name, value in arguments.named.items():
-        core.put(made.cell, t.literal(name), value)
+        core.set_item(made.cell, t.literal(name), value)
     for value, where in zip(arguments.values, arguments.nodes, strict=True):
         pair = iterate(core, value, where) if not isinstance(value, t.Mapped | t.Record) else t.ANY
         key, item = (
             pair.items if isinstance(pair, t.Tuple) and len(pair.items) == 2 else (t.ANY, t.ANY)
         )
-        core.put(made.cell, t.plain(key), item)
+        core.set_item(made.cell, t.forget_constants(key), item)
     return made
 
 
-def _default_dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     """`defaultdict(…)` and `Counter(…)`."""
     made = core.mapped(node)
-    if spelled(node.func).endswith("Counter"):
+    if format_expression(node.func).endswith("Counter"):
         made.cell.default = t.INT
-        core.put(made.cell, t.plain(_first_items(core, arguments)), t.INT)
+        core.set_item(made.cell, t.forget_constants(_first_items(core, arguments)), t.INT)
         return made
     match arguments.values[:1]:
         case [t.Library(name)]:
@@ -430,7 +438,7 @@ def _default_dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
             made.cell.default = apply(core, factory, [])
         case _:
             made.cell.default = t.ANY
-    core.put(made.cell, t.NEVER, made.cell.default)
+    core.set_item(made.cell, t.NEVER, made.cell.default)
     return made
 
 
@@ -482,7 +490,7 @@ _TEXT: dict[str, t.Type] = {
 
 
 def call_method(
-    core: Core, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments
+    core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
     """What `value.method(…)` gives, and what it changes."""
     if func.attr == "get" and any(
@@ -494,7 +502,7 @@ def call_method(
 
 
 def _call_one(
-    core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments
+    core: Interpreter, member: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
     match member:
         case t.Record() | t.Mapped():
@@ -525,7 +533,11 @@ def _call_one(
 
 
 def _call_dict_method(
-    core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments
+    core: Interpreter,
+    member: t.Record | t.Mapped,
+    method: str,
+    node: ast.Call,
+    arguments: CallArguments,
 ) -> t.Type:
     if isinstance(member, t.Mapped):
         kinds = [*member.cell.keys.values(), member.cell.value]
@@ -533,7 +545,7 @@ def _call_dict_method(
     else:
         kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]
         keys = t.STR
-        kinds = kinds if kinds and member.shape.closed else [value_type(member)]
+        kinds = kinds if kinds and member.shape.is_closed else [value_type(member)]
     values = t.joined(kinds) if not core.hints.stored else t.ANY
     match method, arguments.values:
         case "keys", _:
@@ -547,7 +559,7 @@ def _call_dict_method(
         case "copy", _:
             return member
         case "setdefault", [index, *default] if isinstance(member, t.Mapped):
-            core.put(member.cell, index, default[0] if default else t.NONE)
+            core.set_item(member.cell, index, default[0] if default else t.NONE)
             return member.cell.keys.get(t.constant(index), member.cell.value)
         case _:
             core.foreign |= isinstance(member, t.Record) and method in ("update", "setdefault")
@@ -556,11 +568,11 @@ def _call_dict_method(
 
 
 def _call_list_method(
-    core: Core,
+    core: Interpreter,
     member: t.Array | t.Listing,
     func: ast.Attribute,
     node: ast.Call,
-    arguments: Arguments,
+    arguments: CallArguments,
 ) -> t.Type:
     item = items_of(member)
     match func.attr:
@@ -586,7 +598,7 @@ def _call_list_method(
             return t.INT
         case "clear" | "remove" | "discard" | "reverse":
             if arguments.values == [t.NONE]:
-                core.env.calm |= {
+                core.env.null_checked |= {
                     m.origin
                     for m in t.members(item)
                     if isinstance(m, t.Null) and m.origin is not None
@@ -597,7 +609,7 @@ def _call_list_method(
     return t.NONE
 
 
-def _add_item(core: Core, member: t.Array | t.Listing, item: t.Type) -> None:
+def _add_item(core: Interpreter, member: t.Array | t.Listing, item: t.Type) -> None:
     if isinstance(member, t.Listing):
         core.add(member.cell, item)
         return

@@ -7,13 +7,13 @@ import builtins
 import sys
 from collections import defaultdict
 
-from atc.core.messages import finding, listed, may_guess, nearest, spelled
+from atc.core.messages import finding, format_expression, listed, may_guess, nearest
 from atc.core.types import ANSWERING, Finding
 from atc.pipeline.check.syntax import binds, bound_names, parameters, walk
-from protocols.naming import alike
+from protocols.naming import closest_meanings
 from protocols.toolbox import Tool, Toolbox
 
-GIVEN = frozenset(dir(builtins)) | {
+PREDEFINED_NAMES = frozenset(dir(builtins)) | {
     "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__", "__package__",
     "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip
@@ -64,7 +64,7 @@ def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bo
     meant = f" Did you mean {near!r}?" if near else ""
     shown = list(tools)[:_FEW]
     if len(tools) > _FEW and may_guess(len(tools)):
-        shown = alike(name, tools, most=_FEW, cutoff=0) or shown
+        shown = closest_meanings(name, tools, most=_FEW, cutoff=0) or shown
     among = (
         "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
     )
@@ -123,7 +123,8 @@ def _is_deliberate(uses: Uses, tool: Tool, node: ast.AST) -> bool:
             foreign = bool(own) and not own & {*tool.arguments, *tool.arguments.values()}
             # One that does nothing only stands in for the tool.
             idle = all(
-                isinstance(s, ast.Pass | ast.Raise) or spelled(s)[:1] in '\'"."' for s in node.body
+                isinstance(s, ast.Pass | ast.Raise) or format_expression(s)[:1] in '\'"."'
+                for s in node.body
             )
             return any(use.lineno < line for use in passed) or (foreign and not idle)
         case ast.Name():  # `tool = cache(tool)`
@@ -199,7 +200,7 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
         case (
             ast.Assign(targets=[ast.Name() as target]) | ast.AugAssign(target=ast.Name() as target)
         ):
-            better = f"print({spelled(target)})"
+            better = f"print({format_expression(target)})"
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             better = f"print({name}())"
         case _:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.interpreter import Core, Env
+from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.schema import calmed, field_type, items_of
 from atc.pipeline.check.syntax import walk
 
@@ -35,7 +35,7 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 }
 
 
-def outcomes(core: Core, test: ast.expr) -> tuple[Env | None, Env | None]:
+def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]:
     """The environments in which `test` holds and fails; the current one is left as it was."""
     start = core.frame.env
     if start is None:
@@ -51,7 +51,7 @@ def outcomes(core: Core, test: ast.expr) -> tuple[Env | None, Env | None]:
     return results[0], results[1]
 
 
-def refine(core: Core, test: ast.expr, truth: bool) -> None:
+def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
     """Change the current environment by what it shows that `test` came out `truth`."""
     if core.frame.env is None:
         return
@@ -80,7 +80,7 @@ def refine(core: Core, test: ast.expr, truth: bool) -> None:
 
 
 def _refine_compare(
-    core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
+    core: Interpreter, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
 ) -> None:
     if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
         left, right = right, left
@@ -98,7 +98,7 @@ def _refine_compare(
         case ast.In(), ast.Constant(value=None), _:
             if not truth:  # `None not in items`
                 found = t.members(items_of(core.peek(right)))
-                core.env.calm |= {
+                core.env.null_checked |= {
                     m.origin for m in found if isinstance(m, t.Null) and m.origin is not None
                 }
         case ast.In(), _, _ if truth:
@@ -110,7 +110,7 @@ def _refine_compare(
             _change(core, right, t.proven)
 
 
-def _constant_keys(core: Core, node: ast.expr) -> list[str]:
+def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
     """The strings that an expression can be, where they are known."""
     known = core.peek(node)
     return [
@@ -138,12 +138,12 @@ def _kind_names(node: ast.expr) -> list[str]:
             return ["?"]
 
 
-def _refine_kind(core: Core, subject: ast.expr, names: list[str], truth: bool) -> None:
+def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: bool) -> None:
     if any(name not in _KINDS for name in names):
         _change(core, subject, lambda _: t.ANY)
         return
 
-    def holds(value: t.Type) -> bool:
+    def is_possible(value: t.Type) -> bool:
         if (
             not truth
             and isinstance(value, t.Atom)
@@ -153,10 +153,10 @@ def _refine_kind(core: Core, subject: ast.expr, names: list[str], truth: bool) -
             return True
         return any(_KINDS[name](value) for name in names) == truth
 
-    _change(core, subject, lambda value: t.keep(value, holds))
+    _change(core, subject, lambda value: t.keep(value, is_possible))
 
 
-def _change(core: Core, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
+def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
     """Replace what an access path (`f["a"].get("b")`) is known to hold by `update` of it."""
     env = core.frame.env
     path = access_path(node)
@@ -165,7 +165,7 @@ def _change(core: Core, node: ast.expr, update: Callable[[t.Type], t.Type]) -> N
     old = core.peek(node)
     new = update(old)
     lost = {m.origin for m in t.members(old) if isinstance(m, t.Null) and m.origin}
-    env.calm |= lost - {m.origin for m in t.members(new) if isinstance(m, t.Null)}
+    env.null_checked |= lost - {m.origin for m in t.members(new) if isinstance(m, t.Null)}
     if path is not None and new != old:
         name, keys = path
         base = core.peek(ast.Name(name, ast.Load()))
@@ -214,7 +214,7 @@ _PLAIN = frozenset("len sum str int float round abs min max sorted isinstance ty
 _MENTIONED = f"{__name__}.mentioned"
 
 
-def _relax(core: Core, test: ast.expr) -> None:
+def _relax(core: Interpreter, test: ast.expr) -> None:
     """A test may rule out nulls in ways that are not followed: then say no more about those of what it mentions."""
     if _MENTIONED not in test.__dict__:
         test.__dict__[_MENTIONED] = _mentioned(test)

@@ -55,7 +55,7 @@ def response_document(tool: Tool) -> t.Document | None:
 
 def result_type(tool: Tool, document: t.Document) -> t.Type:
     """What a call of `tool` gives to the program."""
-    origin = t.Origin(tool.alias)
+    origin = t.ResponsePlace(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
     return convert(
@@ -63,7 +63,7 @@ def result_type(tool: Tool, document: t.Document) -> t.Type:
     )
 
 
-def convert(schema: Any, document: t.Document, origin: t.Origin) -> t.Type:
+def convert(schema: Any, document: t.Document, origin: t.ResponsePlace) -> t.Type:
     """The type of a value that conforms to `schema`."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
@@ -113,7 +113,7 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
     return [[*a, *b] for a in left for b in right]
 
 
-def _conjunction(fragments: Fragments, document: t.Document, origin: t.Origin) -> t.Type:
+def _conjunction(fragments: Fragments, document: t.Document, origin: t.ResponsePlace) -> t.Type:
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
     possible: set[str] | None = None
     for part in fragments:
@@ -139,7 +139,7 @@ def listed_values(part: JsonObject) -> list[Any] | None:
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
-def _one(name: str, fragments: Fragments, document: t.Document, origin: t.Origin) -> t.Type:
+def _one(name: str, fragments: Fragments, document: t.Document, origin: t.ResponsePlace) -> t.Type:
     match name:
         case "string":
             return _text(fragments) if document.strict else t.STR
@@ -233,10 +233,10 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     if not isinstance(key, str):
         return None
     shape = record.shape
-    if key not in shape.properties and shape.closed:
+    if key not in shape.properties and shape.is_closed:
         return None
     kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
-    return calmed(kind) if record.calm else kind
+    return calmed(kind) if record.null_checked else kind
 
 
 def some(value: t.Type) -> t.Type:
@@ -247,7 +247,7 @@ def some(value: t.Type) -> t.Type:
 def item_type(array: t.Array) -> t.Type:
     """What the items of an array are."""
     found = convert(array.shape.items, array.shape.document, array.origin.then(None))
-    return calmed(found) if array.calm else found
+    return calmed(found) if array.null_checked else found
 
 
 def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:
@@ -282,7 +282,7 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
 
 def value_type(record: t.Record) -> t.Type:
     """What `values()` of an object gives: something certain only for a map."""
-    if record.shape.properties or record.shape.closed:
+    if record.shape.properties or record.shape.is_closed:
         return t.ANY
     return field_type(record, "*") or t.ANY
 

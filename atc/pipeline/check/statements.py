@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from atc.core.messages import spelled
+from atc.core.messages import format_expression
 from atc.core.types import Finding
 from atc.pipeline.check import expressions
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import OutOfSteps, bounded, spend
 from atc.pipeline.check.expressions import binary, bind_target
-from atc.pipeline.check.interpreter import Core, Env, Frame, join_env
+from atc.pipeline.check.interpreter import Env, Frame, Interpreter, join_env
 from atc.pipeline.check.library import note_function, run_body
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.subscripts import iterate
@@ -31,7 +31,7 @@ _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-
 """Beginnings of the codes of findings that do not rest on what responses hold."""
 
 
-class Flow(Core):
+class Flow(Interpreter):
     """The interpreter: `Core` with its statements and expressions."""
 
     sure = 0
@@ -103,13 +103,13 @@ def _follow(flow: Flow, elsewhere: list[FunctionNode]) -> None:
                 flow.sure = len(flow.findings)
 
 
-def _assign(core: Core, node: ast.Assign) -> None:
+def _assign(core: Interpreter, node: ast.Assign) -> None:
     value = core.evaluate(node.value)
     for target in node.targets:
         bind_target(core, target, value, node.value)
 
 
-def _annotation(core: Core, node: ast.expr | None) -> None:
+def _annotation(core: Interpreter, node: ast.expr | None) -> None:
     """Annotations are evaluated unless the program postpones that."""
     postponed = any(
         isinstance(part, ast.ImportFrom) and part.module == "__future__"
@@ -119,14 +119,14 @@ def _annotation(core: Core, node: ast.expr | None) -> None:
         core.evaluate(node)
 
 
-def _ann_assign(core: Core, node: ast.AnnAssign) -> None:
+def _ann_assign(core: Interpreter, node: ast.AnnAssign) -> None:
     if isinstance(core.frame.scope, ast.Module):
         _annotation(core, node.annotation)
     if node.value is not None:
         bind_target(core, node.target, core.evaluate(node.value), node.value)
 
 
-def _aug_assign(core: Core, node: ast.AugAssign) -> None:
+def _aug_assign(core: Interpreter, node: ast.AugAssign) -> None:
     found = len(core.findings)
     left = core.evaluate(node.target)
     right = core.evaluate(node.value)
@@ -141,24 +141,24 @@ def _aug_assign(core: Core, node: ast.AugAssign) -> None:
         bind_target(core, node.target, result, node.value)
 
 
-def _return(core: Core, node: ast.Return) -> None:
+def _return(core: Interpreter, node: ast.Return) -> None:
     core.frame.returns.append(core.evaluate(node.value) if node.value is not None else t.NONE)
     core.frame.env = None
 
 
-def _raise(core: Core, node: ast.Raise) -> None:
+def _raise(core: Interpreter, node: ast.Raise) -> None:
     for part in (node.exc, node.cause):
         if part is not None:
             core.evaluate(part)
     core.frame.env = None
 
 
-def _assert(core: Core, node: ast.Assert) -> None:
+def _assert(core: Interpreter, node: ast.Assert) -> None:
     core.evaluate(node.test)
     refine(core, node.test, True)
 
 
-def _function(core: Core, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     made = note_function(core, node)
     for part in walk(node.args):
         _annotation(core, part.annotation if isinstance(part, ast.arg) else None)
@@ -166,35 +166,35 @@ def _function(core: Core, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for decorator in node.decorator_list:
         core.evaluate(decorator)
     names = {
-        spelled(part.func if isinstance(part, ast.Call) else part).split(".")[-1]
+        format_expression(part.func if isinstance(part, ast.Call) else part).split(".")[-1]
         for part in node.decorator_list
     }
     core.bind(node.name, made if names <= {"cache", "lru_cache", "wraps"} else t.ANY)
 
 
-def _class(core: Core, node: ast.ClassDef) -> None:
+def _class(core: Interpreter, node: ast.ClassDef) -> None:
     """Nothing is known of the classes of a program; their methods are run like functions that nobody calls."""
     for part in (*node.decorator_list, *node.bases):
         core.evaluate(part)
     outer = core.frame
-    core.frame = Frame(node, outer, Env({}, core.env.calm))
+    core.frame = Frame(node, outer, Env({}, core.env.null_checked))
     core.execute(node.body)
     core.frame = outer
     core.bind(node.name, t.ANY)
 
 
-def _import(core: Core, node: ast.Import) -> None:
+def _import(core: Interpreter, node: ast.Import) -> None:
     for alias in node.names:
         top = alias.name.split(".")[0]
         core.bind(alias.asname or top, t.Library(alias.name if alias.asname else top))
 
 
-def _import_from(core: Core, node: ast.ImportFrom) -> None:
+def _import_from(core: Interpreter, node: ast.ImportFrom) -> None:
     for alias in node.names:
         core.bind(alias.asname or alias.name, t.Library(f"{node.module}.{alias.name}"))
 
 
-def _delete(core: Core, node: ast.Delete) -> None:
+def _delete(core: Interpreter, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name) and core.frame.env is not None:
             core.frame.env.names.pop(target.id, None)
@@ -204,7 +204,7 @@ def _delete(core: Core, node: ast.Delete) -> None:
             )
 
 
-def _if(core: Core, node: ast.If) -> None:
+def _if(core: Interpreter, node: ast.If) -> None:
     core.evaluate(node.test)
     holds, fails = outcomes(core, node.test)
     core.frame.env = holds
@@ -214,7 +214,7 @@ def _if(core: Core, node: ast.If) -> None:
     core.frame.env = join_env(after, core.frame.env)
 
 
-def _match(core: Core, node: ast.Match) -> None:
+def _match(core: Interpreter, node: ast.Match) -> None:
     """`match`: what a pattern binds is unknown."""
     core.evaluate(node.subject)
     start = core.frame.env
@@ -234,18 +234,18 @@ def _match(core: Core, node: ast.Match) -> None:
     core.frame.env = join_env(result, start)
 
 
-def _leave(core: Core, node: ast.Break | ast.Continue) -> None:
+def _leave(core: Interpreter, node: ast.Break | ast.Continue) -> None:
     if core.frame.loops and core.frame.env is not None:
         core.frame.loops[-1][isinstance(node, ast.Continue)].append(core.frame.env)
     core.frame.env = None
 
 
-def _report_shrinking(core: Core, node: ast.For | ast.AsyncFor) -> None:
+def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     """A list that loses items while the loop goes through it, which skips the item after each; unless the loop ends."""
     inside = [part for statement in node.body for part in walk(statement)]
     if any(isinstance(part, ast.Break | ast.Return) for part in inside):
         return
-    name = spelled(node.iter)
+    name = format_expression(node.iter)
     for part in inside:
         match part:
             case (
@@ -260,7 +260,7 @@ def _report_shrinking(core: Core, node: ast.For | ast.AsyncFor) -> None:
                 return
 
 
-def _for(core: Core, node: ast.For | ast.AsyncFor) -> None:
+def _for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     value = core.evaluate(node.iter)
     _report_shrinking(core, node)
     items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
@@ -281,7 +281,7 @@ def _for(core: Core, node: ast.For | ast.AsyncFor) -> None:
     _loop(core, node.body, node.orelse, start, always=False)
 
 
-def _while(core: Core, node: ast.While) -> None:
+def _while(core: Interpreter, node: ast.While) -> None:
     def start() -> Env | None:
         core.evaluate(node.test)
         core.frame.env, fails = outcomes(core, node.test)
@@ -291,7 +291,7 @@ def _while(core: Core, node: ast.While) -> None:
 
 
 def _loop(
-    core: Core,
+    core: Interpreter,
     body: list[ast.stmt],
     orelse: list[ast.stmt],
     start: Callable[[], Env | None],
@@ -322,7 +322,7 @@ def _loop(
         after = join_env(entry, again)
         spend(len(after.names) if after is not None else 0)
         if version == core.version and (
-            after == entry or (len(core.findings) == mark and _settled(entry, after))
+            after == entry or (len(core.findings) == mark and _is_stable(entry, after))
         ):
             entry = after
             break
@@ -337,12 +337,12 @@ def _loop(
         frame.env = join_env(frame.env, env)
 
 
-def _settled(old: Env | None, new: Env | None) -> bool:
+def _is_stable(old: Env | None, new: Env | None) -> bool:
     """Whether all that was known before a turn still holds after it."""
     if old is None or new is None:
         return old is new
     spend(len(old.names))
-    return old.calm == new.calm and all(
+    return old.null_checked == new.null_checked and all(
         new.names.get(name) == value for name, value in old.names.items()
     )
 
@@ -358,14 +358,14 @@ def _widen(old: Env | None, new: Env | None) -> Env | None:
         names[name] = (
             value
             if before == value
-            else t.plain(value)
-            if t.plain(value) == t.plain(before)
+            else t.forget_constants(value)
+            if t.forget_constants(value) == t.forget_constants(before)
             else t.ANY
         )
-    return Env(names, new.calm)
+    return Env(names, new.null_checked)
 
 
-def _try(core: Core, node: ast.Try) -> None:
+def _try(core: Interpreter, node: ast.Try) -> None:
     frame = core.frame
     before = frame.env
     if before is None:
@@ -396,8 +396,8 @@ def _try(core: Core, node: ast.Try) -> None:
         frame.env = None
 
 
-def _with(core: Core, node: ast.With | ast.AsyncWith) -> None:
-    suppressed = any("suppress(" in spelled(item.context_expr) for item in node.items)
+def _with(core: Interpreter, node: ast.With | ast.AsyncWith) -> None:
+    suppressed = any("suppress(" in format_expression(item.context_expr) for item in node.items)
     for item in node.items:
         value = core.evaluate(item.context_expr)
         if item.optional_vars is not None:

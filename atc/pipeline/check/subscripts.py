@@ -6,10 +6,10 @@ import ast
 from collections import Counter, OrderedDict
 from typing import Any
 
-from atc.core.messages import listed, may_guess, nearest, spelled
+from atc.core.messages import format_expression, listed, may_guess, nearest
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.interpreter import Core
+from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.schema import (
     field_type,
     holder,
@@ -44,7 +44,7 @@ ENVELOPE = {
 
 
 def need_value(
-    core: Core,
+    core: Interpreter,
     value: t.Type,
     node: ast.expr,
     use: str,
@@ -64,14 +64,16 @@ def need_value(
             func = (
                 node.func if isinstance(node, ast.Call) else None
             )  # `rows.sort()` changes rows in place
-            better = spelled(func.value) if isinstance(func, ast.Attribute) else None
+            better = format_expression(func.value) if isinstance(func, ast.Attribute) else None
             then = (
-                f" Write {spelled(node)} on a line of its own, then use {better}." if better else ""
+                f" Write {format_expression(node)} on a line of its own, then use {better}."
+                if better
+                else ""
             )
             core.report(
                 "none-value",
                 node,
-                f"{spelled(node)} is always None here; {use}.{then}",
+                f"{format_expression(node)} is always None here; {use}.{then}",
                 better=better,
             )
         return t.ANY
@@ -79,9 +81,9 @@ def need_value(
         if (
             isinstance(member, t.Null)
             and member.origin is not None
-            and member.origin not in core.env.calm
+            and member.origin not in core.env.null_checked
         ):
-            text = f"an item of {spelled(node)}" if item else spelled(node)
+            text = f"an item of {format_expression(node)}" if item else format_expression(node)
             message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
             better = None if item else f"if {text} is not None"
             more = {"tool": member.origin.tool, "argument": argument, "better": better}
@@ -90,7 +92,7 @@ def need_value(
     return t.not_none(value)
 
 
-def subscript(core: Core, node: ast.Subscript) -> t.Type:
+def subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
     """The type of `value[slice]`."""
     value = core.evaluate(node.value)
     if isinstance(node.slice, ast.Slice):
@@ -103,13 +105,13 @@ def subscript(core: Core, node: ast.Subscript) -> t.Type:
     value = need_value(core, value, node.value, "it has no items")
     key = t.constant(index)
     return (
-        read(core, value, key, node)
+        read_item(core, value, key, node)
         if key is not None
         else _read_computed(core, value, index, node)
     )
 
 
-def read(core: Core, value: t.Type, key: Any, node: ast.expr) -> t.Type:
+def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.Type:
     """The type of `value[key]` for a constant key, at `node`; `.get()` reads the same way."""
     found = [(member, _read_one(core, member, key)) for member in t.members(value)]
     good = [result for _, result in found if result is not None]
@@ -119,7 +121,7 @@ def read(core: Core, value: t.Type, key: Any, node: ast.expr) -> t.Type:
     return t.ANY
 
 
-def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
+def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
     """What a constant key gives, or None where it cannot be there."""
     match member:
         case t.Record() | t.Mapped():
@@ -146,7 +148,7 @@ def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
             return t.ANY
 
 
-def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript) -> t.Type:
+def _read_computed(core: Interpreter, value: t.Type, index: t.Type, node: ast.Subscript) -> t.Type:
     """The type of `value[index]` where the index is known by its type only."""
     kinds = {member.name if isinstance(member, t.Atom) else "" for member in t.members(index)}
     if kinds == {"str"} and not core.catches("TypeError"):
@@ -159,14 +161,14 @@ def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript
     return t.joined(_read_computed_member(core, member, index) for member in t.members(value))
 
 
-def _read_computed_member(core: Core, member: t.Type, index: t.Type) -> t.Type:
+def _read_computed_member(core: Interpreter, member: t.Type, index: t.Type) -> t.Type:
     match member:
         case t.Record():
             return value_type(member)
         case t.Mapped(cell):
             spend(len(cell.keys))
             if cell.default is not None:
-                core.put(cell, index if t.constant(index) is None else t.ANY, cell.default)
+                core.set_item(cell, index if t.constant(index) is None else t.ANY, cell.default)
             return some(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
         case t.Array() | t.Listing() | t.Tuple():
             return items_of(member)
@@ -176,7 +178,7 @@ def _read_computed_member(core: Core, member: t.Type, index: t.Type) -> t.Type:
             return t.ANY
 
 
-def _read_slice(core: Core, member: t.Type, node: ast.Subscript) -> t.Type:
+def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Type:
     kind = getattr(member, "kind", "list")
     wrong = isinstance(member, t.Record) or (isinstance(member, t.Iterating) and kind != "range")
     if (wrong or kind in ("set", "frozenset", "deque")) and not core.catches(
@@ -188,19 +190,21 @@ def _read_slice(core: Core, member: t.Type, node: ast.Subscript) -> t.Type:
     return (
         member
         if isinstance(member, t.Array)
-        else t.plain(member)
+        else t.forget_constants(member)
         if isinstance(member, t.Atom)
         else t.ANY
     )
 
 
-def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
+def get(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
     """`value.get(key, default)`. A key that cannot be there is a finding unless the program allows for that."""
     default = given[1] if len(given) > 1 else None
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
     key = t.constant(given[0])
     if key is None:
-        return t.join(*(_read_computed_member(core, member, given[0]) for member in dicts), default or t.NONE)
+        return t.join(
+            *(_read_computed_member(core, member, given[0]) for member in dicts), default or t.NONE
+        )
     falls_back = len(node.args) > 1 and any(
         isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1])
     )
@@ -209,7 +213,7 @@ def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Typ
     records = t.joined(member for member in dicts if isinstance(member, t.Record))
     found = [_read_one(core, member, key) for member in dicts]
     if not expected and not any(kind is not None for kind in found) and records is not t.NEVER:
-        read(core, records, key, node)
+        read_item(core, records, key, node)
         return t.ANY
     known = t.joined(kind for kind in found if kind is not None)
     # Without a default a declared key gives what its schema says: a None from absence is not held against anyone.
@@ -217,7 +221,7 @@ def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Typ
     return known if sure and known is not t.NEVER else t.join(known, default or t.NONE)
 
 
-def iterate(core: Core, value: t.Type, node: ast.expr) -> t.Type:
+def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
     """The type of each item when `value` is iterated at `node`."""
     value = need_value(core, value, node, "it cannot be iterated")
     bad = [
@@ -230,14 +234,14 @@ def iterate(core: Core, value: t.Type, node: ast.expr) -> t.Type:
         core.report(
             "not-a-list",
             node,
-            f"{spelled(node)} is {t.described(value)}; it cannot be iterated.{then}",
+            f"{format_expression(node)} is {t.describe_value(value)}; it cannot be iterated.{then}",
         )
         return t.ANY
     # An empty list beside one with items (`.get("rows", [])`) adds none.
     return some(t.joined(items_of(member, node) for member in t.members(value)))
 
 
-def check_hashable(core: Core, value: t.Type, node: ast.expr) -> None:
+def check_hashable(core: Interpreter, value: t.Type, node: ast.expr) -> None:
     """Report what can be no key of a dict and no item of a set."""
     kinds = (t.Record, t.Mapped, t.Array)
     if core.catches("TypeError"):
@@ -246,7 +250,7 @@ def check_hashable(core: Core, value: t.Type, node: ast.expr) -> None:
         isinstance(m, kinds) or getattr(m, "kind", "") in ("list", "set", "deque")
         for m in t.members(value)
     ):
-        what = f"{spelled(node)} is {t.described(value)}"
+        what = f"{format_expression(node)} is {t.describe_value(value)}"
         core.report(
             "unhashable",
             node,
@@ -254,16 +258,16 @@ def check_hashable(core: Core, value: t.Type, node: ast.expr) -> None:
         )
 
 
-def called(core: Core, tool: t.ToolRef) -> str:
+def called(core: Interpreter, tool: t.ToolRef) -> str:
     """A call of a tool, its required arguments left open."""
     known = core.tools[tool.alias]
     return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
 
 
-def report_iterated(core: Core, source: t.KeyOf) -> None:
+def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
     """An object was iterated as though it were a list."""
     record = source.record
-    text = spelled(source.node)
+    text = format_expression(source.node)
     lists = list_keys(record)
     better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
     then = f" Iterate over {better}." if better else ""
@@ -274,10 +278,10 @@ def report_iterated(core: Core, source: t.KeyOf) -> None:
     core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
 
 
-def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
+def _report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
     """Report that `value[key]`, or `value.get(key)`, at `node` cannot work; `key` is None where it is not known."""
     base, place = _parts(node)
-    text = spelled(base)
+    text = format_expression(base)
     match value:
         case t.Record() if isinstance(key, str):
             _report_missing(core, value, key, place, text)
@@ -305,9 +309,7 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
         case t.Array():
             _report_list(core, value, key, node, text)
         case t.Iterating() | t.Listing(kind="set" | "frozenset" | "deque"):
-            message = (
-                f"{text} is {t.described(value)}, which has no index. Write list({text}) first."
-            )
+            message = f"{text} is {t.describe_value(value)}, which has no index. Write list({text}) first."
             core.report("not-a-list", node, message, better=f"list({text})")
         case _:
             indexed = isinstance(value, t.Tuple | t.Listing)
@@ -317,7 +319,7 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
             core.report(
                 "not-an-object",
                 node,
-                f"{text} is {t.described(value)} and has {wanted}; {then}.",
+                f"{text} is {t.describe_value(value)} and has {wanted}; {then}.",
                 better=better,
             )
 
@@ -337,7 +339,7 @@ def _keys(record: t.Record) -> str:
     return listed(record.shape.properties) if record.shape.properties else "not declared"
 
 
-def _report_list(core: Core, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
+def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
     """A list was indexed as though it were an object."""
     origin = array.origin
     tool = core.tools.get(origin.tool)
@@ -353,7 +355,9 @@ def _report_list(core: Core, array: t.Array, key: Any, node: ast.expr, text: str
     core.report("not-an-object", node, message, tool=origin.tool, better=f"{text}[0]")
 
 
-def _report_missing(core: Core, record: t.Record, key: str, place: ast.expr, text: str) -> None:
+def _report_missing(
+    core: Interpreter, record: t.Record, key: str, place: ast.expr, text: str
+) -> None:
     keys = list(record.shape.properties)
     owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
     then, better = _instead(core, record, key)
@@ -361,7 +365,7 @@ def _report_missing(core: Core, record: t.Record, key: str, place: ast.expr, tex
     core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
 
 
-def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
+def _instead(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
     """What was probably meant by a key that is not there: a sentence, and what to write."""
     if not may_guess(len(record.shape.properties)):
         return "", None
@@ -385,7 +389,7 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
     return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
 
 
-def _find_tools_with_key(core: Core, record: t.Record, key: str) -> list[str]:
+def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[str]:
     """Tools in whose responses the key stands, at the top or in the items of a list there."""
     found = []
     own = core.tools[record.origin.tool]
@@ -413,7 +417,7 @@ _KINDS["own dict"] = frozenset(dir(OrderedDict)) | frozenset(dir(Counter)) | {"d
 _OF_NONE = frozenset(dir(None))
 
 
-def attribute(core: Core, node: ast.Attribute) -> t.Type:
+def attribute(core: Interpreter, node: ast.Attribute) -> t.Type:
     """The type of `value.attr` where it is not called at once."""
     value = core.evaluate(node.value)
     if isinstance(value, t.Library):
@@ -428,14 +432,14 @@ def attribute(core: Core, node: ast.Attribute) -> t.Type:
 _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 
 
-def library_part(core: Core, value: t.Library, node: ast.Attribute) -> t.Library:
+def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
     """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
     known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
     parts = [] if known else [part for part in walk(core.module) if isinstance(part, ast.Attribute)]
     if not known and not any(
         part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts
     ):
-        better = f"{spelled(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
+        better = f"{format_expression(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
         message = (
             f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
         )
@@ -443,7 +447,7 @@ def library_part(core: Core, value: t.Library, node: ast.Attribute) -> t.Library
     return t.Library(f"{value.name}.{node.attr}")
 
 
-def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
+def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
     """Whether some alternative may have the attribute; reports where none does."""
     kinds = [
         (m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)
@@ -457,7 +461,7 @@ def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
     ):
         return True
     member = t.members(value)[0]
-    text = spelled(node.value)
+    text = format_expression(node.value)
     attr = node.attr
     match member:
         case t.Record():
@@ -481,6 +485,6 @@ def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
             core.report(
                 "no-attribute",
                 node,
-                f"{text} is {t.described(member)} and has no attribute {attr!r}.{then}",
+                f"{text} is {t.describe_value(member)} and has no attribute {attr!r}.{then}",
             )
     return False

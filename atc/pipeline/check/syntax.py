@@ -46,7 +46,7 @@ def walk(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def parse(program: Program) -> ast.Module | Finding:
+def parse_or_report(program: Program) -> ast.Module | Finding:
     """The program's tree, or the finding that says why there is none.
 
     Nothing is executed: compiling only finds what parsing alone does not (a stray `return`).
@@ -54,7 +54,7 @@ def parse(program: Program) -> ast.Module | Finding:
     tree: ast.Module | None = None
     try:
         with python_source.without_warnings():
-            tree = python_source.parse(program.source)
+            tree = python_source.parse_python(program.source)
             compile(
                 tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
             )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from atc.core.messages import listed, may_guess, nearest, spelled
+from atc.core.messages import format_expression, listed, may_guess, nearest
 from atc.pipeline.check import types as t
 from atc.pipeline.check.argument_values import allowed_types, misfit, type_misfit
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.interpreter import Core
+from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.schema import calmed, field_type
 from atc.pipeline.check.subscripts import called, need_value
 from protocols.schema import combined, mapping
@@ -24,14 +24,14 @@ _MOST_VIEWS = 20
 
 
 def call_tool(
-    core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False
+    core: Interpreter, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False
 ) -> t.Type:
     """Check one call of a tool and give the type of its result.
 
     Its arguments begin after `skip` positional ones (`to_thread(tool, …)`); `partial` calls may leave some out.
     """
     tool = core.tools[alias]
-    named, more = _named(core, call)
+    named, more = _read_keywords(core, call)
     starred = [argument.value for argument in call.args[skip:] if isinstance(argument, ast.Starred)]
     positional = [
         argument for argument in call.args[skip:] if not isinstance(argument, ast.Starred)
@@ -51,7 +51,7 @@ def call_tool(
     return calmed(core.tool_result(alias)) if chosen else core.tool_result(alias)
 
 
-def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
+def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[Passed, bool]:
     """What a call passes by name, and whether a `**` may pass more."""
     found: Passed = []
     more = False
@@ -73,7 +73,13 @@ def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
 
 
 def _check_names(
-    core: Core, tool: Tool, call: ast.Call, named: Passed, placed: list[ast.expr], *, sure: bool
+    core: Interpreter,
+    tool: Tool,
+    call: ast.Call,
+    named: Passed,
+    placed: list[ast.expr],
+    *,
+    sure: bool,
 ) -> None:
     alias = tool.alias
     seen = {name for _, name, _, _ in named}
@@ -92,10 +98,10 @@ def _check_names(
     ordered = sorted(free, key=lambda name: name not in tool.required)
     for index, argument in enumerate(placed):
         name = ordered[index] if index < len(ordered) else ""
-        message = f"{alias} takes {signature}, by name only; {spelled(argument)} is one too many."
+        message = f"{alias} takes {signature}, by name only; {format_expression(argument)} is one too many."
         if name:
-            message = f"{alias} takes its arguments by name only. Write {alias}({name}={spelled(argument, most=30)})."
-        better = f"{name}={spelled(argument)}" if name else None
+            message = f"{alias} takes its arguments by name only. Write {alias}({name}={format_expression(argument, most=30)})."
+        better = f"{name}={format_expression(argument)}" if name else None
         core.report(
             "positional-argument",
             argument,
@@ -116,7 +122,7 @@ def _check_names(
 
 
 def _report_unknown(
-    core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
+    core: Interpreter, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
 ) -> str | None:
     """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
     alias = tool.alias
@@ -163,7 +169,7 @@ def _report_unknown(
 
 
 def _check_value(
-    core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
+    core: Interpreter, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
 ) -> None:
     """Check what a call passes as one argument; `written` says that `node` is its value, not a dict that holds it."""
     name = tool.arguments[argument]
@@ -182,14 +188,14 @@ def _check_value(
         return  # a None that need not be given is left out
     if found := misfit(known, schema, root):
         better = f" Write {argument}={found.better}." if found.better else ""
-        message = f"argument {argument!r} of {tool.alias} must be {found.wanted}, not {spelled(node, most=40)}.{better}"
+        message = f"argument {argument!r} of {tool.alias} must be {found.expectation}, not {format_expression(node, most=40)}.{better}"
         core.report(
             "bad-literal", node, message, tool=tool.alias, argument=argument, better=found.better
         )
 
 
 def _check_type(
-    core: Core,
+    core: Interpreter,
     tool: Tool,
     argument: str,
     node: ast.expr,
@@ -197,7 +203,7 @@ def _check_type(
     schema: Mapping[str, object],
 ) -> None:
     root = tool.protocol.input_schema
-    shown = spelled(node, most=40)
+    shown = format_expression(node, most=40)
     allowed = allowed_types(schema, root)
     must = tool.arguments[argument] in tool.protocol.required
     if must and allowed is not None and "null" not in allowed and not core.catches("ToolError"):

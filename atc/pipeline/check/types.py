@@ -22,21 +22,21 @@ MOST_SIZE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ResponsePlace:
     """Where in a tool's response a value stands: keys, and `None` for "an item of"."""
 
     tool: str
     path: tuple[str | None, ...] = ()
 
-    def then(self, step: str | None) -> Origin:
+    def then(self, step: str | None) -> ResponsePlace:
         """The place one step further down."""
-        return Origin(self.tool, (*self.path, step))
+        return ResponsePlace(self.tool, (*self.path, step))
 
     def __str__(self) -> str:
         if not self.path:
             return f"the result of {self.tool}"
         *before, last = self.path
-        rest = str(Origin(self.tool, tuple(before)))
+        rest = str(ResponsePlace(self.tool, tuple(before)))
         if last is None:
             return f"an item of {rest}"
         return f"{last!r} {'of' if before and before[-1] is None else 'in'} {rest}"
@@ -65,7 +65,7 @@ NEVER = Extreme("nothing")
 class Null(Type):
     """None. `origin` is set where a response schema allows it, and unset where the program itself wrote it."""
 
-    origin: Origin | None = None
+    origin: ResponsePlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Document:
     """Of objects and arrays, by the identities of the schemas that hold together."""
     branches: dict[int, tuple[Any, list[list[JsonObject]] | None]] = field(default_factory=dict)
     """By the identity of a schema, beside the schema itself, which must live as long as its identity is used."""
-    types: dict[tuple[int, Origin], Type] = field(default_factory=dict)
+    types: dict[tuple[int, ResponsePlace], Type] = field(default_factory=dict)
     """By the identity of a schema and where it stands."""
 
 
@@ -124,7 +124,7 @@ class ObjectShape:
     """Whether some key is always there, so that the object is never false."""
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether a key that is not in `properties` cannot be there."""
         return self.more is False
 
@@ -146,9 +146,9 @@ class Record(Type):
     """
 
     shape: ObjectShape
-    origin: Origin
+    origin: ResponsePlace
     refined: tuple[tuple[str, Type], ...] = ()
-    calm: bool = False
+    null_checked: bool = False
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -160,8 +160,8 @@ class Array(Type):
     """A JSON array as a schema describes it."""
 
     shape: ArrayShape
-    origin: Origin
-    calm: bool = False
+    origin: ResponsePlace
+    null_checked: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -321,11 +321,13 @@ def _merge(old: Type, new: Type) -> Type | None:
         case Atom(), Atom():
             return _merge_atoms(old, new)
         case Record(), Record() if old.shape is new.shape:
-            return Record(old.shape, old.origin, _common(old, new), old.calm and new.calm)
+            return Record(
+                old.shape, old.origin, _common(old, new), old.null_checked and new.null_checked
+            )
         case Mapped(cell), Mapped() if cell is new.cell:
             return Mapped(cell, _common(old, new))
         case Array(), Array() if old.shape is new.shape:
-            return Array(old.shape, old.origin, old.calm and new.calm)
+            return Array(old.shape, old.origin, old.null_checked and new.null_checked)
         case Null(), Null():
             # None that the program wrote beside one of a schema: the program thought of None, so say nothing.
             return Null(old.origin if old.origin and new.origin else None)
@@ -379,7 +381,7 @@ def proven(value: Type) -> Type:
     return NEVER if isinstance(value, Null) else not_none(value)
 
 
-def plain(value: Type) -> Type:
+def forget_constants(value: Type) -> Type:
     """`value` of which only the kind is known, no longer its constants."""
     return joined(
         Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value)
@@ -463,7 +465,7 @@ def json_types(value: Type) -> set[str] | None:
             )  # a float may be whole, and so an integer to JSON
 
 
-def described(value: Type) -> str:
+def describe_value(value: Type) -> str:
     """What a value is, in words; of several alternatives the first."""
     match members(value)[0]:
         case Atom(name):
@@ -492,4 +494,4 @@ def detailed(value: Type) -> str:
         return listed([repr(known) for known in value.values])
     if isinstance(value, Atom) and value.pattern is not None:
         return f"a string that matches the pattern {value.pattern!r}"
-    return described(value)
+    return describe_value(value)

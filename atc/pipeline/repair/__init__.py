@@ -45,7 +45,7 @@ def correction(case: Case, mode: str = "facts") -> list[Message]:
         doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
         calls = returned(case.attempt.calls, case.tools) or "(no call succeeded)"
         return [
-            case.written,
+            case.program_message,
             Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls)),
         ]
     return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
@@ -80,7 +80,7 @@ def _reflection(case: Case) -> list[Message]:
         :_MOST_NAMES
     ]
     question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
-    turns = [*case.messages, case.written, Message("user", question)]
+    turns = [*case.messages, case.program_message, Message("user", question)]
     answer = case.complete(turns, purpose="attribute", temperature=0.0, seed=0).text.strip()[
         :_LONGEST_NAMING
     ]
@@ -90,12 +90,15 @@ def _reflection(case: Case) -> list[Message]:
     if tool and case.docs != "names":
         about.append(documentation(case.tools[tool], among=case.tools))
     said = Message("assistant", tool or answer or "(none)")
-    return [case.written, Message("user", question), said, case.rewrite(about)]
+    return [case.program_message, Message("user", question), said, case.rewrite(about)]
 
 
 def _traceback(case: Case) -> list[Message]:
     """The plain way: what Python itself says of a failure, and nothing more."""
-    return [case.written, case.rewrite(["That program failed:", traceback_text(case.attempt)])]
+    return [
+        case.program_message,
+        case.rewrite(["That program failed:", traceback_text(case.attempt)]),
+    ]
 
 
 def traceback_text(attempt: Attempt) -> str:

@@ -11,10 +11,10 @@ from atc.core.messages import invocation, snippet
 from atc.core.prompts import fill
 from atc.core.types import Attempt, Fault
 from atc.pipeline.attribute import origins
-from atc.pipeline.autofix import mend
+from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
 from atc.pipeline.repair.responses import called, documentation, returned, seen_fields, signature
-from atc.pipeline.synthesize import Complete, described
+from atc.pipeline.synthesize import Complete, is_described
 from protocols.model import Message
 from protocols.render import Docs
 from protocols.toolbox import Tool, Toolbox
@@ -40,7 +40,7 @@ class Case:
     """The calls of all attempts so far."""
 
     @property
-    def written(self) -> Message:
+    def program_message(self) -> Message:
         """The model's own turn: its program as it ran."""
         source = self.attempt.program.source
         return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
@@ -86,17 +86,17 @@ def facts(case: Case) -> list[Message]:
     fault = case.attempt.fault
     assert fault is not None
     if not case.attempt.program.source.strip():
-        return [case.written, case.rewrite([_NO_PROGRAM])]
+        return [case.program_message, case.rewrite([_NO_PROGRAM])]
     call = next((made for made in case.attempt.calls if made.index == fault.call), None)
     lines = list(better_lines(case)) or list(sources(case, fault, call))
-    known = "\n".join([*_known(case, fault), *lines])
+    known = "\n".join([*_describe_failure(case, fault), *lines])
     return [
-        case.written,
+        case.program_message,
         case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)]),
     ]
 
 
-def _known(case: Case, fault: Fault) -> Iterator[str]:
+def _describe_failure(case: Case, fault: Fault) -> Iterator[str]:
     """What the check found, or what failed with the facts of it, a line each."""
     program = case.attempt.program
     findings = case.attempt.findings
@@ -132,7 +132,7 @@ def _unread(case: Case, fault: Fault) -> str:
     seen = {
         t.alias
         for t in tools
-        if unblamed or t.protocol.evidence.level != "declared" or not described(t)
+        if unblamed or t.protocol.evidence.level != "declared" or not is_described(t)
     }
     gave = returned([c for c in case.made if c.tool in seen], case.tools)
     return f"The {'' if unblamed else 'other '}calls so far:\n{gave}" if gave else ""
@@ -184,7 +184,7 @@ _MOST_MAKERS = 2
 def better_lines(case: Case) -> Iterator[str]:
     """``Line 5 should be `…`.`` for lines that facts put right; none where a mended program has more or fewer."""
     program = case.attempt.program
-    better = mend(program, case.attempt.findings, case.tools)
+    better = autofix(program, case.attempt.findings, case.tools)
     old = program.source.splitlines()
     new = better.source.splitlines() if better is not None else []
     changed = [

@@ -16,7 +16,7 @@ from atc.core.parallel import Request, require
 from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.base import Hit, Retrieval
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.hierarchy import Hierarchy, Place, Room, spelled
+from atc.pipeline.retrieve.hierarchy import Hierarchy, Room, ToolPlace, resolve_name
 from atc.pipeline.retrieve.model_replies import (
     Tally,
     a_list,
@@ -92,7 +92,7 @@ class Options:
 
 
 @dataclass(eq=False, kw_only=True)
-class Agent:
+class SearchAgent:
     """One agent of a search, known by its number in order of creation.
 
     `history` is all that was said, whole; a prompt may show less of it. `categories`, `places` and `apis` are its
@@ -103,7 +103,7 @@ class Agent:
     role: Role
     history: list[Message]
     categories: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[ToolPlace, ...] = ()
     apis: tuple[str, ...] = ()
     creator: int | None = None
     status: Status = "active"
@@ -143,13 +143,13 @@ class Agent:
         """The tools in its scope, a name that several categories have once."""
         return list(dict.fromkeys(place.tool for place in self.places))
 
-    def places_of(self, names: Sequence[str]) -> tuple[Place, ...]:
+    def places_of(self, names: Sequence[str]) -> tuple[ToolPlace, ...]:
         """Where the tools of these names stand."""
         return tuple(place for name in names for place in self.places if place.tool == name)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PoolVerdict:
     """What the model said of a pool. A reply that cannot be read counts as *Unsure*."""
 
     pool: tuple[str, ...]
@@ -163,17 +163,17 @@ class Verdict:
 class Function(NamedTuple):
     """The properties of what a function takes now (None where it can do nothing), and what it does."""
 
-    takes: Callable[[Search, Agent], JsonObject | None]
-    act: Callable[[Search, Agent, JsonObject], str]
+    build_parameters: Callable[[Search, SearchAgent], JsonObject | None]
+    act: Callable[[Search, SearchAgent, JsonObject], str]
 
 
 def _make_function(
     key: str,
     scope: Literal["categories", "tools", "apis"],
-    act: Callable[[Search, Agent, list[str], Json], str],
+    act: Callable[[Search, SearchAgent, list[str], Json], str],
     *,
     most: Callable[[Search], int] | None = None,
-    used: Callable[[Search, Agent], Collection[str]] = lambda *_: (),
+    used: Callable[[Search, SearchAgent], Collection[str]] = lambda *_: (),
     pages: bool = False,
 ) -> Function:
     """A function that takes names of the agent's `scope` that are not `used` up, and perhaps a page.
@@ -181,23 +181,23 @@ def _make_function(
     It takes at most `most` names; None: one. Of few names a reply can only say these; of many it is checked.
     """
 
-    def left(search: Search, agent: Agent) -> list[str]:
+    def find_unused_names(search: Search, agent: SearchAgent) -> list[str]:
         gone = used(search, agent)
         return [name for name in getattr(agent, scope) if name not in gone]
 
-    def takes(search: Search, agent: Agent) -> JsonObject | None:
-        names = left(search, agent)
+    def build_parameters(search: Search, agent: SearchAgent) -> JsonObject | None:
+        names = find_unused_names(search, agent)
         one = {"type": "string", "enum": names} if len(names) <= _FEW else a_text(200)
         given = {key: one if most is None else a_list(one, most=most(search), least=1)}
         return given | ({"page": _PAGE} if pages else {}) if names else None
 
-    def resolved(search: Search, agent: Agent, arguments: JsonObject) -> str:
+    def resolved(search: Search, agent: SearchAgent, arguments: JsonObject) -> str:
         given = arguments.get(key)
-        known = left(search, agent)
+        known = find_unused_names(search, agent)
         wanted = [given] if isinstance(given, str) else given
         if not isinstance(wanted, list) or not wanted:
             raise Mistake(f"{key!r} must be {'a name' if most is None else 'a list of names'}")
-        found = {str(name): spelled(str(name), known) for name in wanted}
+        found = {str(name): resolve_name(str(name), known) for name in wanted}
         missing = ", ".join(clipped(repr(name), 80) for name, one in found.items() if one is None)
         unknown = (
             f"not among the names left for {key!r}: {missing}; use names as they are listed"
@@ -211,41 +211,41 @@ def _make_function(
             raise Mistake(f"at most {most(search)} {key} at a time, and these are {len(names)}")
         return _lines(act(search, agent, names, arguments.get("page", 1)), unknown)
 
-    return Function(takes, resolved)
+    return Function(build_parameters, resolved)
 
 
-def _create_for_category(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+def _create_for_category(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
     agent.given_out |= set(names)
     created = search.add_category_agent(names[0], creator=agent)
     return f"agent {created} was created ({len(created.places)} tools)"
 
 
-def _create_for_tools(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+def _create_for_tools(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
     agent.given_out |= set(names)
     return f"agent {search.add_agent('tool', places=agent.places_of(names), creator=agent)} was created"
 
 
-def _list_tools(search: Search, _: Agent, names: list[str], page: Json) -> str:
+def _list_tools(search: Search, _: SearchAgent, names: list[str], page: Json) -> str:
     return _page(search.hierarchy.tools[names[0]], page, search)
 
 
-def _describe_tools(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+def _describe_tools(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
     return listing.tools_text(agent.places_of(names), search.hierarchy, room=search.room.result)
 
 
-def _list_apis(search: Search, agent: Agent, names: list[str], page: Json) -> str:
+def _list_apis(search: Search, agent: SearchAgent, names: list[str], page: Json) -> str:
     return _page(search.hierarchy.apis(agent.places_of(names)), page, search)
 
 
-def _detail_apis(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+def _detail_apis(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
     """Description, parameters and response fields of each; and what to do with those that fit."""
     agent.studied |= dict.fromkeys(names)
     room = search.room.result // len(names)
     details = [listing.detail_text(search.hierarchy.documents[name], room=room) for name in names]
-    return _lines(*details, "" if search.known.issuperset(names) else _HOW_TO_ADD)
+    return _lines(*details, "" if search.decided_apis.issuperset(names) else _HOW_TO_ADD)
 
 
-def _add(search: Search, agent: Agent, names: list[str], _: Json) -> str:
+def _add(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
     """What finds room is added."""
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
@@ -253,15 +253,15 @@ def _add(search: Search, agent: Agent, names: list[str], _: Json) -> str:
     return f"added: {', '.join(added)}\nthe pool holds {len(search.pool)} APIs"
 
 
-def _check(search: Search, agent: Agent, _: JsonObject) -> str:
+def _check(search: Search, agent: SearchAgent, _: JsonObject) -> str:
     """The verdict on the pool as it is at the end of the round."""
     search.awaiting.append(agent)
     return ""
 
 
-def _finish(search: Search, agent: Agent, _: JsonObject) -> str:
+def _finish(search: Search, agent: SearchAgent, _: JsonObject) -> str:
     """Who studied APIs and added none is asked once more: else the embedded model left 14 of 25 pools empty."""
-    if agent.studied and not agent.reminded and search.known.isdisjoint(agent.studied):
+    if agent.studied and not agent.reminded and search.decided_apis.isdisjoint(agent.studied):
         agent.reminded = True
         names = ", ".join(list(agent.studied)[:_LOOKED_UP])
         raise Mistake(
@@ -271,17 +271,19 @@ def _finish(search: Search, agent: Agent, _: JsonObject) -> str:
     return "finished"
 
 
-def _get_delegated_names(_: Search, agent: Agent) -> Collection[str]:
+def _get_delegated_names(_: Search, agent: SearchAgent) -> Collection[str]:
     return agent.given_out
 
 
 _LOOK = {
     "get_tools_in_category": _make_function("category", "categories", _list_tools, pages=True),
-    "get_tool_descriptions": _make_function("tools", "tools", _describe_tools, most=lambda _: _LOOKED_UP),
+    "get_tool_descriptions": _make_function(
+        "tools", "tools", _describe_tools, most=lambda _: _LOOKED_UP
+    ),
 }
 _APIS = {
     "add_API_into_API_pool": _make_function(
-        "apis", "apis", _add, most=lambda _: _MOST_ADDED, used=lambda search, _: search.known
+        "apis", "apis", _add, most=lambda _: _MOST_ADDED, used=lambda search, _: search.decided_apis
     ),
     "get_APIs_in_tool": _make_function("tool", "tools", _list_apis, pages=True),
     "get_API_detail": _make_function("apis", "apis", _detail_apis, most=lambda _: _LOOKED_UP),
@@ -313,7 +315,7 @@ FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
 """By role (Table 8). The flat agent has those of category and tool agents, but creates none (§5.3)."""
 
 
-def schema(search: Search, agent: Agent, functions: Mapping[str, Function]) -> JsonObject:
+def schema(search: Search, agent: SearchAgent, functions: Mapping[str, Function]) -> JsonObject:
     """What a reply of `agent` must look like: a thought, and a call of a function that can do something now.
 
     Names that are used up (a category with an agent, an API in the pool) are no longer offered.
@@ -321,13 +323,13 @@ def schema(search: Search, agent: Agent, functions: Mapping[str, Function]) -> J
     calls: list[Json] = [
         an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"])
         for name, function in functions.items()
-        if (takes := function.takes(search, agent)) is not None
+        if (takes := function.build_parameters(search, agent)) is not None
     ]
     return an_object({"thought": a_text(200), "call": {"anyOf": calls}})
 
 
 def perform(
-    search: Search, agent: Agent, text: str, functions: Mapping[str, Function]
+    search: Search, agent: SearchAgent, text: str, functions: Mapping[str, Function]
 ) -> tuple[str, str]:
     """Do what a reply asks for: the call as a line, and its result or an error line."""
     reply = json_object(text)
@@ -358,20 +360,20 @@ class Search:
     def __init__(self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options) -> None:
         self.hierarchy = hierarchy
         self.options: Options = options
-        self.agents: list[Agent] = []
+        self.agents: list[SearchAgent] = []
         self.pool: list[str] = []
         self.dropped: set[str] = set()
         self.transcript: list[str] = []
         self.ended: Ended = ""
-        self.verdict: Verdict | None = None
-        self.awaiting: list[Agent] = []
+        self.verdict: PoolVerdict | None = None
+        self.awaiting: list[SearchAgent] = []
         """Agents that are to hear whether the pool suffices."""
         self.ask = Tally(ask)
         self.room = Room.of(options.prompt_tokens or ask.prompt_tokens)
         self.query = listing.within(query, room=self.room.request)
 
     @property
-    def known(self) -> set[str]:
+    def decided_apis(self) -> set[str]:
         """APIs that cannot be added: those in the pool, and those that were pruned."""
         return self.dropped.union(self.pool)
 
@@ -390,7 +392,9 @@ class Search:
             if names:
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
 
-    def add_category_agent(self, category: str, *, creator: Agent | None = None) -> Agent:
+    def add_category_agent(
+        self, category: str, *, creator: SearchAgent | None = None
+    ) -> SearchAgent:
         """An agent for a category, which is a tool agent where the category has few tools."""
         places = self.hierarchy.places([category])
         role: Role = "tool" if len(places) <= self.options.tools_per_agent else "category"
@@ -401,9 +405,9 @@ class Search:
         role: Role,
         *,
         categories: tuple[str, ...] = (),
-        places: tuple[Place, ...] = (),
-        creator: Agent | None = None,
-    ) -> Agent:
+        places: tuple[ToolPlace, ...] = (),
+        creator: SearchAgent | None = None,
+    ) -> SearchAgent:
         """A new agent with its instructions and its task; it may add the APIs of its tools."""
         match role:
             case "meta" | "flat":
@@ -416,7 +420,7 @@ class Search:
             case "tool":
                 scope = f"Tools and their APIs:\n{listing.tools_text(places, self.hierarchy, room=self.room.scope)}"
         most = {"most": str(self.options.tools_per_agent)} if role == "category" else {}
-        agent = Agent(
+        agent = SearchAgent(
             number=len(self.agents),
             role=role,
             categories=categories,
@@ -478,7 +482,7 @@ class Search:
                     reason=reason,
                 )
             )
-        self.verdict = Verdict(tuple(self.pool), "Unsolvable", one_text(reason))
+        self.verdict = PoolVerdict(tuple(self.pool), "Unsolvable", one_text(reason))
         self.ended = self._limit()
         self.transcript.append(f"resumed, since: {one_text(reason)}")
         for agent in sorted(unfinished, key=lambda agent: (-_DEPTH[agent.role], -agent.number)):
@@ -492,7 +496,7 @@ class Search:
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
         return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.ask.usage)
 
-    def _round(self, agents: Sequence[Agent]) -> None:
+    def _round(self, agents: Sequence[SearchAgent]) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
         requests = [
             Request(
@@ -515,7 +519,7 @@ class Search:
         self.awaiting = []
         self.ended = self._limit()
 
-    def _answer(self, agent: Agent, call: str, result: str) -> None:
+    def _answer(self, agent: SearchAgent, call: str, result: str) -> None:
         """Tell an agent the result of its call, and stop it after its last step."""
         agent.steps += 1
         agent.hear(result)
@@ -532,11 +536,11 @@ class Search:
         if self.verdict is None or self.verdict.pool != tuple(self.pool):
             if self._limit():
                 return "not checked: the search has ended"
-            self.verdict = self._judged()
+            self.verdict = self._ask_verdict()
             self.transcript.append(f"check of {len(self.pool)} APIs → {self.verdict}")
         return str(self.verdict)
 
-    def _judged(self) -> Verdict:
+    def _ask_verdict(self) -> PoolVerdict:
         """What the model says of the pool; its APIs get the room of an agent's scope and of a result."""
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]
@@ -549,7 +553,7 @@ class Search:
         reply = self.ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
         found = json_object(reply.text)
         word: Word = found["verdict"] if found.get("verdict") in _WORDS else "Unsure"
-        return Verdict(tuple(self.pool), word, one_text(found.get("reason")))
+        return PoolVerdict(tuple(self.pool), word, one_text(found.get("reason")))
 
     def _limit(self) -> Ended:
         """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""

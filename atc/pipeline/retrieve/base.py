@@ -104,7 +104,7 @@ class Embedder(Protocol):
         """
 
 
-def missing(*packages: str) -> list[str]:
+def find_missing_packages(*packages: str) -> list[str]:
     """Those of `packages` (names as they are imported) that are not installed."""
     return [package for package in packages if find_spec(package) is None]
 
@@ -115,7 +115,7 @@ def require(what: str, *packages: str) -> None:
     Raises:
         RetrievalUnavailable: one is not.
     """
-    if lacking := missing(*packages):
+    if lacking := find_missing_packages(*packages):
         named = " and ".join(map(repr, lacking))
         raise RetrievalUnavailable(
             f"{what} needs {named}; install it with pip install 'automatic-tool-chain[retrieval]'."

@@ -9,7 +9,7 @@ import numpy as np
 
 from atc.pipeline.retrieve.base import Floats, Positions, Ranked, Ranker, Retrieval, View
 from atc.pipeline.retrieve.dense import Dense
-from atc.pipeline.retrieve.document_store import KINDS, Store
+from atc.pipeline.retrieve.document_store import KINDS, DocumentStore
 from atc.pipeline.retrieve.fuse import best, hits, zscores
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.reinvoke import expanded_lexical, mean_rows, split
@@ -50,7 +50,7 @@ class Signals:
     prior: Floats | float = 0.0
 
     @classmethod
-    def build(cls, index: ToolIndex, dense: Dense, expansions: Store) -> Signals:
+    def build(cls, index: ToolIndex, dense: Dense, expansions: DocumentStore) -> Signals:
         """Over the documents of an index as it is now; one that nothing was written about takes part as it stands.
 
         Raises:

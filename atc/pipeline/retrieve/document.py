@@ -42,7 +42,9 @@ class ToolDocument:
     @cached_property
     def digest(self) -> str:
         """Changes whenever anything of the document does: what was made of it is kept under this key."""
-        return hashlib.sha256(json.dumps(_plain(self), sort_keys=True).encode()).hexdigest()[:24]
+        return hashlib.sha256(json.dumps(_json_fields(self), sort_keys=True).encode()).hexdigest()[
+            :24
+        ]
 
     @classmethod
     def of(cls, tool: Tool) -> ToolDocument:
@@ -124,10 +126,10 @@ def read_document(record: JsonObject) -> ToolDocument:
 
 def dump_document(document: ToolDocument) -> JsonObject:
     """A document as JSON; what is empty is left out."""
-    return {key: value for key, value in _plain(document).items() if value}
+    return {key: value for key, value in _json_fields(document).items() if value}
 
 
-def _plain(document: ToolDocument) -> dict[str, Any]:
+def _json_fields(document: ToolDocument) -> dict[str, Any]:
     """The fields as JSON has them; `dataclasses.asdict` copies deeply, which takes minutes for a million tools."""
     found = {field.name: getattr(document, field.name) for field in fields(document)}
     return found | {"parameters": dict(document.parameters)}

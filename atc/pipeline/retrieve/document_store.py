@@ -34,7 +34,7 @@ EmbedAll: TypeAlias = Callable[[Iterable[list[str]]], Iterable[tuple[list[str], 
 """Embeds lists of texts anywhere: each comes back with its vectors, in any order."""
 
 
-class Store:
+class DocumentStore:
     """The file in `folder`, in SQLite's WAL mode; None: in memory, gone with the process.
 
     What models wrote is kept under a document's digest, the kind, the prompt's version and the model's name: when a
@@ -157,7 +157,7 @@ class Store:
             part = texts[start : start + _BLOCK]
             keys = [_vector_key(text, embedder.name) for text in part]
             found = self._vectors(keys)
-            if missing := _missing(part, keys, found):
+            if missing := _find_missing_texts(part, keys, found):
                 found |= self._keep_vectors(missing, embedder.embed(missing), embedder.name)
             rows = np.frombuffer(b"".join(found[key] for key in keys), "<f4").reshape(len(keys), -1)
             if not start:
@@ -183,7 +183,7 @@ class Store:
             while part := list(islice(left, _BLOCK)):
                 keys = [_vector_key(text, embedder) for text in part]
                 looked_up += len(part)
-                if missing := _missing(part, keys, self._vectors(keys)):
+                if missing := _find_missing_texts(part, keys, self._vectors(keys)):
                     yield missing
 
         for block, rows in embed_all(blocks()):
@@ -303,7 +303,7 @@ def _vector_key(text: str, embedder: str) -> bytes:
     return hashlib.sha256(f"{embedder} {text}".encode("utf-8", "replace")).digest()[:16]
 
 
-def _missing(
+def _find_missing_texts(
     texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]
 ) -> list[str]:
     """The texts whose keys are not found, each once."""

@@ -251,10 +251,14 @@ class OpenAIEmbedder:
         try:
             vectors = _vectors(reply)
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise self._explain_useless_reply("what are no vectors of numbers, one for each index") from None
+            raise self._explain_useless_reply(
+                "what are no vectors of numbers, one for each index"
+            ) from None
         count, dimensions = vectors.shape
         if count != len(texts) or self._dimensions not in (None, dimensions):
-            raise self._explain_useless_reply(f"{count} vectors of {dimensions} numbers for {len(texts)} texts")
+            raise self._explain_useless_reply(
+                f"{count} vectors of {dimensions} numbers for {len(texts)} texts"
+            )
         self._dimensions = dimensions
         return of_length_one(vectors)
 

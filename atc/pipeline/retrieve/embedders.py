@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atc.models.fetch import Carrier, ModelFile, cached
 from atc.models.openai import configured
-from atc.pipeline.retrieve.base import missing
+from atc.pipeline.retrieve.base import find_missing_packages
 
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
 """What running a model of the table needs, by the names that are imported."""
@@ -95,13 +95,13 @@ def ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
     An endpoint counts as ready where one is configured.
     """
     if name.startswith("openai:"):
-        return configured() and not missing("numpy")
-    if name not in MODELS or missing(*PACKAGES):
+        return configured() and not find_missing_packages("numpy")
+    if name not in MODELS or find_missing_packages(*PACKAGES):
         return False
     return all(cached(file, folder=folder) for file in files(name))
 
 
-def known(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
+def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     """The name, state and place of each model for search, also of the `chosen` one; `folder` is where they are."""
     for name in MODELS:
         size = sum(file.size for file in files(name))

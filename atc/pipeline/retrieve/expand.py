@@ -13,7 +13,7 @@ from typing import TypeAlias
 from atc.core.parallel import Pool, Threads
 from atc.core.types import Usage
 from atc.pipeline.retrieve.document import ToolDocument, json_text
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.model_replies import (
     Tally,
     a_text,
@@ -55,14 +55,14 @@ class Kind:
     @cached_property
     def version(self) -> str:
         """Changes with the prompt, its example or the schema: what was written under another one is written again."""
-        said = [message.content for message in self.opening()] + [json.dumps(self.schema)]
+        said = [message.content for message in self.build_prefix()] + [json.dumps(self.schema)]
         return hashlib.sha256("\0".join(said).encode()).hexdigest()[:12]
 
     def messages(self, document: ToolDocument) -> list[Message]:
         """The prompt for a document."""
-        return [*self.opening(), Message("user", shown(document))]
+        return [*self.build_prefix(), Message("user", render_document(document))]
 
-    def opening(self, tool: str = "") -> list[Message]:
+    def build_prefix(self, tool: str = "") -> list[Message]:
         """What each prompt begins with: the instructions, and an example (`tool` in place of its own)."""
         return [
             Message("system", self.fill(f"expand_{self.name}")),
@@ -75,7 +75,7 @@ SYNTHETIC = Kind("queries", ("query",), max_tokens=160, sampled=True)
 """Re-Invoke's synthetic queries, one a reply."""
 
 
-def shown(document: ToolDocument) -> str:
+def render_document(document: ToolDocument) -> str:
     """A document as the model is shown it."""
     fewer = dict(list(document.parameters.items())[:_MOST_NAMES])
     returns = document.returns[:_MOST_NAMES]
@@ -95,7 +95,7 @@ _ATTEMPTS = 4
 
 def expand_all(
     documents: Sequence[ToolDocument],
-    store: Store,
+    store: DocumentStore,
     open_ask: Callable[[], Ask],
     *,
     kind: Kind = SYNTHETIC,
@@ -119,10 +119,10 @@ def expand_all(
     ] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
 
     @contextmanager
-    def opened() -> Iterator[Callable[[_ExpansionJob], _ExpansionResult]]:
-        yield lambda one: _written(one, kind, open_ask(), stopped)
+    def open_writer() -> Iterator[Callable[[_ExpansionJob], _ExpansionResult]]:
+        yield lambda one: _write_texts(one, kind, open_ask(), stopped)
 
-    def missing(document: ToolDocument) -> _ExpansionJob:
+    def build_job(document: ToolDocument) -> _ExpansionJob:
         kept = store.samples(document, **key)
         numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
         return document, numbers, [text for texts in kept.values() for text in texts]
@@ -130,7 +130,7 @@ def expand_all(
     usage = Usage()
     done = 0
     for document, replies, took, failure in pool(
-        opened, (missing(one) for one in different if not stopped)
+        open_writer, (build_job(one) for one in different if not stopped)
     ):
         for sample, texts in replies.items():
             store.keep(document, texts, **key, sample=sample)
@@ -157,7 +157,9 @@ _ExpansionResult: TypeAlias = tuple[
 """A document, the texts of each reply by its number, what they took, and why there are no more."""
 
 
-def _written(wanted: _ExpansionJob, kind: Kind, ask: Ask, stopped: Sequence[object]) -> _ExpansionResult:
+def _write_texts(
+    wanted: _ExpansionJob, kind: Kind, ask: Ask, stopped: Sequence[object]
+) -> _ExpansionResult:
     """What `ask` writes about one document, until it fails or another did."""
     document, numbers, given = wanted
     tally = Tally(ask)

@@ -14,14 +14,14 @@ from atc.pipeline.retrieve.base import Ranker, RetrievalUnavailable, Retriever
 from atc.pipeline.retrieve.blend import Blend, Signals
 from atc.pipeline.retrieve.dense import Dense
 from atc.pipeline.retrieve.document import ToolDocument, json_text, words_text
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.fuse import Hybrid, Plain
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.listwise import Listwise
-from atc.pipeline.retrieve.methods import UnknownMethod, read
+from atc.pipeline.retrieve.methods import UnknownMethod, read_method
 from atc.pipeline.retrieve.planned import Planned
 from atc.pipeline.retrieve.reinvoke import (
-    Found,
+    FoundIntents,
     ReInvoke,
     d2q,
     expanded_dense,
@@ -41,7 +41,7 @@ class Setup:
     index: ToolIndex
     ask: Any = None
     """The model (`Ask`) that answers what a method asks for each query, or None."""
-    expansions: Store | None = None
+    expansions: DocumentStore | None = None
     """Synthetic queries of the tools."""
     threads: int = 16
     """Questions that one search may ask a model at once."""
@@ -62,7 +62,7 @@ def build(spec: str, setup: Setup) -> Retriever:
         UnknownMethod: no such method or flag, or a value that the flag does not take.
         RetrievalUnavailable: it needs vectors, synthetic queries or a model that `setup` has not.
     """
-    method, flags = read(spec)
+    method, flags = read_method(spec)
     if method.asks and setup.ask is None:
         raise RetrievalUnavailable(
             f"the method {method.name!r} asks a model for every query; name one with --model."
@@ -93,7 +93,7 @@ def _require_dense(setup: Setup) -> Dense:
     return setup.index.dense
 
 
-def _written(setup: Setup) -> Store:
+def _require_expansions(setup: Setup) -> DocumentStore:
     if setup.expansions is None:
         raise RetrievalUnavailable(
             "the tools have no synthetic queries yet; let a model write them with 'atc tools index --expand'."
@@ -117,7 +117,7 @@ def _toolqp(setup: Setup, flags: Flags) -> Retriever:
 
 def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:
     by = flags.pop("intents", by)
-    ways: dict[str, Callable[[str], Found] | None] = {
+    ways: dict[str, Callable[[str], FoundIntents] | None] = {
         "model": partial(extract, ask=setup.ask),
         "split": lambda query: (split(query), Usage()),
         "none": None,
@@ -131,14 +131,18 @@ def _expanded_ranker(setup: Setup, flags: Flags) -> Ranker:
     if flags.get("queries") == 0:
         return ranker(setup, on)
     if on == "bm25":
-        return expanded_lexical(setup.documents, _written(setup), **flags)
-    return expanded_dense(setup.documents, _written(setup), _require_dense(setup).embedder, **flags)
+        return expanded_lexical(setup.documents, _require_expansions(setup), **flags)
+    return expanded_dense(
+        setup.documents, _require_expansions(setup), _require_dense(setup).embedder, **flags
+    )
 
 
 def _d2q(setup: Setup, flags: Flags) -> Retriever:
     if flags.pop("on", "dense") == "bm25":
-        return Plain(expanded_lexical(setup.documents, _written(setup), **flags))
-    return Plain(d2q(setup.documents, _written(setup), _require_dense(setup).embedder, **flags))
+        return Plain(expanded_lexical(setup.documents, _require_expansions(setup), **flags))
+    return Plain(
+        d2q(setup.documents, _require_expansions(setup), _require_dense(setup).embedder, **flags)
+    )
 
 
 def _planned(setup: Setup, flags: Flags) -> Retriever:
@@ -161,7 +165,9 @@ BUILDERS: Mapping[str, Build] = {
     "bm25": lambda setup, _: Plain(ranker(setup, "bm25")),
     "dense": lambda setup, _: Plain(ranker(setup, "dense")),
     "hybrid": lambda setup, _: Plain(ranker(setup, "hybrid")),
-    "blend": lambda setup, _: Blend(Signals.build(setup.index, _require_dense(setup), _written(setup))),
+    "blend": lambda setup, _: Blend(
+        Signals.build(setup.index, _require_dense(setup), _require_expansions(setup))
+    ),
     "d2q": _d2q,
     "reinvoke": partial(_reinvoke, by="model"),
     "reinvoke-split": partial(_reinvoke, by="split"),

@@ -15,7 +15,7 @@ from atc.core.parallel import Pool
 from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever, require
 from atc.pipeline.retrieve.document import documents
 from atc.pipeline.retrieve.embedders import ready
-from atc.pipeline.retrieve.methods import AUTO, read
+from atc.pipeline.retrieve.methods import AUTO, read_method
 from atc.pipeline.retrieve.planned import with_producers
 from protocols.model import Ask
 from protocols.sources import absolute
@@ -47,7 +47,7 @@ class Finder:
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """At most `k` tools, see `Retriever.search`."""
-        named = self._named(query)
+        named = self._find_named_tools(query)
         found = self.method.search(query, k=max(k, _MANY) if self.closure else k)
         others = [hit for hit in found.hits if hit.tool not in named]
         scores = [hit.score for hit in found.hits] or [0.0]
@@ -59,7 +59,7 @@ class Finder:
         chosen = with_producers(hits, self.toolbox, k=k) if self.closure else hits[:k]
         return replace(found, hits=tuple(chosen))
 
-    def _named(self, query: str) -> list[str]:
+    def _find_named_tools(self, query: str) -> list[str]:
         """The tools whose names stand in the query as names, in its order.
 
         An ordinary word (`search`) is a name only where it is all that is asked.
@@ -94,7 +94,7 @@ def open_index(
     models = config.cache_dir / "models"
     folder = config.index
     by_meaning = (
-        method != AUTO and read(method)[0].embeds and "=bm25" not in method
+        method != AUTO and read_method(method)[0].embeds and "=bm25" not in method
     )  # on=bm25, of=bm25
     wanted = ready(config.embedder, folder=models) if method == AUTO else by_meaning
     embedder = choose(config.embedder, folder=models) if wanted else None

@@ -18,7 +18,7 @@ _BEGINNINGS = (400, 160, 80, 40, 0)
 """Characters of a description, from generous to none."""
 
 
-class Place(NamedTuple):
+class ToolPlace(NamedTuple):
     """A tool of the hierarchy (the paper's word for what our documents call a collection)."""
 
     category: str
@@ -50,17 +50,19 @@ class Hierarchy:
             documents,
         )
 
-    def places(self, categories: Iterable[str] | None = None) -> tuple[Place, ...]:
+    def places(self, categories: Iterable[str] | None = None) -> tuple[ToolPlace, ...]:
         """The tools of `categories`, or of all."""
         chosen = self.tools if categories is None else categories
-        return tuple(Place(category, tool) for category in chosen for tool in self.tools[category])
+        return tuple(
+            ToolPlace(category, tool) for category in chosen for tool in self.tools[category]
+        )
 
-    def apis(self, places: Iterable[Place]) -> tuple[str, ...]:
+    def apis(self, places: Iterable[ToolPlace]) -> tuple[str, ...]:
         """The APIs of tools."""
         return tuple(api for place in places for api in self.tools[place.category][place.tool])
 
 
-def spelled(name: str, known: Sequence[str]) -> str | None:
+def resolve_name(name: str, known: Sequence[str]) -> str | None:
     """The one of `known` that `name` means, in any case; its last part is enough (`Latest` for `Parcels/Latest`)."""
     if name in known:
         return name
@@ -123,10 +125,10 @@ def category_lines(names: Iterable[str], hierarchy: Hierarchy) -> list[str]:
 def api_lines(names: Iterable[str], hierarchy: Hierarchy, *, room: int) -> list[str]:
     """A line for each API: its name and as much of its description as leaves room for all; else the name alone."""
     documents = [hierarchy.documents[name] for name in names]
-    return _fitting(lambda most: [_described(document, most) for document in documents], room)
+    return _fitting(lambda most: [_api_line(document, most) for document in documents], room)
 
 
-def tools_text(places: Sequence[Place], hierarchy: Hierarchy, *, room: int) -> str:
+def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) -> str:
     """Tools, each with its APIs, which show what it is for: a collection has no description of its own.
 
     All descriptions are shown to the same length.
@@ -137,7 +139,7 @@ def tools_text(places: Sequence[Place], hierarchy: Hierarchy, *, room: int) -> s
         for place in places:
             apis = hierarchy.tools[place.category][place.tool]
             found.append(f"{place.tool} ({place.category}), APIs: {len(apis)}")
-            found += [_described(hierarchy.documents[name], most) for name in apis]
+            found += [_api_line(hierarchy.documents[name], most) for name in apis]
         return found
 
     return within("\n".join(_fitting(lines, room)), room=room)
@@ -155,7 +157,7 @@ def detail_text(document: ToolDocument, *, room: int) -> str:
         "returns": ", ".join(document.returns),
     }
     return within(
-        "\n".join([_described(document, room), *(f"{k}: {v}" for k, v in parts.items() if v)]),
+        "\n".join([_api_line(document, room), *(f"{k}: {v}" for k, v in parts.items() if v)]),
         room=room,
     )
 
@@ -179,7 +181,7 @@ def _fitting(lines: Callable[[int], list[str]], room: int) -> list[str]:
     return found
 
 
-def _described(document: ToolDocument, most: int) -> str:
+def _api_line(document: ToolDocument, most: int) -> str:
     """A line about an API with `most` characters of its description; none: its name alone."""
     title = one_text(document.title)
     about = one_text(document.description)

@@ -23,7 +23,7 @@ from numpy.lib.format import open_memmap
 from atc.pipeline.retrieve.base import Embedder, Ranker, require
 from atc.pipeline.retrieve.dense import EXACT_ROWS, Dense, build_lists
 from atc.pipeline.retrieve.document import ToolDocument, vector_text, words_text
-from atc.pipeline.retrieve.document_store import EmbedAll, Store, Watch
+from atc.pipeline.retrieve.document_store import DocumentStore, EmbedAll, Watch
 from atc.pipeline.retrieve.lexical import Lexical
 from atc.pipeline.retrieve.vocabulary import TOKENIZER, tokens
 from protocols.private_files import cannot_write, close_to_others
@@ -42,7 +42,7 @@ class ToolIndex:
     """
 
     def __init__(
-        self, store: Store, *, embedder: Embedder | None = None, watch: Watch | None = None
+        self, store: DocumentStore, *, embedder: Embedder | None = None, watch: Watch | None = None
     ) -> None:
         """The index of what `store` holds; `build` fills the store first.
 
@@ -85,7 +85,7 @@ class ToolIndex:
                 is kept), or the file in the folder cannot be used.
             CannotWrite: the folder cannot be written.
         """
-        store = Store(folder)
+        store = DocumentStore(folder)
         with store.alone():
             store.bring_to(documents)
             if embed_all is not None and embedder is not None:
@@ -94,7 +94,7 @@ class ToolIndex:
             return cls(store, embedder=embedder, watch=watch)
 
     @cached_property
-    def expansions(self) -> Store | None:
+    def expansions(self) -> DocumentStore | None:
         """What a model wrote about the documents; None where it wrote nothing."""
         return self.store if self.store.expanded else None
 
@@ -169,7 +169,11 @@ class ToolIndex:
         return vectors
 
     def _derived(
-        self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _DerivedData]
+        self,
+        kind: str,
+        key: str,
+        make: Callable[[Path], object],
+        read: Callable[[Path], _DerivedData],
     ) -> _DerivedData:
         """What `read` finds in the derived folder of a kind; `make` fills it where it is missing or damaged.
 
@@ -212,19 +216,19 @@ class ToolIndex:
 class _Documents(Mapping[str, ToolDocument]):
     """The documents of an index by name. Of one that another process has removed since, the name is left."""
 
-    def __init__(self, store: Store, names: Sequence[str]) -> None:
+    def __init__(self, store: DocumentStore, names: Sequence[str]) -> None:
         self._store = store
         self._names = names
 
     @cached_property
-    def _known(
+    def _name_set(
         self,
     ) -> frozenset[str]:  # not at once: of a million names it takes most of the time of opening
         return frozenset(self._names)
 
     def __getitem__(self, name: str) -> ToolDocument:
         document = self._store.document(name)
-        if document is None and name not in self._known:
+        if document is None and name not in self._name_set:
             raise KeyError(name)
         return document or ToolDocument(name=name)
 

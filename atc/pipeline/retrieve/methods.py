@@ -112,7 +112,7 @@ METHODS: Mapping[str, Method] = {
 """In the order in which `--help` and tables show them."""
 
 
-def read(spec: str) -> tuple[Method, Flags]:
+def read_method(spec: str) -> tuple[Method, Flags]:
     """The method and the flags of a spec.
 
     Raises:
@@ -131,4 +131,4 @@ def method_for(spec: str, *, asks: bool) -> str:
     """
     if spec == AUTO:
         return "planned" if asks else AUTO
-    return AUTO if not asks and read(spec)[0].asks else spec
+    return AUTO if not asks and read_method(spec)[0].asks else spec

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from atc.core.parallel import Reply, Request, ask_each
+from atc.core.parallel import ModelReply, Request, ask_each
 from atc.core.types import Usage
 from protocols.model import Ask, Completion, Message, Powers, powers
 from protocols.render import token_estimate
@@ -43,7 +43,7 @@ class Tally:
         """Continue `messages`, see `Ask`; a call that raises is not counted."""
         return self._counted(self._ask(messages, **options), messages)
 
-    def each(self, requests: Sequence[Request], most: int) -> Sequence[Reply]:
+    def each(self, requests: Sequence[Request], most: int) -> Sequence[ModelReply]:
         """The reply to each request, see `ask_each`."""
         replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
         return [

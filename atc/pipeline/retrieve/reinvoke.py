@@ -12,7 +12,7 @@ from atc.core.types import Usage
 from atc.pipeline.retrieve.base import Embedder, Floats, Positions, Ranker, Retrieval
 from atc.pipeline.retrieve.dense import Dense
 from atc.pipeline.retrieve.document import ToolDocument, vector_text, words_text
-from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.expand import QUERIES
 from atc.pipeline.retrieve.fuse import hits, multi_view
 from atc.pipeline.retrieve.lexical import Lexical
@@ -23,7 +23,7 @@ from protocols.model import Ask, Message
 
 def expanded_dense(
     documents: Sequence[ToolDocument],
-    expansions: Store,
+    expansions: DocumentStore,
     embedder: Embedder,
     *,
     queries: int = QUERIES,
@@ -48,7 +48,7 @@ def expanded_dense(
 
 def expanded_lexical(
     documents: Sequence[ToolDocument],
-    expansions: Store,
+    expansions: DocumentStore,
     *,
     kinds: Sequence[str] = ("queries",),
     queries: int = QUERIES,
@@ -67,7 +67,7 @@ def expanded_lexical(
 
 def d2q(
     documents: Sequence[ToolDocument],
-    expansions: Store,
+    expansions: DocumentStore,
     embedder: Embedder,
     *,
     queries: int = QUERIES,
@@ -103,11 +103,11 @@ _LONGEST_QUERY = 6000
 """Characters of a query that the model reads; the end of a longer one is left out."""
 SCHEMA = an_object({"intents": a_list(a_text(200, least=3), most=_MOST_INTENTS, least=1)})
 
-Found: TypeAlias = tuple[tuple[str, ...], Usage]
+FoundIntents: TypeAlias = tuple[tuple[str, ...], Usage]
 """The intents of a query, and what the model took."""
 
 
-def extract(query: str, ask: Ask) -> Found:
+def extract(query: str, ask: Ask) -> FoundIntents:
     """The intents that the model sees in a query (§3.2); the query itself where its reply holds none.
 
     Raises:
@@ -176,7 +176,9 @@ class ReInvoke:
     once.
     """
 
-    def __init__(self, ranker: Ranker, *, find: Callable[[str], Found] | None = None) -> None:
+    def __init__(
+        self, ranker: Ranker, *, find: Callable[[str], FoundIntents] | None = None
+    ) -> None:
         self._ranker = ranker
         self._find = find
 

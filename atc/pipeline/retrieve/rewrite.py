@@ -118,7 +118,7 @@ class Rewriter:
         found = [hit.tool for hit in self._hits(query, method.feedback)] if method.feedback else []
         if found:
             notes.append(f"shown to the model: {', '.join(found)}")
-        messages = opening(method, query, [self._documents[name] for name in found])
+        messages = build_rewrite_prompt(method, query, [self._documents[name] for name in found])
         schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
         requests = [
             Request(
@@ -182,7 +182,9 @@ def read_search(reply: str) -> str:
     return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
 
 
-def opening(method: Method, query: str, shown: Sequence[ToolDocument]) -> list[Message]:
+def build_rewrite_prompt(
+    method: Method, query: str, shown: Sequence[ToolDocument]
+) -> list[Message]:
     """The conversation that asks for one sample; `shown` are tools of a first pass, best first.
 
     What is the same for every query stands first, so that a model reads it once.

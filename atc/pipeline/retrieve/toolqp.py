@@ -44,7 +44,7 @@ _PLAN_SCHEMA = an_object(
 )
 
 
-class Found:
+class QueryCache:
     """Looks each different query up once, `depth` tools deep."""
 
     def __init__(self, base: Retriever, *, depth: int) -> None:
@@ -102,8 +102,8 @@ class ToolQP:
         if not self._documents or not query.strip():
             return Retrieval(hits=())
         ask = Tally(self._ask)
-        found = Found(self._base, depth=max(k, _DEPTH))
-        notes = [f"own query → {_named(found.look(query)[: self._shown])}"]
+        found = QueryCache(self._base, depth=max(k, _DEPTH))
+        notes = [f"own query → {_join_names(found.look(query)[: self._shown])}"]
         task = query if len(query) <= _TASK_LETTERS else query[:_TASK_LETTERS] + " …"
         messages = [
             Message("system", fill("toolqp_system")),
@@ -126,7 +126,7 @@ class ToolQP:
         )
 
     def _search(
-        self, goals: Sequence[str], messages: list[Message], ask: Ask, found: Found
+        self, goals: Sequence[str], messages: list[Message], ask: Ask, found: QueryCache
     ) -> list[str]:
         """Searches for sub-goal after sub-goal, and gives a line for each query.
 
@@ -164,7 +164,7 @@ class ToolQP:
             tries = tries + 1
             asked.add(_key(query))
             shown = found.look(query)[: self._shown]
-            notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_named(shown)}")
+            notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_join_names(shown)}")
             this = {"found": listing(shown, self._documents), "number": str(goal + 1)}
             last = goal + 1 == len(goals)
             following = {} if last else {"next_number": str(goal + 2), "next_goal": goals[goal + 1]}
@@ -206,5 +206,5 @@ def _key(query: str) -> str:
     return " ".join(query.casefold().split())
 
 
-def _named(hits: Sequence[Hit]) -> str:
+def _join_names(hits: Sequence[Hit]) -> str:
     return ", ".join(hit.tool for hit in hits) or "nothing"

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from atc.core.json_paths import EACH, Path, general, text, walk_responses
-from atc.core.quoting import named, plain, quoted, typed
+from atc.core.quoting import format_number, quote_name, quoted, typed
 from atc.safety.taint.guesses import is_email
 from atc.safety.taint.opaque import may_be_id
 from atc.safety.taint.sensitive import Leaf, sensitive_leaves
 from atc.safety.taint.trusted import Trusted, stands_in
-from atc.safety.taint.values import Same, host_of, same
+from atc.safety.taint.values import Same, parse_url_host, same
 from protocols.protocol import dump
 from protocols.python_source import parsed
 from protocols.schema import Json, JsonObject, parts
@@ -43,7 +43,11 @@ class Tainted(Leaf):
 
     def __str__(self) -> str:
         """Which argument, what it is, where it came from: a sentence that is safe to be shown."""
-        host = host_of(self.value) if self.kind == "url" and isinstance(self.value, str) else None
+        host = (
+            parse_url_host(self.value)
+            if self.kind == "url" and isinstance(self.value, str)
+            else None
+        )
         leads = f", which leads to {quoted(host)}," if host else ""
         given = f"argument {quoted(self.place)} = {quoted(self.value)}"
         return f"{given}{leads} is not known to come from you: {self.origin}"
@@ -172,7 +176,7 @@ class Taint:
         texts: Iterable[tuple[ToolCall, Path, str]],
     ) -> Tainted:
         """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
-        value = leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
+        value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
         rules = [typed(f"value={value}")]
         origin = "the model wrote it, or the program computed it"
         if (found := places.get(same(leaf.value))) is not None:
@@ -181,7 +185,7 @@ class Taint:
             tool = self._tools.get(call.tool)
             named = self._tools.spelling(tool) if tool is not None else call.tool
             origin = f"it equals {_field(call, path)}"
-            if self._trusted.covers(call, leaf.value):
+            if self._trusted.has_rule_for_place(call, leaf.value):
                 origin += ", which could be built from the arguments of that call"
             else:
                 rules.append(typed(f"{named}:{where}" if where else named))
@@ -196,7 +200,7 @@ class Taint:
 
 def _field(call: ToolCall, path: Path) -> str:
     """Return a place in a response, as words of a sentence."""
-    return f"{named(text(path)) if path else 'the whole'} in the response of {named(call.tool)}"
+    return f"{quote_name(text(path)) if path else 'the whole'} in the response of {quote_name(call.tool)}"
 
 
 def _has_foreign_description(tool: Tool) -> bool:

@@ -46,15 +46,15 @@ class Guarantees:
             is_one = is_one or any(_equal(value, choice) for choice in choices)
             return True
 
-        return _Search(self._root, lists).holds(self._schema, self._value, path) and is_one
+        return _Search(self._root, lists).is_guaranteed(self._schema, self._value, path) and is_one
 
-    def says(self, path: Path, keyword: str, said: Json) -> bool:
+    def has_guaranteed_keyword(self, path: Path, keyword: str, said: Json) -> bool:
         """Return True if every way through the schema has `keyword` with the value `said` there or above."""
 
         def has(schema: JsonObject, _: Json) -> bool:
             return schema.get(keyword) is said
 
-        return _Search(self._root, has).holds(self._schema, self._value, path)
+        return _Search(self._root, has).is_guaranteed(self._schema, self._value, path)
 
 
 class _Search:
@@ -65,7 +65,7 @@ class _Search:
         self._test = test
         self._left = _MOST_VISITED
 
-    def holds(
+    def is_guaranteed(
         self, schema: Json, value: Json, path: Path, above: frozenset[str] = frozenset()
     ) -> bool:
         """Return True if `schema` makes the test hold for `value`, or for what leads to the place beneath it."""
@@ -74,7 +74,7 @@ class _Search:
             return False
         if self._test(schema, value) or self._by_reference(schema, value, path, above):
             return True
-        if any(self.holds(part, value, path, above) for part in _schemas(schema, "allOf")):
+        if any(self.is_guaranteed(part, value, path, above) for part in _schemas(schema, "allOf")):
             return True
         alternatives = [_schemas(schema, "anyOf"), _schemas(schema, "oneOf")]
         if "then" in schema and "else" in schema:
@@ -89,14 +89,16 @@ class _Search:
         ref = schema.get("$ref")
         if not isinstance(ref, str) or ref in above:
             return False
-        return self.holds(pointer(self._root, ref), value, path, above | {ref})
+        return self.is_guaranteed(pointer(self._root, ref), value, path, above | {ref})
 
     def _in_every(
         self, branches: list[Json], value: Json, path: Path, above: frozenset[str]
     ) -> bool:
         """Return True if each branch that may hold the value makes the test hold."""
         possible = [branch for branch in branches if not self._is_excluded_by(branch, value)]
-        return bool(possible) and all(self.holds(branch, value, path, above) for branch in possible)
+        return bool(possible) and all(
+            self.is_guaranteed(branch, value, path, above) for branch in possible
+        )
 
     def _is_excluded_by(self, branch: Json, value: Json) -> bool:
         """Return True if a branch for texts, numbers and the like meets a list or an object, or the other way round."""
@@ -113,12 +115,12 @@ class _Search:
         if isinstance(step, int) and isinstance(value, list):
             first = _schemas(schema, "prefixItems")
             inner = first[step] if step < len(first) else schema.get("items")
-            return step < len(value) and self.holds(inner, value[step], path[1:])
+            return step < len(value) and self.is_guaranteed(inner, value[step], path[1:])
         if not isinstance(step, str) or not isinstance(value, Mapping) or step not in value:
             return False
         own = schema.get("properties", {})
         unknown = None if "patternProperties" in schema else schema.get("additionalProperties")
-        return self.holds(own.get(step, unknown), value[step], path[1:])
+        return self.is_guaranteed(own.get(step, unknown), value[step], path[1:])
 
 
 def _schemas(schema: JsonObject, keyword: str) -> list[Json]:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 
 from atc.core.json_paths import walk
-from atc.core.quoting import plain
+from atc.core.quoting import format_number
 from atc.safety.taint.encodings import decoded, of_numbers
 from atc.safety.taint.number_words import numbers_in_words
 from atc.safety.taint.values import number, same
@@ -42,7 +42,7 @@ _EXACT = Context(prec=60, traps=[])
 _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
-class Given:
+class ArgumentTexts:
     """What the arguments of one call say, in every spelling and decoding."""
 
     def __init__(self, arguments: JsonObject) -> None:
@@ -50,7 +50,7 @@ class Given:
         keys = [key for value in values if isinstance(value, Mapping) for key in value]
         lists = [value for value in values if isinstance(value, list)]
         leaves = [value for value in values if not isinstance(value, list | Mapping)]
-        texts = [leaf if isinstance(leaf, str) else plain(leaf) for leaf in leaves]
+        texts = [leaf if isinstance(leaf, str) else format_number(leaf) for leaf in leaves]
         spelled = [text for one in lists for text in of_numbers([n for n in one if type(n) is int])]
         every = [*texts, *keys, "".join(texts), *spelled]
         forms = [letters for text in every for form in decoded(text) if (letters := _letters(form))]
@@ -84,7 +84,7 @@ class Given:
         if meant is not None and self._can_calculate(meant):
             return True
         return self._has_letters(
-            _letters(_SCHEME.sub("", value if isinstance(value, str) else plain(value)))
+            _letters(_SCHEME.sub("", value if isinstance(value, str) else format_number(value)))
         )
 
     def _can_calculate(self, number: Decimal) -> bool:
@@ -160,7 +160,9 @@ def _numbers_of(value: Json) -> list[Decimal]:
 def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
     """Yield the numbers that simple arithmetic makes of these, also a thousandth or a hundredfold of them."""
     some = (
-        list(_reduce_numbers(numbers)) if len(numbers) <= _MOST_COMBINED else [*numbers, *_pairs(numbers)]
+        list(_reduce_numbers(numbers))
+        if len(numbers) <= _MOST_COMBINED
+        else [*numbers, *_pairs(numbers)]
     )
     if numbers:
         some += [

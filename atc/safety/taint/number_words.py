@@ -58,7 +58,7 @@ _LONGEST = 1_000
 def numbers_in_words(text: str) -> list[Decimal]:
     """Return the numbers that a text has in words: `nine thousand two hundred`, `neuntausend`, `九千`, `MMXX`."""
     text = text[:_LONGEST]
-    found = [Decimal(number) for number in _spelled(_words(text.lower()))]
+    found = [Decimal(number) for number in _add_up_words(_words(text.lower()))]
     found += [_roman(word) for word in re.findall(r"[MDCLXVI]+", text) if _ROMAN.fullmatch(word)]
     return [*found, *_chinese(text)]
 
@@ -71,7 +71,7 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _spelled(words: list[str]) -> Iterator[int]:
+def _add_up_words(words: list[str]) -> Iterator[int]:
     total = 0
     group = 0
     for word in [*words, ""]:

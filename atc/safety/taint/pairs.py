@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"[/#$@={<(]")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedFields:
     """The sensitive fields that texts of an argument, or of the arguments beside it, name."""
 
     kinds: frozenset[Sensitivity] = frozenset()
@@ -38,12 +38,14 @@ class Named:
     """Objects that hold a label of several words: what is named as a value may be its value."""
     places: frozenset[Path] = frozenset()
     """Where the names and the labels stand."""
-    apart: frozenset[Path] = frozenset()
+    paths_without_values: frozenset[Path] = frozenset()
     """Lists that only name things, and objects that name another field: no value of these stands in them."""
     beside: frozenset[Sensitivity] = frozenset()
     """Kinds that other arguments name."""
 
-    def kind_of(self, path: Path, name: str, value: Json, *, is_loose: bool) -> Sensitivity | None:
+    def guess_kind(
+        self, path: Path, name: str, value: Json, *, is_loose: bool
+    ) -> Sensitivity | None:
         """Return the kind of a named field that the value at `path`, in a field `name`, may be the value of."""
         if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
@@ -53,7 +55,7 @@ class Named:
         if near is not None:
             return near if near != "amount" or _may_be_amount(name, value, near=True) else None
         kinds = self.beside
-        if not path or path[:-1] not in self.apart:
+        if not path or path[:-1] not in self.paths_without_values:
             kinds |= self.kinds if path and isinstance(path[-1], int) else self.kinds | self.labels
         if not is_loose:
             return None
@@ -63,7 +65,7 @@ class Named:
             return others[0]
         return "amount" if _may_be_amount(name, value, near=False) else None
 
-    def within(self, inner: Named) -> Named:
+    def within(self, inner: NamedFields) -> NamedFields:
         """Return what holds for JSON within a text: its own names, and those around it."""
         return replace(
             inner,
@@ -73,10 +75,10 @@ class Named:
         )
 
 
-def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
+def named_in(guess: Guesses, value: Json, at: Path = ()) -> NamedFields:
     """Return the sensitive fields that texts within `value`, which stands at `at`, name."""
     if not guess.acts or not isinstance(value, Mapping | list):
-        return Named()
+        return NamedFields()
     around = dict[Path, Sensitivity]()
     labelled = dict[Path, Sensitivity]()
     kinds = set[Sensitivity]()
@@ -102,7 +104,7 @@ def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
     for path in flat:
         around.pop(path, None)
     apart = flat | (own - around.keys())
-    return Named(
+    return NamedFields(
         frozenset(kinds), frozenset(labels), around, labelled, frozenset(places), frozenset(apart)
     )
 

@@ -32,7 +32,7 @@ from atc.safety.taint.guesses import (
 )
 from atc.safety.taint.notations import Field, fields, is_natural
 from atc.safety.taint.opaque import is_opaque
-from atc.safety.taint.pairs import Named, named_beside, named_in, naming
+from atc.safety.taint.pairs import NamedFields, named_beside, named_in, naming
 from atc.safety.taint.values import Same, number, same
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, combined, inside
@@ -114,18 +114,20 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ValuePlace:
     """Where a value stands. `name` is the nearest name: that of the field, or of the list that holds the value."""
 
     argument: str
     path: Path
     name: str
     within: str | None = None
-    named: Named = field(default_factory=Named)
+    named: NamedFields = field(default_factory=NamedFields)
     is_loose: bool = False
     """Whether no schema says what stands there, so that it may be the value of any field that a text names."""
 
-    def below(self, step: Step, name: str | None = None, *, is_loose: bool | None = None) -> _Place:
+    def below(
+        self, step: Step, name: str | None = None, *, is_loose: bool | None = None
+    ) -> _ValuePlace:
         loose = self.is_loose if is_loose is None else is_loose
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
@@ -147,12 +149,12 @@ class _Mark:
     inherited: bool = False
 
 
-def _read(entity: re.Match[str]) -> str:
+def _decode_entity(entity: re.Match[str]) -> str:
     sign = html.unescape(entity[0])
     return entity[0] if sign.isascii() else sign
 
 
-def _told(one: Field, is_prose: bool) -> tuple[str, str]:
+def _field_key(one: Field, is_prose: bool) -> tuple[str, str]:
     """Return what tells a field from others: within a sentence the same name may stand before anything."""
     return one.name, "" if is_prose else one.behind
 
@@ -177,7 +179,7 @@ class _Search:
         schema = self._parameters.get(name, self._root.get("additionalProperties", {}))
         self._guaranteed = Guarantees(schema, self._root, value)
         self._left = _MOST_WORK
-        place = _Place(name, (), name)
+        place = _ValuePlace(name, (), name)
         beside = frozenset(named_beside(self.guess, name, arguments, others, self._parameters))
         named = replace(named_in(self.guess, value), beside=beside)
         place = replace(place, named=named, is_loose=bool(beside) or name not in self._parameters)
@@ -194,7 +196,7 @@ class _Search:
             raise _TooMuchWork
 
     def walk(
-        self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark
+        self, place: _ValuePlace, value: Json, schemas: Iterable[Json], above: _Mark
     ) -> Iterator[Leaf]:
         """Yield the leaves in a value that may have one of these schemas."""
         self._spend(1)
@@ -219,7 +221,7 @@ class _Search:
             yield from self._leaf(place, value, mark, here)
 
     def _object(
-        self, place: _Place, value: JsonObject, here: list[JsonObject], mark: _Mark
+        self, place: _ValuePlace, value: JsonObject, here: list[JsonObject], mark: _Mark
     ) -> Iterator[Leaf]:
         has_pair = place.path in place.named.around or place.path in place.named.labelled
         for key, inner in value.items():
@@ -237,7 +239,7 @@ class _Search:
             yield from self.walk(below, inner, inside(here, key), mark)
 
     def _list(
-        self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark
+        self, place: _ValuePlace, value: list[Json], here: list[JsonObject], mark: _Mark
     ) -> Iterator[Leaf]:
         for index, inner in enumerate(value):
             yield from self.walk(
@@ -260,7 +262,7 @@ class _Search:
             yield from (place.leaf(value, leaf.kind) for leaf in spelled)
 
     def _text(
-        self, place: _Place, text: str, here: list[JsonObject], mark: _Mark
+        self, place: _ValuePlace, text: str, here: list[JsonObject], mark: _Mark
     ) -> Iterator[Leaf]:
         """Yield the text as a leaf, or what it holds: JSON that all readers read alike is walked, others searched."""
         if whole := list(self._leaf(place, text, mark, here)):
@@ -283,7 +285,7 @@ class _Search:
     # --- texts that are no JSON to every reader
 
     def _find_framed(
-        self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False
+        self, place: _ValuePlace, text: str, mark: _Mark, *, is_joined: bool = False
     ) -> Iterator[Leaf]:
         """Yield each value behind a sensitive name in the style of JSON, or the whole text if it may hold others."""
         if mark.declared or (_WORDS.fullmatch(text) and not _SPACED.fullmatch(text)):
@@ -297,7 +299,7 @@ class _Search:
         if kind is not None:
             yield place.leaf(text, kind)
 
-    def _in_notation(self, place: _Place, text: str) -> Kind | None:
+    def _in_notation(self, place: _ValuePlace, text: str) -> Kind | None:
         """Return what a field is that the text has in another notation than that of JSON."""
         if not self.guess.acts:
             return None
@@ -315,12 +317,16 @@ class _Search:
         kind = self.guess.names(one.name)
         return kind if kind != "amount" or one.has_number else None
 
-    def _encoded(self, place: _Place, text: str, mark: _Mark, shown: list[Leaf]) -> Kind | None:
+    def _encoded(
+        self, place: _ValuePlace, text: str, mark: _Mark, shown: list[Leaf]
+    ) -> Kind | None:
         """Return what a field is that the text has only once it is decoded."""
         known = {(leaf.kind, same(leaf.value)) for leaf in shown}
-        read = [text, _ENTITY.sub(_read, text)] if self.guess.acts else []
+        read = [text, _ENTITY.sub(_decode_entity, text)] if self.guess.acts else []
         is_prose = self.guess.is_prose(place.name) or is_natural(text)
-        plain = {_told(one, is_prose) for form in read for one in self._fields(form, prose=False)}
+        plain = {
+            _field_key(one, is_prose) for form in read for one in self._fields(form, prose=False)
+        }
         if (
             self.guess.acts
             and not is_prose
@@ -337,7 +343,7 @@ class _Search:
             found = [
                 one
                 for one in self._fields(changed, prose=False)
-                if _told(one, is_prose) not in plain
+                if _field_key(one, is_prose) not in plain
             ]
             for one in found if self.guess.acts else ():
                 if (kind := self.guess.names(one.name)) is not None:
@@ -352,9 +358,9 @@ class _Search:
         new = (one for one in found if one.name not in known)
         return next((kind for one in new if (kind := self._named_by(one)) is not None), None)
 
-    def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
+    def _in_form(self, place: _ValuePlace, text: str, mark: _Mark) -> Iterator[Leaf]:
         place = replace(
-            place, named=Named()
+            place, named=NamedFields()
         )  # fields that are named by texts are looked for as a notation
         around = place
         done = 0
@@ -388,7 +394,7 @@ class _Search:
     # --- one value
 
     def _leaf(
-        self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]
+        self, place: _ValuePlace, value: Json, mark: _Mark, here: list[JsonObject]
     ) -> Iterator[Leaf]:
         kind: Kind | None = mark.kind
         if not mark.declared:
@@ -397,7 +403,7 @@ class _Search:
             yield place.leaf(value, kind)
 
     def _guess_kind(
-        self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]
+        self, place: _ValuePlace, value: Json, mark: _Mark, here: list[JsonObject]
     ) -> Kind | None:
         """Return what an undeclared value is. A truth value, a listed value and a moment are guessed by look alone."""
         if self._chooses_unit(place, value, by_name=True):
@@ -412,7 +418,7 @@ class _Search:
         ):
             kind = None
         else:
-            kind = self._by_name(value, mark) or place.named.kind_of(
+            kind = self._by_name(value, mark) or place.named.guess_kind(
                 place.path, place.name, value, is_loose=place.is_loose
             )
         if kind is None and self._chooses_unit(place, value, by_name=False):
@@ -436,7 +442,7 @@ class _Search:
         is_amount = number(value) is not None if mark.inherited else bool(value.strip())
         return "amount" if is_amount else None
 
-    def _chooses_unit(self, place: _Place, value: Json, *, by_name: bool) -> bool:
+    def _chooses_unit(self, place: _ValuePlace, value: Json, *, by_name: bool) -> bool:
         """Return True if the value says of what an amount is one, and the schema leaves a choice."""
         if not self.guess.acts:
             return False
@@ -450,7 +456,7 @@ class _Search:
             place.within is None and self._guaranteed.is_listed(place.path, only_one=True)
         )
 
-    def _mark(self, place: _Place, here: list[JsonObject], above: _Mark) -> _Mark:
+    def _mark(self, place: _ValuePlace, here: list[JsonObject], above: _Mark) -> _Mark:
         """Return what holds at a place. A kind wins over `false`, which counts where no alternative is without it.
 
         A mark that is none of the four kinds is the strictest, `command`.
@@ -459,7 +465,11 @@ class _Search:
         for word in said:
             if word is not False:
                 return _Mark(word if word in get_args(Sensitivity) else "command", declared=True)
-        if said and place.within is None and self._guaranteed.says(place.path, SENSITIVE, False):
+        if (
+            said
+            and place.within is None
+            and self._guaranteed.has_guaranteed_keyword(place.path, SENSITIVE, False)
+        ):
             return _Mark(declared=True)
         if above.declared:
             return above

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from atc.core.config import InvalidConfig
 from atc.core.json_paths import EACH, Path, places, text, walk
-from atc.core.quoting import plain
-from atc.safety.taint.echo import Given
+from atc.core.quoting import format_number
+from atc.safety.taint.echo import ArgumentTexts
 from atc.safety.taint.guesses import NAMES
 from atc.safety.taint.sensitive import Kind
 from atc.safety.taint.values import Same, currency, has_currency, number, numbers, same, shares
@@ -41,7 +41,7 @@ def stands_in(text: str, value: Json, kind: Kind) -> bool:
     if isinstance(value, bool):
         return _has(_text(value), text.lower())
     if isinstance(value, int | float):
-        whole = isinstance(value, int) and _has(plain(value), text)
+        whole = isinstance(value, int) and _has(format_number(value), text)
         if kind not in ("amount", "unit"):
             return whole
         return same(value)[1] in numbers(text) or same(value)[1] in shares(text)
@@ -123,16 +123,18 @@ class Trusted:
         wanted = same(value)
         places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
         return any(
-            wanted in _held(call, path) and not Given(call.arguments).makes(value)
+            wanted in _values_at(call, path) and not ArgumentTexts(call.arguments).makes(value)
             for call, path in places
         )
 
-    def covers(self, call: ToolCall, value: Json) -> bool:
+    def has_rule_for_place(self, call: ToolCall, value: Json) -> bool:
         """Return True if a rule is for the place of the value in this response; it was not enough."""
-        return any(same(value) in _held(call, path) for path in self._places.get(call.tool, ()))
+        return any(
+            same(value) in _values_at(call, path) for path in self._places.get(call.tool, ())
+        )
 
 
-def _held(call: ToolCall, path: Path) -> Iterator[Same]:
+def _values_at(call: ToolCall, path: Path) -> Iterator[Same]:
     """Yield the values at a place of a response, or all of them."""
     if path:
         yield from (
@@ -150,7 +152,7 @@ def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
     Raises:
         InvalidConfig: more than one has it, or it is an alias that another source would change.
     """
-    found = tools.meant(name)
+    found = tools.find_all(name)
     if len(found) == 1 or (not found and name not in tools):
         return found[0] if found else None
     listed = " or ".join(tool.qualified for tool in found or [tools[name]])
@@ -161,7 +163,7 @@ def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
 def _text(value: Json) -> str:
     """A text as it is; of a number one spelling, however it was written."""
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
-    return whole if isinstance(whole, str) else plain(whole)
+    return whole if isinstance(whole, str) else format_number(whole)
 
 
 def _path(place: str) -> Path:

@@ -144,7 +144,7 @@ def _digits(digits: str) -> str:
     return digits.replace(",", ".") if re.fullmatch(r"\d+,\d+", digits) else digits
 
 
-def host_of(url: str) -> str | None:
+def parse_url_host(url: str) -> str | None:
     """The host that a URL really leads to, where one can be read off."""
     match = re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}([^/\\?#]*)", url, re.IGNORECASE)
     return match[1].rpartition("@")[2] if match and match[1] else None

@@ -53,7 +53,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, exchange a code, or pass the request on without its place; every answer gets the same headers."""
 
-        async def sent(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
                 message["headers"] = [*message.get("headers", ()), *own]
@@ -61,10 +61,12 @@ class Guard:
 
         answer = self._refuse_foreign(scope) or self._exchange_code(scope) or self._unknown(scope)
         if answer is not None:
-            await answer(scope, receive, sent)
+            await answer(scope, receive, send_with_headers)
             return
         path = "/" + scope["path"].removeprefix(self._place)
-        await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, sent)
+        await self._app(
+            {**scope, "path": path, "raw_path": path.encode()}, receive, send_with_headers
+        )
 
     def _refuse_foreign(self, scope: Scope) -> Response | None:
         """The refusal of a request that another site may have caused."""

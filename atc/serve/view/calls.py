@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from atc.core.messages import invocation
-from atc.serve.view.provenance import Origin
+from atc.serve.view.provenance import ArgumentOrigin
 from protocols.schema import shape
 from sandbox.trace import ToolCall
 
@@ -20,13 +20,13 @@ _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownCall:
     """A call and what the page knows besides: `open` says so of one without an outcome, `writes` that it may change
     something.
     """
 
     call: ToolCall
-    origins: Sequence[Origin] = ()
+    origins: Sequence[ArgumentOrigin] = ()
     writes: bool = False
     open: str = ""
 
@@ -60,7 +60,7 @@ class Shown:
             return self.call.error
         return "" if self.open else str(shape(self.call.result, depth=1))
 
-    def came_from(self, argument: str) -> list[Origin]:
+    def came_from(self, argument: str) -> list[ArgumentOrigin]:
         """The origins of an argument and of the values within it."""
         return [
             one
@@ -85,7 +85,7 @@ class Lanes:
     `count` lanes are in use; `values` of arguments came from earlier responses.
     """
 
-    def __init__(self, shown: Sequence[Shown]) -> None:
+    def __init__(self, shown: Sequence[ShownCall]) -> None:
         row_of = {one.call.index: row for row, one in enumerate(shown)}
         uses: dict[int, list[int]] = {}
         for row, one in enumerate(shown):

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atc.core.json_paths import MAX_NODES, Path, telling, text, walk
+from atc.core.json_paths import MAX_NODES, Path, is_distinctive, text, walk
 from protocols.schema import Json
 from sandbox.trace import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ArgumentOrigin:
     """An argument, or a value within it, and what it equals: `path` of the response of `call`, or the task (None)."""
 
     argument: str
@@ -20,7 +20,7 @@ class Origin:
     path: str = ""
 
 
-def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Origin, ...]]:
+def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[ArgumentOrigin, ...]]:
     """By index of a call, the origins of its arguments' values.
 
     A value came from the first response that holds an equal one. What stands in no response and is a word of the task
@@ -29,21 +29,21 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Origi
     first: dict[tuple[type, Json], tuple[int, Path]] = {}
     words = task.casefold()
     left = MAX_NODES
-    found: dict[int, tuple[Origin, ...]] = {}
+    found: dict[int, tuple[ArgumentOrigin, ...]] = {}
     for call in calls:
         origins = []
         for path, value in walk(call.arguments):
             if isinstance(value, list | Mapping) or not path:
                 continue
-            if telling(value) and (place := first.get((type(value), value))) is not None:
-                origins.append(Origin(text(path), place[0], text(place[1])))
+            if is_distinctive(value) and (place := first.get((type(value), value))) is not None:
+                origins.append(ArgumentOrigin(text(path), place[0], text(place[1])))
             elif not isinstance(value, bool | None) and _is_word(str(value).casefold(), words):
-                origins.append(Origin(text(path), None))
+                origins.append(ArgumentOrigin(text(path), None))
         found[call.index] = tuple(origins)
         if call.error is None and left > 0:
             for path, value in walk(call.result):
                 left -= 1
-                if not isinstance(value, list | Mapping) and telling(value):
+                if not isinstance(value, list | Mapping) and is_distinctive(value):
                     first.setdefault((type(value), value), (call.index, path))
     return found
 

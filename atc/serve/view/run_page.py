@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from atc.core.pages.document import document
+from atc.core.pages.document import build_page
 from atc.core.pages.formats import dollars, seconds
 from atc.core.pages.markup import NOTHING, Html
 from atc.core.pages.templates import templates
 from atc.core.text import clipped
 from atc.core.types import Attempt, Fault, Finding
 from atc.models.prices import FREE, price_of
-from atc.serve.view.calls import Lanes, Shown
+from atc.serve.view.calls import Lanes, ShownCall
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import change, coloured
 from atc.store.stored import StoredRun
@@ -35,7 +35,7 @@ class Execution:
     """A program with the calls that it made, also while it runs. `seconds`: how long it took, 0 before its end."""
 
     attempt: Attempt
-    calls: Sequence[Shown]
+    calls: Sequence[ShownCall]
     seconds: float
     running: bool = False
 
@@ -74,7 +74,7 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
         if len(found) > 1
     }
     body = _LIST.page(_LIST.rows(runs, when), len(runs), total, live, selects)
-    return document(
+    return build_page(
         body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True
     )
 
@@ -82,7 +82,7 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
 def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
     """The page of a run whose secrets are placeholders. `act` is what can be done, `live` where changes are told."""
     run = stored.summary
-    return document(
+    return build_page(
         _RUN.page(_parts(stored, act), live),
         title=f"{clipped(run.task or 'A program', 70)} · {run.status}",
         made_by=MADE_BY,
@@ -135,7 +135,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
             made = [(one.call, one.complete) for one in left if one.execution == last]
         origins = provenance([call for call, _ in made], stored.summary.task)
         shown = [
-            Shown(
+            ShownCall(
                 call,
                 origins[call.index],
                 writes=(protocol := stored.protocols.get(call.tool)) is not None

@@ -18,7 +18,9 @@ _NEVER_OF = {"name": "ob", "time_zone": "ob"}
 
 def list_cities_near(context: Context, arguments: Arguments) -> Row:
     near = rows_near(context, "city_id", "cities", arguments, also="population >= :min_population")
-    return page_of("cities", [_select_fields(row, "city_id", "distance_km") for row in near], arguments)
+    return page_of(
+        "cities", [_select_fields(row, "city_id", "distance_km") for row in near], arguments
+    )
 
 
 def list_airfields_near(context: Context, arguments: Arguments) -> Row:
@@ -113,7 +115,7 @@ def update_storm_alert(context: Context, arguments: Arguments) -> Row:
             404, f"there is no storm alert {name!r}; list_storm_alerts has those there are."
         )
     changed = alert | new
-    written = _written(context).get(alert["city_id"])
+    written = _changed_alerts(context).get(alert["city_id"])
     if written is None:
         kept = {key: value for key, value in changed.items() if key != "alert_id"}
         context.state.add("storm_alerts", kept, id_field="alert_id", prefix="al")
@@ -122,7 +124,7 @@ def update_storm_alert(context: Context, arguments: Arguments) -> Row:
     return changed
 
 
-def _written(context: Context) -> dict[str, Row]:
+def _changed_alerts(context: Context) -> dict[str, Row]:
     return {str(alert["city_id"]): alert for alert in context.state.all("storm_alerts")}
 
 
@@ -132,7 +134,7 @@ def _alerts(context: Context) -> dict[str, Row]:
         "SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid"
     )
     alerts = {alert["city_id"]: alert for alert in standing}
-    for city, alert in _written(context).items():
+    for city, alert in _changed_alerts(context).items():
         # A standing alert keeps its id when it is changed; the state holds the change only.
         alerts[city] = {
             **alert,
