@@ -31,7 +31,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
     return check(Program(case.source), toolbox(case.tools))
 
 
-def rechecked(missed: list[str]) -> dict[str, int]:
+def recheck_real_programs(missed: list[str]) -> dict[str, int]:
     figures = Counter[str]()
     for case in present("real"):
         got = {(finding.code, finding.line) for finding in findings(case)}
@@ -45,7 +45,7 @@ def rechecked(missed: list[str]) -> dict[str, int]:
     return dict(figures)
 
 
-def not_needed(name: str, programs: list[Case], missed: list[str]) -> dict[str, int]:
+def count_needless_findings(name: str, programs: list[Case], missed: list[str]) -> dict[str, int]:
     figures = Counter[str]()
     for case in programs:
         found = findings(case)
@@ -87,16 +87,16 @@ def main() -> dict[str, Any]:
     services("flights")  # the services are read once, before anything is timed
     missed: list[str] = []
     needless = {
-        "strong": not_needed("strong", present("strong"), missed),
-        "gold": not_needed(
+        "strong": count_needless_findings("strong", present("strong"), missed),
+        "gold": count_needless_findings(
             "gold",
             [Case(one.id, " ".join(one.services), one.program) for one in load_tasks()],
             missed,
         ),
-        "correct": not_needed("correct", present("correct"), missed),
+        "correct": count_needless_findings("correct", present("correct"), missed),
     }
     figures = {
-        "real": rechecked(missed),
+        "real": recheck_real_programs(missed),
         "right programs": needless,
         "batches": batches(missed),
         "speed": speed(),

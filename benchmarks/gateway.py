@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from benchmarks.local import ATC, ROOT, cpu_seconds, family, free_port, running
+from benchmarks.local import ATC, ROOT, cpu_seconds, free_port, process_family, run_in_background
 from benchmarks.runner import percentile, suite
 from toolflow_bench.services.serve import serve
 
@@ -111,14 +111,14 @@ def main(clients: int, programs: int) -> dict[str, Any]:
             "--http",
             f"127.0.0.1:{port}",
         ]
-        with running(command, port=port, folder=Path(folder), env=env) as process:
+        with run_in_background(command, port=port, folder=Path(folder), env=env) as process:
             own = cpu_seconds([process])
-            whole = cpu_seconds(family(process), ended=True)
+            whole = cpu_seconds(process_family(process), ended=True)
             began = time.perf_counter()
             taken, wrong = anyio.run(drive, f"http://127.0.0.1:{port}/mcp", clients, programs)
             seconds = time.perf_counter() - began
             own = cpu_seconds([process]) - own
-            whole = cpu_seconds(family(process), ended=True) - whole
+            whole = cpu_seconds(process_family(process), ended=True) - whole
     about = {"suite": "gateway", "passed": not wrong and len(taken) == programs, "clients": clients}
     return about | {
         "programs": programs,

@@ -17,10 +17,10 @@ from typing import Any
 
 import click
 
-from atc.archive.recording import Replayer, record
+from atc.archive.recording import Replayer, make_recording
 from atc.archive.recording.document import parse_recording, to_document
 from atc.store import SqliteStore
-from benchmarks.injection.__main__ import needless
+from benchmarks.injection.__main__ import count_needless_questions
 from benchmarks.runner import scripted_agent, suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
@@ -45,7 +45,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
                 toolbox, sandbox, task.program, store=store, ask_person=lambda _: True
             )
             solution = agent.run(task.question, seed=0)
-            written = json.dumps(to_document(record(store.load("last"))))
+            written = json.dumps(to_document(make_recording(store.load("last"))))
             verdict = replayer.rerun(parse_recording(written, where=task.id))
             if solution.status != "solved":
                 problems.append(f"{task.id}: {solution.status}")
@@ -64,7 +64,8 @@ def main(count: int, seed: int) -> dict[str, Any]:
     with closing(open_sandbox("zygote")) as sandbox, World(services_of(writing)) as world:
         problems = replay(sample, sandbox)
         questions = {
-            arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")
+            arm: count_needless_questions(writing, world, sandbox=sandbox, arm=arm)
+            for arm in ("first", "repaired")
         }
     found = {
         "passed": not problems and not any(of["asking"] for of in questions.values()),

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from benchmarks.local import ATC, ROOT, measured
+from benchmarks.local import ATC, ROOT, measure_command
 from benchmarks.runner import suite
 from toolflow_bench.services.serve import serve
 
@@ -92,7 +92,7 @@ def main(limit: float) -> dict[str, Any]:
                 (folder / "replies.json").write_text(json.dumps([PROGRAM]))
                 own = {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
                 command = [sys.executable, *ATC, *arguments, "--tools", "doc.json"]
-                rows[name] = measured(
+                rows[name] = measure_command(
                     command, folder, folder / "told.txt", env=env | own, limit=limit
                 )
     return {"suite": "host_work", "attacks": rows}

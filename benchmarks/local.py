@@ -35,7 +35,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(
+def run_in_background(
     command: Sequence[str],
     *,
     port: int,
@@ -70,7 +70,7 @@ def running(
         process.wait()
 
 
-def measured(
+def measure_command(
     command: Sequence[str],
     folder: Path,
     out: Path,
@@ -99,7 +99,7 @@ def measured(
     }
 
 
-def family(process: int, known: Collection[int] = ()) -> list[int]:
+def process_family(process: int, known: Collection[int] = ()) -> list[int]:
     """A process and its living descendants, but the `known` ones and what those start."""
     seen: dict[
         int, tuple[str, int]
@@ -116,10 +116,10 @@ def family(process: int, known: Collection[int] = ()) -> list[int]:
 
 def descendants(known: Collection[int]) -> set[int]:
     """All living descendants of this process but the `known` ones and what those start."""
-    return {*family(os.getpid(), known)} - {os.getpid()}
+    return {*process_family(os.getpid(), known)} - {os.getpid()}
 
 
-def existing() -> set[int]:
+def existing_processes() -> set[int]:
     return set(psutil.pids())
 
 
@@ -133,7 +133,7 @@ def cpu_seconds(processes: Sequence[int], *, ended: bool = False) -> float:
 
 
 @contextmanager
-def adopting() -> Iterator[None]:
+def adopt_descendants() -> Iterator[None]:
     """While this is open, whatever our descendants leave behind becomes a child of this process, and can be found."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
@@ -144,14 +144,14 @@ def adopting() -> Iterator[None]:
         prctl(36, 0, 0, 0, 0)
 
 
-def resident(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
     """Bytes of memory that the process holds now; 0 when it is gone."""
     with suppress(psutil.Error):
         return int(psutil.Process(pid).memory_info().rss)
     return 0
 
 
-def names(pids: Iterable[int]) -> str:
+def name_processes(pids: Iterable[int]) -> str:
     """The first few by number and command, for a message."""
     told = []
     for pid in sorted(pids)[:3]:

@@ -38,7 +38,7 @@ AIRPORT = {"code": "BOS", "name": "Logan", "latitude": 0.0, "longitude": 0.0, "a
            "utc_offset_hours": -5}  # fmt: skip
 
 
-def of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[float, float]]:
+def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[float, float]]:
     """CPU and wall seconds of a command, each time a fresh process."""
     command = [sys.executable, *ATC, *arguments]
     for _ in range(runs):
@@ -48,7 +48,7 @@ def of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[f
         yield _measure_cost(resource.RUSAGE_CHILDREN, work)
 
 
-def of_runs(runs: int) -> Iterator[tuple[float, float]]:
+def cost_of_runs(runs: int) -> Iterator[tuple[float, float]]:
     """CPU seconds of this process, and wall seconds, of each run; the first, which starts the sandbox, left out."""
     described = document(
         BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"
@@ -91,9 +91,9 @@ def main(runs: int) -> dict[str, Any]:
         script.write_text(json.dumps(["```python\nprint(get_airport(airport='JFK')['name'])\n```"]))
         words = ("run", "What is JFK called?", "--model", f"scripted:{script}")
         taken = {
-            "atc --help": list(of_command(runs, "--help")),
-            "a whole atc run": list(of_command(runs, *words, ATC_STATE_DIR=folder)),
-            "a run over 20 tools": list(of_runs(runs)),
+            "atc --help": list(cost_of_command(runs, "--help")),
+            "a whole atc run": list(cost_of_command(runs, *words, ATC_STATE_DIR=folder)),
+            "a run over 20 tools": list(cost_of_runs(runs)),
         }
     figures = {}
     for what, pairs in taken.items():

@@ -24,7 +24,7 @@ from atc.cli.wiring import choose_model
 from atc.core.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT
 from atc.pipeline.retrieve.fuse import Hybrid, hits
 from atc.pipeline.retrieve.index import ToolIndex
@@ -51,7 +51,8 @@ def share_of_tasks_covered(
     assert data.toolbox is not None
     asked = {query.id: query for query in data.queries}
     index = ToolIndex.build(
-        [*data.documents, *others], embedder=None if embedder == "none" else choose(embedder)
+        [*data.documents, *others],
+        embedder=None if embedder == "none" else choose_embedder(embedder),
     )
     ranker = Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]) if index.dense else index.lexical
     found: dict[str, dict[int, float]] = {}

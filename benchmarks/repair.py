@@ -27,27 +27,27 @@ from atc.core.replies import program_in_reply
 from atc.core.types import Attempt, Fault, Program, Solution
 from atc.core.version import __version__
 from atc.pipeline.attribute import attribute
-from atc.pipeline.repair import Case, Way, correction
-from atc.run.model_budget import BudgetSpent, Meter
+from atc.pipeline.repair import RepairCase, Way, correction
+from atc.run.model_budget import BudgetedModel, BudgetSpent
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
-from benchmarks.runner import suite, tracked
+from benchmarks.runner import suite, track_progress
 from protocols.model import Ask, Completion, Message
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from sandbox.journal import Journal, canonical
+from sandbox.journal import Journal, canonical_call
 from sandbox.limits import Limits
 from sandbox.trace import Pins
 from toolflow_bench.checks.gold import run_program
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.rows import Header, RowFile
-from toolflow_bench.runner import Answered, Item, ask_item, digest
+from toolflow_bench.runner import AnsweredItem, Item, ask_item, question_digest
 from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
-from toolflow_bench.workers import WorldLike, answered, offered
+from toolflow_bench.workers import WorldLike, build_answered_item, tools_for_item
 from toolflow_bench.world import World
 
 ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
@@ -64,7 +64,7 @@ _SETTINGS = (
 _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 
 
-class FirstGiven:
+class FirstReplyModel:
     """A model whose first reply is `program`; all else the model itself answers. `messages` is the first question."""
 
     def __init__(self, ask: Ask, program: str) -> None:
@@ -83,7 +83,7 @@ class FirstGiven:
         return Completion(text=f"```python\n{self._program.rstrip()}\n```", model=self._ask.name)
 
 
-class Bench:
+class RepairBench:
     """Answers items by any arm, in one world; `programs` are the first programs by item's id."""
 
     def __init__(
@@ -110,12 +110,12 @@ class Bench:
         seed: int,
         repeat: int = 0,  # noqa: ARG002
         max_seconds: float | None,
-    ) -> Answered:
+    ) -> AnsweredItem:
         """What becomes of an item in an arm. Raises AtcError: an outage, no verdict on the arm."""
         self._world.reset()
-        toolbox = offered(self._world, item)
+        toolbox = tools_for_item(self._world, item)
         question = item.question
-        first: Any = FirstGiven(self._ask, self._programs[question.id])
+        first: Any = FirstReplyModel(self._ask, self._programs[question.id])
         config = replace(self.config, max_seconds=max_seconds, repair=arm)
         with Agent(
             toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=lambda _: True
@@ -125,7 +125,7 @@ class Bench:
             else:
                 agent.draft(question.question)
                 solution = self._solve_plainly(question.question, toolbox, first, config, seed)
-        return answered(solution, self._world, toolbox)
+        return build_answered_item(solution, self._world, toolbox)
 
     def _solve_plainly(
         self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int
@@ -133,7 +133,7 @@ class Bench:
         """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
         messages = list(first.messages)
         first.messages = ()  # the prompt that all arms begin with
-        meter = Meter(first, lambda _: None, config)
+        meter = BudgetedModel(first, lambda _: None, config)
         attempts = list[Attempt]()
         limit = None
         pins = Pins(seed=seed, clock=time.time())
@@ -142,7 +142,7 @@ class Bench:
                 attempts and attempts[-1].fault is None
             ):
                 if attempts:
-                    case = Case(
+                    case = RepairCase(
                         attempts[-1], toolbox, complete=meter.complete, messages=tuple(messages)
                     )
                     messages += correction(case, config.repair)
@@ -177,12 +177,12 @@ class Bench:
         )
 
 
-def repeated(made: Sequence[JsonObject]) -> int:
+def count_repeated_calls(made: Sequence[JsonObject]) -> int:
     """Calls of all attempts that were sent again: more of one than the attempt that issued most of them did."""
     issued: dict[str, Counter[int]] = {}
     sent: Counter[str] = Counter()
     for call in made:
-        key = canonical(call["tool"], call["arguments"])
+        key = canonical_call(call["tool"], call["arguments"])
         issued.setdefault(key, Counter())[call["attempt"]] += 1
         sent[key] += call["outcome"] == "done" and not call["reused"]
     return sum(max(0, count - max(issued[key].values())) for key, count in sent.items())
@@ -212,9 +212,9 @@ def faulty_programs(
                 break
 
 
-def run_arms(
+def run_repair_arms(
     items: Sequence[Item],
-    bench: Bench,
+    bench: RepairBench,
     files: Mapping[Way, Path],
     header: Header,
     *,
@@ -230,7 +230,7 @@ def run_arms(
     with ExitStack() as stack:
         own = {name: replace(header, settings={**header.settings, "arm": name}) for name in names}
         opened = {name: stack.enter_context(RowFile(files[name], own[name])) for name in names}
-        for item, name in tracked("repairing", turns, total=len(turns)):
+        for item, name in track_progress("repairing", turns, total=len(turns)):
             known = opened[name].rows.get((item.question.id, 0))
             if known is None or not known.graded:
                 work = partial(bench.answer, name)
@@ -266,7 +266,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
     )
     counts = {
         "sent": sum(row.calls for row in graded),
-        "repeated": sum(repeated(row.made) for row in graded),
+        "repeated": sum(count_repeated_calls(row.made) for row in graded),
     }
     return {**{name: every[name] for name in shown}, **counts}
 
@@ -305,14 +305,14 @@ def main(
             replace(Item.of(one.task), question=replace(one.task, id=one.id)) for one in faulty
         ]
         programs = {mutant.id: mutant.program for mutant in faulty}
-        bench = Bench(world, ask=ask, sandbox=sandbox, config=config, programs=programs)
+        bench = RepairBench(world, ask=ask, sandbox=sandbox, config=config, programs=programs)
         every = public(bench.config)
         settings = {"timeout": timeout, "sample": count} | {key: every[key] for key in _SETTINGS}
         about: dict[str, Any] = {"suite": "repair-mutants", "model": ask.name, "seed": seed}
-        data = digest([item.question for item in items])
+        data = question_digest([item.question for item in items])
         header = Header(**about, data=data, version=__version__, settings=settings)
         files = {name: folder / f"{name}.jsonl" for name in ARMS}
-        found = run_arms(items, bench, files, header, timeout_seconds=timeout)
+        found = run_repair_arms(items, bench, files, header, timeout_seconds=timeout)
     return about | {"tasks": len(items), "rows": str(folder)} | found
 
 

@@ -26,13 +26,13 @@ import numpy as np
 
 from atc.pipeline.retrieve.document import ToolDocument, vector_text
 from atc.pipeline.retrieve.document_store import DocumentStore
-from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT
 from atc.pipeline.retrieve.fuse import Hybrid
 from atc.pipeline.retrieve.index import ToolIndex
-from benchmarks.local import resident
+from benchmarks.local import resident_bytes
 from benchmarks.retrieval.data import load_data
-from benchmarks.runner import suite, timed
+from benchmarks.runner import measure_seconds, suite
 
 NOISE = 0.36  # length of what is added to a copy's vector, of length one before
 MOST = 4  # arguments and fields of a crossed tool: the others' documents are short, too
@@ -81,7 +81,7 @@ class Copies:
     """A model for originals and queries; a copy's vector is its original's with noise drawn by its number."""
 
     def __init__(self, base: Sequence[ToolDocument], kept: Path, name: str) -> None:
-        self._real = choose(name)
+        self._real = choose_embedder(name)
         self.name = f"{self._real.name} and copies"
         self.dimensions = self._real.dimensions
         kept.mkdir(exist_ok=True)
@@ -117,9 +117,9 @@ class Copies:
 
 
 def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> dict[str, Any]:
-    embedder, embedding = timed(lambda: Copies(base, folder / "originals", name))
+    embedder, embedding = measure_seconds(lambda: Copies(base, folder / "originals", name))
     index = folder / "index"
-    _, building = timed(
+    _, building = measure_seconds(
         lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder)
     )
     figures: dict[str, Any] = {"tools": count, "really_embedded": len(base)}
@@ -142,9 +142,11 @@ def search(
     random.Random(1).shuffle(texts)
     queries = (texts * QUERIES)[:QUERIES]
     embedder.embed(queries[:2])
-    before = resident(os.getpid())
-    index, opened = timed(lambda: ToolIndex(DocumentStore(folder / "index"), embedder=embedder))
-    after = resident(os.getpid())
+    before = resident_bytes(os.getpid())
+    index, opened = measure_seconds(
+        lambda: ToolIndex(DocumentStore(folder / "index"), embedder=embedder)
+    )
+    after = resident_bytes(os.getpid())
     dense = index.dense
     lexical = index.lexical
     assert dense is not None
@@ -160,13 +162,17 @@ def search(
         "hybrid_in_all": latency(lambda number: hybrid.top([queries[number]], n=10)),
         "dense_recall@10": recall(dense, vectors[:EXACT]),
     }
-    held = {"before": before, "after_opening": after, "after_searching": resident(os.getpid())}
+    held = {
+        "before": before,
+        "after_opening": after,
+        "after_searching": resident_bytes(os.getpid()),
+    }
     figures |= {f"resident_mb_{when}": size >> 20 for when, size in held.items()}
     added = ToolDocument(
         name="count_xylozebras", description="Counts the xylozebras of a zoo by their stripes."
     )
     everything = [*documents(base, count), added]
-    index, took = timed(
+    index, took = measure_seconds(
         lambda: ToolIndex.build(everything, folder=folder / "index", embedder=embedder)
     )
     [found] = index.lexical.top(["how many xylozebras has the zoo?"], n=1)
@@ -179,7 +185,9 @@ def search(
 
 def latency(ask: Callable[[int], Any]) -> dict[str, float]:
     """Milliseconds of wall time of each query, after ten to warm up."""
-    took = [1000 * timed(partial(ask, number))[1] for number in (*range(10), *range(QUERIES))]
+    took = [
+        1000 * measure_seconds(partial(ask, number))[1] for number in (*range(10), *range(QUERIES))
+    ]
     return {f"p{p}_ms": round(float(np.percentile(took[10:], p)), 2) for p in (50, 99)}
 
 

@@ -19,7 +19,7 @@ import yaml
 from atc.agent import Agent
 from atc.cli.output import bar
 from atc.core.config import Config
-from atc.core.parallel import as_done
+from atc.core.parallel import run_parallel
 from atc.models.scripted import ScriptedModel
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
@@ -58,7 +58,7 @@ def read_json(path: Path, expected: str) -> Any:
         ) from error
 
 
-def sampled(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
+def draw_sample(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
     """`count` of the things (None: all) in their order, drawn by seed, kind and their ids alone."""
     most = len(things) if count is None else count
     return list(
@@ -66,7 +66,7 @@ def sampled(things: Sequence[Any], count: int | None, seed: int, kind: str) -> l
     )
 
 
-def tracked(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:
+def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:
     """The things, with a bar that says how many of them are done."""
     with bar(label, total=total) as watch:
         for done, one in enumerate(things, start=1):
@@ -96,7 +96,7 @@ class Rows(LineFile):
         self.write(dict(row))
         self.rows[tuple(row[name] for name in self._key)] = dict(row)
 
-    def lacks(self, key: tuple[Any, ...]) -> bool:
+    def is_missing(self, key: tuple[Any, ...]) -> bool:
         """Whether a row is not there, or was an outage."""
         return key not in self.rows or bool(self.rows[key].get("outage"))
 
@@ -104,11 +104,11 @@ class Rows(LineFile):
         self, things: Sequence[Any], measure: _Work, *, key: _Work, label: str, jobs: int = 1
     ) -> list[dict[str, Any]]:
         """The row of each of `things`; those that the file lacks are measured, `jobs` at once. Raises Outage."""
-        todo = [one for one in things if self.lacks(key(one))]
+        todo = [one for one in things if self.is_missing(key(one))]
         failed = 0
         with bar(label, total=len(things)) as watch:
             for done, row in enumerate(
-                as_done(measure, todo, most=jobs), start=len(things) - len(todo) + 1
+                run_parallel(measure, todo, most=jobs), start=len(things) - len(todo) + 1
             ):
                 self.append(row)
                 watch(done)
@@ -125,7 +125,7 @@ class Rows(LineFile):
                 f"{str(self.path)!r} is no file of a benchmark's rows; give another --out."
             )
         if not self.whole:
-            self.keep(b"")
+            self.truncate_to(b"")
             self.write(header)
             return
         try:
@@ -138,7 +138,7 @@ class Rows(LineFile):
         if differing := differences(found, header):
             told = f"{str(self.path)!r} holds work done otherwise ({'; '.join(differing)})"
             raise InvalidRunFile(f"{told}; give another --out, or remove it to begin anew.")
-        self.keep(self.whole)
+        self.truncate_to(self.whole)
 
 
 def scripted_agent(
@@ -163,13 +163,13 @@ def scripted_agent(
     )
 
 
-def timed(work: Callable[[], _Any]) -> tuple[_Any, float]:
+def measure_seconds(work: Callable[[], _Any]) -> tuple[_Any, float]:
     """What the work gives, and its seconds of wall time."""
     begun = time.perf_counter()
     return work(), time.perf_counter() - begun
 
 
-def rate(hits: int, n: int) -> dict[str, float] | None:
+def share_with_interval(hits: int, n: int) -> dict[str, float] | None:
     """A share with Wilson's 95% interval, which takes the counted to be independent; None of nothing."""
     if not n:
         return None

@@ -34,15 +34,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from atc.core.ray_pool import RayPool, connected
+from atc.core.ray_pool import RayPool, connect_cluster
 from atc.pipeline.retrieve.document import ToolDocument, vector_text
-from atc.pipeline.retrieve.embed import choose, embedding
+from atc.pipeline.retrieve.embed import choose_embedder, open_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT, MODELS
 from atc.pipeline.retrieve.index import ToolIndex
 from benchmarks.local import ATC
 from benchmarks.runner import suite
 from toolflow_bench.rows import read_rows
-from toolflow_bench.services.serve import Served, serve
+from toolflow_bench.services.serve import RunningService, serve
 from toolflow_bench.settings import CATALOGUE, draw_distractors
 from toolflow_bench.task import load_tasks, to_document
 
@@ -96,7 +96,9 @@ def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, *ATC, *map(str, words)], text=True, **pipes)
 
 
-def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
+def run_benchmark(
+    folder: Path, name: str, *more: str
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The rows of a whole run, without what times do, and its seconds: in all, and from the first row on."""
     out = folder / f"{name}.jsonl"
     begun = time.monotonic()
@@ -114,7 +116,7 @@ def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict
     return rows, {"seconds": round(ended - begun, 1), "from_first_row": round(ended - first, 1)}
 
 
-def nothing(count: int) -> float:
+def measure_idle_item(count: int) -> float:
     """Milliseconds that an item takes which does nothing, with the pool that is connected."""
 
     @contextmanager
@@ -128,7 +130,7 @@ def nothing(count: int) -> float:
     return (time.monotonic() - begun) / count * 1000
 
 
-def service(delay: float) -> tuple[Served, list[float]]:
+def service(delay: float) -> tuple[RunningService, list[float]]:
     """A service of five users that answers after `delay` seconds, and when each request arrived."""
     arrived: list[float] = []
 
@@ -150,19 +152,21 @@ def gold(count: int | None) -> dict[str, Any]:
     report: dict[str, Any] = {}
     wrong: list[str] = []
     with folder_of(count) as folder:
-        expected, report["here"] = ran(folder, "here", "--jobs", str(CORES))
+        expected, report["here"] = run_benchmark(folder, "here", "--jobs", str(CORES))
         report["tasks"], report["solved"] = len(expected), sum(row["correct"] for row in expected)
         for nodes in (1, 2):
             with cluster(nodes) as made:
                 name = f"ray, {nodes} nodes"
-                rows, report[name] = ran(folder, f"ray{nodes}", "--workers", f"ray:{made.address}")
+                rows, report[name] = run_benchmark(
+                    folder, f"ray{nodes}", "--workers", f"ray:{made.address}"
+                )
                 pairs = zip(rows, expected, strict=True)
                 wrong += [
                     f"{name}: another row of {row['id']}" for row, other in pairs if row != other
                 ]
-                with connected(f"ray:{made.address}"):
+                with connect_cluster(f"ray:{made.address}"):
                     report[name]["own_ms_an_item"] = round(
-                        median(nothing(500) for _ in range(5)), 2
+                        median(measure_idle_item(500) for _ in range(5)), 2
                     )
     return report | {"passed": not wrong, "wrong": wrong}
 
@@ -224,7 +228,7 @@ def kills(seed: int, times: int, count: int) -> dict[str, Any]:
     return {"killed": dict(killed), "tasks_each": count, "passed": not wrong, "wrong": wrong}
 
 
-def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
+def perturb_descriptions(count: int, seed: int) -> Iterator[ToolDocument]:
     """Descriptions of a real catalogue, each with two words of others."""
     draw = random.Random(seed)
     base = draw_distractors(CATALOGUE, seed=seed)
@@ -241,18 +245,20 @@ def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
 def index(count: int, embedder: str) -> dict[str, Any]:
     """The same index made here, and on two nodes."""
-    models = choose(embedder)
-    embed = partial(embedding, embedder, None)
+    models = choose_embedder(embedder)
+    embed = partial(open_embedder, embedder, None)
     made = list[Any]()
     seconds = []
-    queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
-    with cluster(2) as nodes, connected(f"ray:{nodes.address}"):
+    queries = [vector_text(document)[:60] for document in perturb_descriptions(200, seed=1)]
+    with cluster(2) as nodes, connect_cluster(f"ray:{nodes.address}"):
         pool = RayPool()
         list(pool(embed, [["warm"], ["up"]]))
         models.embed(["warm up"])
         for elsewhere in (None, partial(pool, embed)):
             begun = time.monotonic()
-            built = ToolIndex.build(perturbed(count, seed=0), embedder=models, embed_all=elsewhere)
+            built = ToolIndex.build(
+                perturb_descriptions(count, seed=0), embedder=models, embed_all=elsewhere
+            )
             made += [built.dense] if built.dense is not None else []
             seconds.append(round(time.monotonic() - begun, 1))
     here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)

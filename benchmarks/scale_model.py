@@ -69,7 +69,7 @@ class Figures(NamedTuple):
     busy: dict[str, float]
 
 
-def calculated(scene: Scene) -> Figures:
+def calculate_figures(scene: Scene) -> Figures:
     """Schweitzer's mean value analysis; a station of c servers is one of c times the speed behind a delay."""
     tasks = scene.workers * scene.jobs
     stations = scene.stations
@@ -90,7 +90,7 @@ def calculated(scene: Scene) -> Figures:
     return Figures(rate, tasks / rate, {name: rate * fast[name] for name in fast})
 
 
-def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
+def simulate_tasks(scene: Scene, *, tasks: int, seed: int) -> Figures:
     """So many tasks, after a tenth of them to warm up, drawn by `seed`."""
     world = simpy.Environment()
     draw = random.Random(seed)
@@ -172,8 +172,8 @@ def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) 
     for number in workers:
         changed = {name: type(getattr(Scene, name))(float(value)) for name, _, value in given}
         scene = Scene(**{"workers": number, **changed})
-        told = calculated(scene)
-        seen = simulated(scene, tasks=tasks, seed=seed)
+        told = calculate_figures(scene)
+        seen = simulate_tasks(scene, tasks=tasks, seed=seed)
         worst = max(seen.busy, key=lambda name: seen.busy[name])
         row: dict[str, Any] = {"tasks a second, calculated": told.rate, "simulated": seen.rate}
         row |= {"seconds of a task, calculated": told.seconds, "simulated ": seen.seconds}

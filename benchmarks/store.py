@@ -37,7 +37,7 @@ RESULT = {
 PROTOCOL = ToolProtocol(name="list_items", description="A page of the items.")
 
 
-def open_store(place: str) -> RunStore:
+def open_run_store(place: str) -> RunStore:
     return PostgresStore(place) if place.startswith("postgresql://") else SqliteStore(Path(place))
 
 
@@ -61,7 +61,7 @@ def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float
         made.append(replace(intent, result=RESULT, outcome="done"))
         for call, complete in ((intent, False), (made[-1], True)):
             began = time.perf_counter()
-            observe(events.Called(0, call, complete=complete))
+            observe(events.ToolCalled(0, call, complete=complete))
             seconds.append(time.perf_counter() - began)
     attempt = Attempt(
         program, (), Trace(calls=tuple(made), stdout="5", backend="none"), None, execution=0
@@ -74,13 +74,13 @@ def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float
 def write_runs(
     place: str, numbers: Sequence[int], calls: int, at_once: int
 ) -> tuple[list[str], list[float]]:
-    with open_store(place) as store, ThreadPoolExecutor(at_once) as pool:
+    with open_run_store(place) as store, ThreadPoolExecutor(at_once) as pool:
         written = list(pool.map(lambda number: write_run(store, number, calls), numbers))
     return [run for run, _ in written], [one for _, seconds in written for one in seconds]
 
 
 def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) -> dict[str, Any]:
-    open_store(place).__exit__()  # its tables are made
+    open_run_store(place).__exit__()  # its tables are made
     shares = [
         (place, range(number, runs, processes), calls, at_once // processes)
         for number in range(processes)
@@ -92,7 +92,7 @@ def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) 
         seconds = time.perf_counter() - began
     ids = [one for run, _ in written for one in run]
     writes = [one for _, took in written for one in took]
-    with open_store(place) as store:
+    with open_run_store(place) as store:
         found = [store.load(run) for run in ids]
     kept = sum(
         len(one.calls)

@@ -83,7 +83,7 @@ def by_program(known: dict[str, Task]) -> Any:
 def _as_tool(tool: Tool) -> Any:
     async def call(**kwargs: Any) -> str:
         try:
-            response = await asyncio.to_thread(tool.call, tool.original(kwargs))
+            response = await asyncio.to_thread(tool.call, tool.original_arguments(kwargs))
         except ToolError as error:
             raise FailedCall(str(error)) from error
         return json.dumps(tool.unwrap(response), ensure_ascii=False)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from probing.ownership import Ledger
 from probing.samples import ArgumentValues, Log, ProbeSettings, Purpose, Sample, Watch
 from protocols.documentation import docs_page
-from protocols.effects import likely_action, reads
+from protocols.effects import is_known_read, likely_action
 from protocols.errors import AtcError, ToolError
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, format_binding
 from protocols.schema import Json, JsonObject, resolve, types
@@ -82,7 +82,7 @@ class ProbePlan:
         return tuple(tool for tool in self.tools if tool.at_most and not tool.reads)
 
 
-def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> ProbePlan:
+def plan_probing(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> ProbePlan:
     """What `settings` let a probing of `toolbox` call, less what `log` has of it already. Calls nothing."""
     left = (
         None
@@ -91,12 +91,12 @@ def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> P
     )
     tools = []
     for protocol in (tool.protocol for tool in toolbox.values()):
-        mine = max(settings.per_tool - (log.sent_to(protocol.name) if log else 0), 0)
+        mine = max(settings.per_tool - (log.count_sent_to(protocol.name) if log else 0), 0)
         most = mine if left is None else min(mine, left)
         reason = why_not(protocol, settings) or ("" if most else "its calls are used up")
         how = format_binding(protocol.binding) or "no binding"
         host = host_label(protocol)
-        tools.append(PlannedTool(name=protocol.name, reads=reads(protocol), how=how, host=host,
+        tools.append(PlannedTool(name=protocol.name, reads=is_known_read(protocol), how=how, host=host,
                                  at_most=0 if reason else most, why_not=reason))  # fmt: skip
     total = sum(tool.at_most for tool in tools)
     return ProbePlan(tools=tuple(tools), total=total if left is None else min(left, total))
@@ -106,7 +106,7 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
     """Why a tool may not be called at all; empty where it may."""
     if protocol.binding is None:
         return "it has no binding, so nobody knows how it is called"
-    if reads(protocol):
+    if is_known_read(protocol):
         return ""
     if settings.allows(protocol.name):
         return (
@@ -140,12 +140,12 @@ class NotCalled(AtcError):
         self.scope = scope
 
 
-def nothing_held(_tool: Tool, _arguments: JsonObject) -> bool:
+def needs_no_approval(_tool: Tool, _arguments: JsonObject) -> bool:
     """Say of a call that it waits for nobody's decision."""
     return False
 
 
-class Host:
+class HostBudget:
     """One host: when it may be called next, and calls in a row that it did not answer, put off or denied.
 
     Tools that are not to be called any more are put into `stopped`, each with the reason.
@@ -174,7 +174,7 @@ class Host:
             self._sleep(pause)
         self._next = max(self._now(), self._next) + self._interval
 
-    def put_off(self, error: ToolError) -> str:
+    def record_delay(self, error: ToolError) -> str:
         """The host asks to wait. Gives a sentence for the person where there is news."""
         self._waits += 1
         self._interval = max(2 * self._interval, _SLOWER)
@@ -191,7 +191,7 @@ class Host:
             f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later"
         )
 
-    def lost(self, tool: str, error: ToolError) -> str:
+    def record_loss(self, tool: str, error: ToolError) -> str:
         """A call was not answered. Gives a sentence for the person where the host is given up."""
         self._lost.append(tool)
         self._pause(1.0)
@@ -205,7 +205,7 @@ class Host:
             else ""
         )
 
-    def answer(self, sample: Sample) -> tuple[str, list[Sample]]:
+    def record_answer(self, sample: Sample) -> tuple[str, list[Sample]]:
         """A call was answered. Where the host is given up: a sentence for the person, and what says nothing of tools.
 
         A service that lets nobody in is not asked on; one that wants a token as an argument is.
@@ -272,7 +272,7 @@ class Caller:
         watch: Watch = lambda _: None,
         sleep: Callable[[float], object] = time.sleep,
         now: Callable[[], float] = time.monotonic,
-        held: ApprovalCheck = nothing_held,
+        held: ApprovalCheck = needs_no_approval,
     ) -> None:
         self._log = log
         self._settings = settings
@@ -285,14 +285,14 @@ class Caller:
             if (reason := why_not(t.protocol, settings))
         }
         self.ledger = Ledger({name: tool.protocol for name, tool in self._tools.items()}, log)
-        hosts: dict[str, Host] = {}
+        hosts: dict[str, HostBudget] = {}
         for name, tool in self._tools.items():
             place = host_label(tool.protocol)
             host = hosts.setdefault(
-                place, Host(place, settings, self.stopped, sleep=sleep, now=now)
+                place, HostBudget(place, settings, self.stopped, sleep=sleep, now=now)
             )
             host.tools |= {} if name in self.stopped else {name: tool.protocol}
-            host.answered |= {sample.tool for sample in log.of(name) if sample.done}
+            host.answered |= {sample.tool for sample in log.samples_of(name) if sample.done}
         self._hosts = {name: host for host in hosts.values() for name in host.tools}
 
     def call(
@@ -312,7 +312,7 @@ class Caller:
             self._hosts[tool].wait()
             number = self._log.next_number
             new = Sample(number=number, tool=tool, arguments=dict(arguments), purpose=purpose)
-            with finishing():
+            with delay_interrupt():
                 self._log.intend(tool, plain, number=number)
                 news = self._send(new, plain)
             if news:
@@ -325,7 +325,7 @@ class Caller:
         """How many calls of `tool` may still be made."""
         if tool in self.stopped:
             return 0
-        mine = self._settings.per_tool - self._log.sent_to(tool)
+        mine = self._settings.per_tool - self._log.count_sent_to(tool)
         budget = self._settings.budget
         return max(0, mine if budget is None else min(mine, budget - self._log.sent_count))
 
@@ -336,7 +336,7 @@ class Caller:
         if self._held(self._tools[tool], plain):
             why = "a person declined this call, or has not decided about it, so no option sends it"
             raise NotCalled(f"{why}; 'atc tools call' on a terminal asks again.", scope="call")
-        if self._log.intended(tool, plain):
+        if self._log.was_intended(tool, plain):
             why = "it was called so when an earlier probing was cut off; nobody knows what came of that"
             raise NotCalled(f"{why}, so it is not called so again.", scope="call")
         if why := self.ledger.refusal_reason(tool, plain):
@@ -346,19 +346,19 @@ class Caller:
         if budget is not None and self._log.sent_count >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
         if budget is not None and self.ledger.kinds[tool] != "remove":
-            kept = (self.ledger.removable() + adds) * (
+            kept = (self.ledger.count_removable() + adds) * (
                 1 if purpose == "effect" and not adds else _TO_TAKE_AWAY
             )
             if kept and budget - self._log.sent_count <= kept:
                 raise NotCalled(
                     "the calls that are left are kept for taking away what was made.", scope="tool"
                 )
-        left = sum(one.there and one.tool == tool for one in self.ledger.created_records())
+        left = sum(one.is_present and one.tool == tool for one in self.ledger.created_records())
         if adds and left >= max(self._settings.per_tool // 2, 1):
             raise NotCalled(
                 "more of it would not be taken away again within its calls.", scope="tool"
             )
-        if self._log.sent_to(tool) >= self._settings.per_tool:
+        if self._log.count_sent_to(tool) >= self._settings.per_tool:
             raise NotCalled(f"its {self._settings.per_tool} calls are spent.", scope="tool")
 
     def _send(self, sample: Sample, plain: JsonObject) -> str:
@@ -366,14 +366,14 @@ class Caller:
         tool = self._tools[sample.tool]
         host = self._hosts[sample.tool]
         response, error = self._call_tool(tool, plain)
-        repeats = reads(tool.protocol)
+        repeats = is_known_read(tool.protocol)
         if (
             error is not None
             and repeats
             and (error.status == 429 or (error.status == 503 and error.retry_after))
         ):
             self._log.void(sample.number)
-            return host.put_off(error)
+            return host.record_delay(error)
         if (
             error is not None
             and error.outcome == "not_run"
@@ -381,7 +381,7 @@ class Caller:
         ):
             self._log.void(sample.number, sent=False)
             if isinstance(tool.protocol.binding, HttpBinding) and error.curl is not None:
-                return host.lost(sample.tool, error)
+                return host.record_loss(sample.tool, error)
             self.stopped[sample.tool] = error.body.rstrip(
                 "."
             )  # it cannot be sent: a credential is missing
@@ -403,8 +403,8 @@ class Caller:
             self._log.add(sample)
             self._watch(sample)
         if error is not None and lost:
-            return host.lost(sample.tool, error)
-        news, nothing = host.answer(sample)
+            return host.record_loss(sample.tool, error)
+        news, nothing = host.record_answer(sample)
         for one in nothing:
             self._log.void(one.number)
         return news
@@ -419,11 +419,11 @@ class Caller:
             return None, ToolError(
                 None, f"{tool.protocol.name}: {type(error).__name__}: {error}", outcome="unknown"
             )
-        if problem := unusable(tool.protocol, response):
+        if problem := unusable_reason(tool.protocol, response):
             # Of a page its text tells what it wants; what is too deep or too large is not kept.
             text = response if isinstance(response, str) and len(response) < 65_536 else None
             outcome: Literal["refused", "unknown"] = (
-                "refused" if reads(tool.protocol) else "unknown"
+                "refused" if is_known_read(tool.protocol) else "unknown"
             )
             return None, ToolError(200, problem, outcome=outcome, answer=text)
         return response, None
@@ -439,7 +439,7 @@ def _is_lost(protocol: ToolProtocol, error: ToolError) -> bool:
     return error.outcome == "unknown" and (silent or error.status in GATEWAY)
 
 
-def unusable(protocol: ToolProtocol, response: Json) -> str:
+def unusable_reason(protocol: ToolProtocol, response: Json) -> str:
     """Why a response is not the data that the tool is there for; empty where it is."""
     if isinstance(response, str) and _HTML.match(response):
         schema = protocol.output_schema or {}
@@ -452,7 +452,7 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
 
 
 @contextmanager
-def finishing() -> Iterator[None]:
+def delay_interrupt() -> Iterator[None]:
     """Ctrl-C takes effect when the block is done; a second one does so at once. Signals reach the main thread alone."""
     elsewhere = threading.current_thread() is not threading.main_thread()
     if elsewhere or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -12,7 +12,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from probing.generated_values import generate_values, limits_of, number_of
-from probing.name_distance import text_of
+from probing.name_distance import url_text
 from probing.samples import OriginKind, Value, ValueOrigin
 from probing.tool_facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.value_pool import MOST_CANDIDATES, Pools, ResponseRecord
@@ -30,7 +30,7 @@ class ValueFilter:
         self._wanted = set(types(resolve(argument.declared, root)) or argument.types)
         told = limits_of(replace(argument, declared={}))
         self._listed = {
-            text_of(v) for v in told.pop("enum", ()) if isinstance(v, str | int | float)
+            url_text(v) for v in told.pop("enum", ()) if isinstance(v, str | int | float)
         }
         texts = ("minLength", "maxLength", "pattern", "format")
         of_text: dict[str, Any] = {key: told.pop(key) for key in texts if key in told}
@@ -41,17 +41,17 @@ class ValueFilter:
         self._plain = [check for schema in (declared, told) if schema and (check := _check(schema))]
         self._text = _check(of_text) if of_text else None
         lost = (held for held in argument.not_found if _is_to_blame(tool, argument.name, held))
-        self._gone = {self.key(held.value) for held in (*argument.refused, *lost)}
+        self._gone = {self.value_key(held.value) for held in (*argument.refused, *lost)}
 
-    def key(self, value: Json) -> str:
+    def value_key(self, value: Json) -> str:
         """The same for values that are the same when they are sent."""
         return (
-            text_of(value)
+            url_text(value)
             if self._as_text and isinstance(value, str | int | float)
             else repr(value)
         )
 
-    def adapted(self, value: Value) -> Value | None:
+    def adapt(self, value: Value) -> Value | None:
         """The value as the argument can take it (`5` for `"5"`, `["x"]` for `"x"`), or None where it is excluded."""
         forms = [value.value]
         if isinstance(value.value, str) and {"integer", "number"} & self._wanted:
@@ -61,24 +61,24 @@ class ValueFilter:
             and isinstance(value.value, int | float)
             and not isinstance(value.value, bool)
         ):
-            forms.append(text_of(value.value))
+            forms.append(url_text(value.value))
         if "array" in self._wanted and not isinstance(value.value, list):
             forms += [[form] for form in forms]
-        form = next((form for form in forms if self.allows(form)), None)
+        form = next((form for form in forms if self.is_allowed(form)), None)
         return value if form is value.value else None if form is None else Value(form, value.origin)
 
-    def allows(self, value: Json) -> bool:
+    def is_allowed(self, value: Json) -> bool:
         """Whether nothing that is known excludes a value."""
-        if self._argument.unknown or self.key(value) in self._gone:
+        if self._argument.unknown or self.value_key(value) in self._gone:
             return False
         if self._argument.place == "path" and value in ("", ".", ".."):
             return False
         parts = value if isinstance(value, list) and "array" in self._wanted else [value]
         if self._listed and any(
-            isinstance(p, list | dict) or text_of(p) not in self._listed for p in parts
+            isinstance(p, list | dict) or url_text(p) not in self._listed for p in parts
         ):
             return False
-        sent = text_of(value) if self._as_text and isinstance(value, str | int | float) else value
+        sent = url_text(value) if self._as_text and isinstance(value, str | int | float) else value
         return all(check.is_valid(value) for check in self._plain) and (
             self._text is None or self._text.is_valid(sent)
         )
@@ -133,13 +133,14 @@ def candidates(
     ]
     if pools:
         found += [
-            (0.9 + 0.6 * n, value) for n, value in enumerate(pools.above(tool.protocol, argument))
+            (0.9 + 0.6 * n, value)
+            for n, value in enumerate(pools.values_above(tool.protocol, argument))
         ]
-        found += [(1.0 + far, value) for far, value in pools.ranked(tool.protocol, argument)]
+        found += [(1.0 + far, value) for far, value in pools.rank_values(tool.protocol, argument)]
     found.sort(key=lambda pair: pair[0])
     once: dict[str, Value] = {}
-    for value in filter(None, (fits.adapted(raw) for _, raw in found[: 4 * MOST_CANDIDATES])):
-        once.setdefault(fits.key(value.value), value)
+    for value in filter(None, (fits.adapt(raw) for _, raw in found[: 4 * MOST_CANDIDATES])):
+        once.setdefault(fits.value_key(value.value), value)
     return list(once.values())[:MOST_CANDIDATES]
 
 

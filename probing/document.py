@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any
 
 from probing.generated_values import clauses, number_of
-from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relaxed
-from probing.keys import words_of
-from probing.name_distance import text_of
+from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relax_schema
+from probing.keys import document_words
+from probing.name_distance import url_text
 from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.tool_facts import TEXT_PLACES, ArgumentFacts, ToolFacts
@@ -26,7 +26,13 @@ from probing.writes import effects_of
 from protocols.protocol import ErrorOutcome, Evidence, Example, Link, ToolProtocol
 from protocols.response import one_line
 from protocols.schema import Json, JsonObject, resolve, type_name
-from protocols.secrets import conceals_nothing, covered, secrets_of, spellings, within
+from protocols.secrets import (
+    encoded_forms,
+    find_embedded_secrets,
+    is_blank_or_mask,
+    replace_secrets,
+    secrets_of,
+)
 from protocols.secrets.names import is_secret
 
 MOST_SENTENCES = 3
@@ -40,7 +46,7 @@ _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 _EXAMPLES = 3
 _OURS = ("generated", "model")
-NOBODYS = frozenset({"given", "enum", "error", "generated"})
+UNOWNED_KINDS = frozenset({"given", "enum", "error", "generated"})
 """Origins of values that are nobody's data: the tool's own description and replies, and what we made up."""
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
@@ -66,7 +72,7 @@ def build_protocol(
     evidence = protocol.evidence
     if facts.done:
         replies = [sample.response for sample in facts.done]
-        output = infer(replies, protocol.output_schema, words=words_of(protocol))
+        output = infer(replies, protocol.output_schema, words=document_words(protocol))
         evidence = Evidence(
             level="observed", observations=len(replies), fields=count_fields(output, replies)
         )
@@ -154,7 +160,7 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
     declared = {name: dict(argument.declared) for name, argument in known.items()}
     bare = {key: part for key, part in facts.protocol.input_schema.items() if key != "required"}
-    schema = relaxed({**bare, "type": "object", "properties": declared}, calls)
+    schema = relax_schema({**bare, "type": "object", "properties": declared}, calls)
     schema = (
         {"type": "object", "properties": {name: {} for name in known}} if schema is None else schema
     )
@@ -165,7 +171,10 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     required = [n for n, a in known.items() if a.required and all(n in call for call in calls)]
     if required:
         schema["required"] = required
-    return relaxed(schema, calls) or {"type": "object", "properties": {name: {} for name in known}}
+    return relax_schema(schema, calls) or {
+        "type": "object",
+        "properties": {name: {} for name in known},
+    }
 
 
 def _property(
@@ -206,7 +215,9 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
         return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []
     if made and set(made) <= {"integer", "number"}:
         return (
-            made if any(number_of(text_of(held.value)) is None for held in argument.refused) else []
+            made
+            if any(number_of(url_text(held.value)) is None for held in argument.refused)
+            else []
         )
     # A number sent as text may be any text; a word in letters was none.
     return (
@@ -223,7 +234,7 @@ def _all_conform(clause: dict[str, Any], accepted: Sequence[Json], argument: Arg
         if clause.keys() & _NUMERIC and (number := number_of(value)) is not None:
             forms = [number]
         elif argument.place in TEXT_PLACES and not isinstance(value, list | dict):
-            text = text_of(value)
+            text = url_text(value)
             forms += [text, {"true": True, "false": False}.get(text.lower(), number_of(text))]
         if value is not None and not any(
             form is not None and conforms(clause, form) for form in forms
@@ -245,7 +256,7 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
     return [
         held.value
         for held in list(values)[:_EXAMPLES]
-        if keep_values or held.origin.kind in NOBODYS
+        if keep_values or held.origin.kind in UNOWNED_KINDS
     ]
 
 
@@ -264,14 +275,16 @@ class Disclosure:
         for sample in facts.samples:
             found.update(map(str, secrets_of(sample.plain_arguments, self._input)))
             found.update(map(str, secrets_of(sample.response, self._output)))
-            found.update((*within(sample.error), *within(sample.answer or "")))
-        real = (text for text in found if len(text) >= _SHORTEST and not conceals_nothing(text))
-        spelled = {spelling for text in real for spelling in spellings(text)}
+            found.update(
+                (*find_embedded_secrets(sample.error), *find_embedded_secrets(sample.answer or ""))
+            )
+        real = (text for text in found if len(text) >= _SHORTEST and not is_blank_or_mask(text))
+        spelled = {spelling for text in real for spelling in encoded_forms(text)}
         self._secrets = sorted(spelled, key=lambda text: (-len(text), text))
 
     def text(self, text: str) -> str:
         """A text without secrets."""
-        for spelled in (*within(text), *self._secrets):
+        for spelled in (*find_embedded_secrets(text), *self._secrets):
             text = text.replace(spelled, _HIDDEN)
         return text
 
@@ -285,13 +298,13 @@ class Disclosure:
     def may_show(self, name: str, value: Value) -> bool:
         """Whether an argument's value may be shown as it is."""
         secret = secrets_of({name: value.value}, self._input) or self._secret(value.value)
-        return (self._keep or value.origin.kind in NOBODYS) and not secret
+        return (self._keep or value.origin.kind in UNOWNED_KINDS) and not secret
 
     def result(self, response: Json) -> Json:
         """The result of an example; None where it is long, or values are not kept."""
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
-        return covered(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
+        return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
 
     def _leaf(self, leaf: Json) -> Json:
         return self.text(leaf) if isinstance(leaf, str) else leaf

@@ -9,10 +9,10 @@ from typing import Literal
 
 from jsonschema_rs import ValidationError
 
-from probing.caller import ApprovalCheck, Caller, NotCalled, nothing_held
+from probing.caller import ApprovalCheck, Caller, NotCalled, needs_no_approval
 from probing.experiments import discover
 from probing.infer import infer, nodes
-from probing.keys import words_of
+from probing.keys import document_words
 from probing.samples import (
     FOLDER,
     ArgumentValues,
@@ -30,7 +30,7 @@ from protocols.protocol import ToolProtocol
 from protocols.response import one_line
 from protocols.schema import type_name
 from protocols.toolbox import Toolbox
-from protocols.validate import BoundedValidator, TooMuch, validator
+from protocols.validate import BoundedValidator, TooExpensive, validator
 
 Severity = Literal["breaking", "risky", "harmless"]
 """*breaking*: a program that uses it as the protocol says fails. *risky*: it may fail on some answers, or the evidence
@@ -46,7 +46,7 @@ _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DriftChange:
     """What changed: `path` is a response path (`airports[].code`); empty for the tool as a whole.
 
     `text` says it in a clause, with the counts that support it.
@@ -60,14 +60,14 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class DriftReport:
     """What came of a check of so many `tools`: the changes, the worst first.
 
     `unchecked` says of tools why nothing, or not all, is known of them.
     """
 
     tools: int
-    changes: tuple[Change, ...] = ()
+    changes: tuple[DriftChange, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
     calls: int = 0
 
@@ -77,7 +77,7 @@ class Checked:
         return any(change.severity == "breaking" for change in self.changes)
 
 
-def compare(old: ToolProtocol, facts: ToolFacts) -> list[Change]:
+def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
     """What changed, the worst first. `facts` are of new calls alone, each with arguments that worked before."""
     changes = [*_refusals(old, facts), *_departures(old, facts)]
     return sorted(
@@ -85,19 +85,19 @@ def compare(old: ToolProtocol, facts: ToolFacts) -> list[Change]:
     )
 
 
-def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
+def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
     """Where answers break the old schema, a change for each place and clause; then the fields that are new."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
-    now = dict(nodes(infer(replies, words=words_of(old))))
+    now = dict(nodes(infer(replies, words=document_words(old))))
     judge = BoundedValidator(old.output_schema or {})
     checks = validator(old.output_schema or {})
     found: dict[tuple[str, str], list[ValidationError]] = {}
     for reply in replies:
         try:
-            departs = not judge.valid(reply)
-        except TooMuch as problem:
-            yield Change(
+            departs = not judge.is_valid(reply)
+        except TooExpensive as problem:
+            yield DriftChange(
                 old.name,
                 "",
                 "departs",
@@ -120,16 +120,16 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             gone = path not in now
             text = f"{shown} is {'in none of' if gone else 'missing in'} {times} records; {before}"
             severity: Severity = "breaking" if gone and times >= _ENOUGH else "risky"
-            yield Change(old.name, path, "removed" if gone else "optional", severity, text)
+            yield DriftChange(old.name, path, "removed" if gone else "optional", severity, text)
         elif keyword == "type":
             kinds = {type_name(error.instance) for error in errors}
             wanted = errors[0].kind.as_dict()["types"]
             slight = kinds == {"null"} or (kinds <= {"null", "number"} and "integer" in wanted)
             text = f"{shown} is {' or '.join(sorted(kinds))} in {times} places, and was {' or '.join(wanted)}"
-            yield Change(old.name, path, keyword, "risky" if slight else "breaking", text)
+            yield DriftChange(old.name, path, keyword, "risky" if slight else "breaking", text)
         else:
             text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
-            yield Change(
+            yield DriftChange(
                 old.name,
                 path,
                 keyword,
@@ -139,7 +139,7 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
     for path in dict.fromkeys(now.keys() - known):
         if path.rpartition(".")[0] in records and not path.endswith(("*", "[]")):
-            yield Change(old.name, path, "new_field", "harmless", f"{path!r} is new")
+            yield DriftChange(old.name, path, "new_field", "harmless", f"{path!r} is new")
 
 
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
@@ -158,7 +158,7 @@ def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
     return path
 
 
-def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
+def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
     """What it means that calls are refused. A failure of the service (5xx, no answer) says nothing of the tool."""
     refused = [s for s in facts.samples if s.outcome == "refused"]
     if not refused:
@@ -167,7 +167,7 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     statuses = {sample.status for sample in refused}
     said = f"“{one_line(refused[0].error, limit=120)}”"
     if statuses <= _DENIED:
-        yield Change(
+        yield DriftChange(
             old.name,
             "",
             "denied",
@@ -175,11 +175,15 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             f"{whole} are not let in: {said}; look at the credential",
         )
     elif not statuses <= _NO_TOOL:
-        yield Change(old.name, "", "refused", "breaking", f"{whole} are refused: {said}")
+        yield DriftChange(old.name, "", "refused", "breaking", f"{whole} are refused: {said}")
     elif facts.done or (statuses == {404} and len(refused) == 1 and refused[0].arguments):
-        yield Change(old.name, "", "not_found", "risky", f"{whole} find nothing any more: {said}")
+        yield DriftChange(
+            old.name, "", "not_found", "risky", f"{whole} find nothing any more: {said}"
+        )
     else:
-        yield Change(old.name, "", "gone", "breaking", f"{whole} find nothing any more: {said}")
+        yield DriftChange(
+            old.name, "", "gone", "breaking", f"{whole} find nothing any more: {said}"
+        )
 
 
 def earlier_samples(folder: Path) -> list[Sample]:
@@ -201,8 +205,8 @@ def recheck(
     settings: ProbeSettings | None = None,
     earlier: Sequence[Sample] = (),
     watch: Watch = lambda _: None,
-    held: ApprovalCheck = nothing_held,
-) -> Checked:
+    held: ApprovalCheck = needs_no_approval,
+) -> DriftReport:
     """Call the reads among `toolbox` again and compare their answers with their protocols.
 
     `toolbox` holds the folder's protocols, bound to the live tools. `log` is a fresh one, so that each call is made.
@@ -246,14 +250,14 @@ def recheck(
             if not known[name]:
                 discover(session, name, attempts=CALLS)
         except NotCalled as refusal:
-            if not any(log.of(name)):
+            if not any(log.samples_of(name)):
                 unchecked[name] = str(refusal)
     # A call with guessed arguments that is refused says nothing.
     facts = {
-        n: learn(p, [s for s in log.of(n) if s.done or s.purpose == "check"])
+        n: learn(p, [s for s in log.samples_of(n) if s.done or s.purpose == "check"])
         for n, p in old.items()
     }
-    changes = {name: compare(protocol, facts[name]) for name, protocol in old.items()}
+    changes = {name: compare_answers(protocol, facts[name]) for name, protocol in old.items()}
     for name in session.reads:
         if not facts[name].done and not changes[name]:
             last = next((s.error for s in facts[name].samples), "")
@@ -262,7 +266,7 @@ def recheck(
         (c for found in changes.values() for c in found),
         key=lambda change: _WORST.index(change.severity),
     )
-    return Checked(
+    return DriftReport(
         tools=len(old), changes=tuple(worst), unchecked=unchecked, calls=len(log.samples)
     )
 

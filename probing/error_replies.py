@@ -18,12 +18,12 @@ from functools import lru_cache
 from typing import Literal, cast
 
 from probing.name_distance import (
+    FORMAT_PHRASES,
     REPLIES,
     REPLY_PATTERNS,
-    TOLD_FORMATS,
     TYPE_WORDS,
-    parts_of,
-    text_of,
+    scalar_parts,
+    url_text,
 )
 from probing.samples import Sample
 from protocols.naming import snake
@@ -132,10 +132,10 @@ def template_of(sample: Sample) -> str:
     text = one_line(sample.error or sample.answer or "", limit=600)
     sent = (
         part
-        for _, part in parts_of("", sample.plain_arguments)
+        for _, part in scalar_parts("", sample.plain_arguments)
         if part is not None and not isinstance(part, bool)
     )
-    for given in sorted(map(text_of, sent), key=len, reverse=True):
+    for given in sorted(map(url_text, sent), key=len, reverse=True):
         if given:
             text = re.sub(rf"(?<!\w){re.escape(given[:200])}(?!\w)", "…", text)
     return text
@@ -375,7 +375,7 @@ class _Reader:
             ):
                 found.setdefault(name)
         for quoted in re.finditer(_QUOTED, sentence) if not found else ():
-            holding = [name for name, value in self.sent.items() if text_of(value) == quoted[1]]
+            holding = [name for name, value in self.sent.items() if url_text(value) == quoted[1]]
             found.update(dict.fromkeys(holding if len(holding) == 1 else ()))
         return list(found)
 
@@ -425,7 +425,9 @@ def read_requirement(words: str) -> list[ArgumentHint]:
     elif not found and re.search(
         r"valid|format|must be|should be|expected|parse|convert|is not", low
     ):
-        form = next((form for pattern, form in TOLD_FORMATS.items() if re.search(pattern, low)), "")
+        form = next(
+            (form for pattern, form in FORMAT_PHRASES.items() if re.search(pattern, low)), ""
+        )
         found += [ArgumentHint(kind="format", format=form)] if form else []
     return found or ([ArgumentHint(kind="not_found")] if REPLY_PATTERNS["lost"].search(low) else [])
 

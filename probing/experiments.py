@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from probing.generated_values import bogus
-from probing.name_distance import text_of
-from probing.samples import MADE_UP, ArgumentValues, Purpose, Sample, Value
+from probing.generated_values import make_bogus_value
+from probing.name_distance import url_text
+from probing.samples import GENERATED_ORIGIN, ArgumentValues, Purpose, Sample, Value
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts
 from protocols.naming import PAYS, SENDS, TELLS, snake
@@ -45,7 +45,7 @@ def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
             if argument.refused or argument.not_found
         }
         if vain and all(
-            value.origin == MADE_UP for name, value in arguments.items() if name in private
+            value.origin == GENERATED_ORIGIN for name, value in arguments.items() if name in private
         ):
             break  # a second made-up id teaches no more than the first did
         session.call(tool, arguments, purpose="discover")
@@ -58,24 +58,30 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     Raises `NotCalled` where it may not be called any more.
     """
     questions: tuple[Callable[..., ProposedCalls], ...] = (
-        _without,
+        _omit_argument,
         _wrong_value,
         _optional_arguments,
         _vary_values,
-        _nowhere,
+        _missing_resource,
     )
     if tool not in session.reads:
         harmless = not set(snake(tool).split("_")[:2]) & (
             SENDS | PAYS | TELLS
         )  # not where each tells or pays somebody
-        questions = (_without, _wrong_value, _optional_arguments) if harmless else (_wrong_value,)
+        questions = (
+            (_omit_argument, _wrong_value, _optional_arguments) if harmless else (_wrong_value,)
+        )
     for question in questions:
         while session.caller.remaining_calls(tool) > reserve:
             facts = session.facts(tool)
             if facts.base is None:
                 return
             asked = next(
-                (q for q in question(session, facts, facts.base) if not session.called(tool, q[1])),
+                (
+                    q
+                    for q in question(session, facts, facts.base)
+                    if not session.was_called(tool, q[1])
+                ),
                 None,
             )
             if asked is None:
@@ -83,14 +89,14 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
             session.call(tool, asked[1], purpose=asked[0])
 
 
-def _without(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
+def _omit_argument(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """Is each argument needed? Leave it out."""
     for name in start.arguments:
         rest = {n: v for n, v in start.arguments.items() if n != name}
         if name in facts.arguments:
             open_ = facts.arguments[name].required is None
         else:  # a guess; without any mark nobody could tell whose record the call makes
-            open_ = any(session.ledger.mark.on(value.value) for value in rest.values())
+            open_ = any(session.ledger.mark.is_in(value.value) for value in rest.values())
         if open_:
             yield "omit", rest
 
@@ -103,7 +109,7 @@ def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     wrong = {
         name: value
         for name, argument in facts.arguments.items()
-        if (value := bogus(argument)) is not None
+        if (value := make_bogus_value(argument)) is not None
     }
     refused = [
         s
@@ -153,7 +159,7 @@ def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedC
         yield "vary", chosen
 
 
-def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
+def _missing_resource(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
     """What does the tool say of a thing that does not exist?"""
     lost = any(not s.done and s.status in (404, 410) for s in facts.samples)
     if lost or any(argument.not_found for argument in facts.arguments.values()):
@@ -164,12 +170,12 @@ def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
             and facts.arguments[name].place == "path"
             and not isinstance(given.value, bool)
         ):
-            text = text_of(given.value)
+            text = url_text(given.value)
             astray = (
                 "9" * len(text)
                 if text.isdigit()
                 else text[:-3] + ("ZZZ" if text.isupper() else "zzz")
             )
             value = given.value + 999_983 if isinstance(given.value, int) else astray
-            yield "refuse", {**start.arguments, name: Value(value, MADE_UP)}
+            yield "refuse", {**start.arguments, name: Value(value, GENERATED_ORIGIN)}
             return

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any
 
 from probing.infer import one_or_all
-from probing.name_distance import FORMATS, NAMES, VALUES, Name, text_of, words_of
-from probing.samples import MADE_UP, Value
+from probing.name_distance import FORMATS, NAMES, VALUES, NormalizedName, expand_name, url_text
+from probing.samples import GENERATED_ORIGIN, Value
 from probing.tool_facts import ArgumentFacts
 from protocols.schema import Json, JsonObject, resolve, types
 
@@ -68,10 +68,10 @@ def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> 
     schema = limits_of(argument, root)
     for value in islice(_values(argument.name, schema, root or {}, _DEEPEST), _MOST):
         if argument.place != "path" or argument.types or not isinstance(value, list | dict | bool):
-            yield Value(value, MADE_UP)
+            yield Value(value, GENERATED_ORIGIN)
 
 
-def bogus(argument: ArgumentFacts) -> Value | None:
+def make_bogus_value(argument: ArgumentFacts) -> Value | None:
     """A word that a tool which checks anything refuses, so that its reply tells what it wants.
 
     None where a word was made up for it before, or where it is known what the argument must be.
@@ -90,7 +90,7 @@ def bogus(argument: ArgumentFacts) -> Value | None:
     word = any(v.is_generated and isinstance(v.value, str) and not v.value.isdigit() for v in sent)
     if told or word or argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
         return None
-    return Value(IMPROBABLE, MADE_UP)
+    return Value(IMPROBABLE, GENERATED_ORIGIN)
 
 
 def finite(value: Json) -> float | None:
@@ -110,7 +110,7 @@ def number_of(value: Json) -> float | None:
 
 def guess_values(name: str) -> tuple[Json, ...]:
     """Good guesses by an argument's name, best first; empty where the name says nothing."""
-    own = words_of(name).rstrip("0123456789_") or words_of(name)
+    own = expand_name(name).rstrip("0123456789_") or expand_name(name)
     words = own.split("_")
     while len(words) > 1 and words[-1] in NAMES["units"]:
         words.pop()
@@ -118,7 +118,7 @@ def guess_values(name: str) -> tuple[Json, ...]:
         return (True, False)
     if own in VALUES:
         return VALUES[own]
-    if Name(own, own).identifies and words[-1] not in VALUES:
+    if NormalizedName(own, own).is_identifier and words[-1] not in VALUES:
         return ()
     if words[-1] in ("datetime", "timestamp") or (words[-1] == "at" and len(words) > 1):
         return tuple(f"{day}T00:00:00Z" for day in _DATES)
@@ -165,7 +165,7 @@ def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
         elif kind == "string":
             yield from _strings(name, schema)
         elif kind == "array" and depth:
-            one = words_of(name).removesuffix("_list").removesuffix("s")
+            one = expand_name(name).removesuffix("_list").removesuffix("s")
             inside = _values(one, _flat(schema.get("items", {}), root), root, depth - 1)
             yield from ([value] for value in islice(inside, 4))
             yield []
@@ -193,7 +193,7 @@ def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
 
 def _strings(name: str, schema: JsonObject) -> Iterator[str]:
     form = str(schema.get("format", ""))
-    guesses = [text_of(guess) for guess in guess_values(name)]
+    guesses = [url_text(guess) for guess in guess_values(name)]
     shortest = int(schema.get("minLength") or 0)
     longest = finite(schema.get("maxLength"))
     if "pattern" in schema:  # one of them may happen to conform

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from genson import SchemaBuilder
 
 from probing.keys import own_data_keys, property_names, shared_data_keys
-from protocols.schema import Json, JsonObject, pointer, resolve, type_name, types
+from protocols.schema import Json, JsonObject, resolve, resolve_pointer, type_name, types
 from protocols.validate import first_error, validator
 
 _DEEPEST = 64
@@ -61,7 +61,7 @@ def infer(
     rule = shared_data_keys if shared else own_data_keys
     data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=told)
     found = _infer_from_values(seen, data_of)
-    wide = None if known is None else relaxed(known, seen)
+    wide = None if known is None else relax_schema(known, seen)
     return found if wide is None else _merge_schemas(wide, found, wide, seen, _FOLLOWED, data_of)
 
 
@@ -70,7 +70,7 @@ def _infer_from_values(values: Sequence[Any], data_of: DataKeys) -> dict[str, An
     return {"type": "null"} if found == {"examples": [None]} else found
 
 
-def relaxed(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | None:
+def relax_schema(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | None:
     """A known schema that allows all of `values`: what one breaks is widened where it stands, else dropped.
 
     None where it is no schema.
@@ -273,7 +273,7 @@ def nodes(
     if isinstance(ref, str):
         if ref not in above:
             yield from nodes(
-                pointer(root, ref), path, root=root, above=(*above, ref), values=values
+                resolve_pointer(root, ref), path, root=root, above=(*above, ref), values=values
             )
         return
     yield path, schema

@@ -57,7 +57,7 @@ _RECORDS = 3
 _MOST_COMPARED = 1_000
 
 
-def words_of(protocol: ToolProtocol) -> frozenset[str]:
+def document_words(protocol: ToolProtocol) -> frozenset[str]:
     """Return the words of a tool's document, which everybody may see: its fields may be named by them."""
     texts = [protocol.name, protocol.title, protocol.description]
     for name, schema in protocol.parameters.items():
@@ -129,7 +129,7 @@ def shared_data_keys(
     odd = frozenset(
         key for key in keys - data if key not in words and not _is_spoken(key, words, counted)
     )
-    odd -= _shared(objects, odd, known=len(keys - data - odd))
+    odd -= _find_shared_keys(objects, odd, known=len(keys - data - odd))
     if len(kinds) == 1 and 3 * len(odd | data) >= len(keys) > 1 and odd:
         return keys  # values of one kind under keys that nobody would give fields: a map, all of it
     return data | odd
@@ -254,7 +254,9 @@ def _ends_compound(word: str) -> bool:
     return long_enough and (word in _KNOWN or singular(word) in _KNOWN)
 
 
-def _shared(objects: Sequence[JsonObject], keys: Collection[str], *, known: int) -> frozenset[str]:
+def _find_shared_keys(
+    objects: Sequence[JsonObject], keys: Collection[str], *, known: int
+) -> frozenset[str]:
     """Return those of `keys` that several different records have, all of them, beside more `known` fields.
 
     A table may have data in its heading, too, such as a column for each person, so others count for nothing.

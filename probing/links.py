@@ -24,17 +24,17 @@ from probing.name_distance import (
     EQUAL,
     NEAR,
     PAGING,
-    Name,
+    NormalizedName,
     argument_name,
     distance,
-    distinctive,
     is_id,
+    is_identifying,
     scalars,
-    text_of,
+    url_text,
 )
 from probing.samples import ArgumentValues, Value
 from probing.tool_facts import ArgumentFacts, ToolFacts, says_something
-from probing.value_pool import Pools, ValuePlace, said_of
+from probing.value_pool import Pools, ValuePlace, words_about
 from protocols.naming import NOT_LINKED, POSITIONS, VAGUE
 from protocols.protocol import Link
 
@@ -46,7 +46,7 @@ _ENOUGH = 2
 class LinkSource:
     """The places of one name that hold values of one look: a thing's ids, from whichever tools."""
 
-    name: Name
+    name: NormalizedName
     places: list[ValuePlace] = field(default_factory=list)
 
     @cached_property
@@ -65,7 +65,7 @@ class LinkSource:
         listed = all(
             place.path.endswith("[]") for place in self.places
         )  # of a list of words each names something
-        return {text for text in self.texts if is_id(text) or (listed and distinctive(text))}
+        return {text for text in self.texts if is_id(text) or (listed and is_identifying(text))}
 
 
 @dataclass
@@ -78,14 +78,14 @@ class ArgumentProfile:
 
     tool: ToolFacts
     argument: ArgumentFacts
-    name: Name
-    took: dict[str, Value] = field(default_factory=dict)
+    name: NormalizedName
+    accepted_values: dict[str, Value] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
-    missed: set[str] = field(default_factory=set)
+    not_found_values: set[str] = field(default_factory=set)
     sent: set[str] = field(default_factory=set)
 
     @cached_property
-    def linkable(self) -> bool:
+    def is_linkable(self) -> bool:
         """Whether its values may come from other responses: it is no page, bound, search text, switch or choice."""
         own = self.name.own
         looked_up = (
@@ -94,26 +94,31 @@ class ArgumentProfile:
         chosen = self.argument.declared.get("enum") or (
             self.argument.told("enum") and not looked_up
         )
-        if re.match(r"(max|min)(imum)?(_|$)", own) or self.name.searches or own in PAGING or chosen:
+        if (
+            re.match(r"(max|min)(imum)?(_|$)", own)
+            or self.name.is_search_text
+            or own in PAGING
+            or chosen
+        ):
             return False
-        return not any(isinstance(held.value, bool) for held in self.took.values())
+        return not any(isinstance(held.value, bool) for held in self.accepted_values.values())
 
     @cached_property
     def has_telling_name(self) -> bool:
         """Whether its name says of what it is the value: `airport_code`, `tail_number`; not `to` or `value`."""
         key = self.name.key
         return self.name.secret or (
-            key not in NOT_LINKED | VAGUE and (self.name.identifies or len(key) >= 4)
+            key not in NOT_LINKED | VAGUE and (self.name.is_identifier or len(key) >= 4)
         )
 
-    def hidden(self, source: LinkSource) -> bool:
+    def can_leak_secret(self, source: LinkSource) -> bool:
         """Whether a source holds secrets and the argument is none."""
         return source.secret and not self.name.secret
 
     def distance_to(self, source: LinkSource) -> float | None:
         """How far its name and that of a source are apart; None where they do not agree, or tell nothing."""
-        usable = self.has_telling_name and not self.hidden(source)
-        return distance(self.name, source.name, said_of(self.argument)) if usable else None
+        usable = self.has_telling_name and not self.can_leak_secret(source)
+        return distance(self.name, source.name, words_about(self.argument)) if usable else None
 
 
 class Flows:
@@ -121,7 +126,9 @@ class Flows:
 
     def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
         self._pools = pools
-        self._argument_profiles = [taker for taker in _argument_profiles(facts) if taker.linkable]
+        self._argument_profiles = [
+            taker for taker in _argument_profiles(facts) if taker.is_linkable
+        ]
         self._sources = list(_sources(pools))
 
     def links(self) -> dict[str, list[Link]]:
@@ -131,7 +138,7 @@ class Flows:
             ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
             for source, named in self._find_sources(taker):
                 for place in source.places:
-                    held = sum(text in place.values for text in taker.took)
+                    held = sum(text in place.values for text in taker.accepted_values)
                     if place.tool != taker.tool.name:
                         ranked.setdefault(
                             (place.tool, place.path), (not named, -held, "[]" not in place.path)
@@ -141,11 +148,11 @@ class Flows:
                 found.setdefault(taker.tool.name, []).append(link)
         return found
 
-    def tests(self) -> list[tuple[str, ArgumentValues]]:
+    def plan_tests(self) -> list[tuple[str, ArgumentValues]]:
         """Calls worth making to confirm links that names suggest, the likeliest first."""
         planned: list[tuple[int, str, ArgumentValues]] = []
         for taker in self._argument_profiles:
-            if (base := _base(taker)) is not None:
+            if (base := _base_arguments(taker)) is not None:
                 tried = enumerate(self._trials(taker, base))
                 planned += [
                     (n, taker.tool.name, {**base, taker.argument.name: value}) for n, value in tried
@@ -156,7 +163,7 @@ class Flows:
 
     def _find_sources(self, taker: ArgumentProfile) -> list[tuple[LinkSource, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
-        named = [source for source in self._sources if self._confirmed(taker, source)]
+        named = [source for source in self._sources if self._is_confirmed(taker, source)]
         others = [
             source
             for source in self._sources
@@ -164,14 +171,14 @@ class Flows:
         ]
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
-    def _confirmed(self, taker: ArgumentProfile, source: LinkSource) -> bool:
+    def _is_confirmed(self, taker: ArgumentProfile, source: LinkSource) -> bool:
         """Whether names agree, and values do not speak against it."""
         apart = taker.distance_to(source)
-        accepted = taker.took.keys() & source.texts
+        accepted = taker.accepted_values.keys() & source.texts
         if apart is None or not accepted:
             return False
-        of_ids = taker.name.identifies or source.name.identifies
-        telling = any(map(distinctive, accepted))
+        of_ids = taker.name.is_identifier or source.name.is_identifier
+        telling = any(map(is_identifying, accepted))
         if apart > NEAR or (apart > EQUAL and not of_ids):
             return telling
         if of_ids or taker.name.own in POSITIONS:
@@ -179,30 +186,36 @@ class Flows:
         return telling and not self._accepts_anything(taker)
 
     def _is_confirmed_by_values(self, taker: ArgumentProfile, source: LinkSource) -> bool:
-        accepted = taker.took.keys() & source.ids
+        accepted = taker.accepted_values.keys() & source.ids
         if (
             len(accepted) < 2
-            or taker.hidden(source)
+            or taker.can_leak_secret(source)
             or source.texts & taker.refused
             or self._accepts_anything(taker)
         ):
             return False
-        return len(taker.missed & source.texts) <= len(accepted)
+        return len(taker.not_found_values & source.texts) <= len(accepted)
 
     def _accepts_anything(self, taker: ArgumentProfile) -> bool:
         """Whether an argument accepted a made-up value that no other tool's response holds."""
-        made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
+        made = (
+            v.value
+            for v in taker.accepted_values.values()
+            if v.origin.kind in ("generated", "model")
+        )
         return any(
-            all(place.tool == taker.tool.name for place in self._pools.where(value))
+            all(place.tool == taker.tool.name for place in self._pools.places_holding(value))
             for value in made
         )
 
     def _trials(self, taker: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
         """Values to try on one argument: of sources that may feed it by their names, nearest first, then of lists."""
-        sure = any(distinctive(held.value) for held in taker.took.values())
+        sure = any(is_identifying(held.value) for held in taker.accepted_values.values())
         fits = ValueFilter(taker.tool, taker.argument)
         known = [source for source, _ in self._find_sources(taker)]
-        beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
+        beside = {
+            url_text(held.value) for name, held in base.items() if name != taker.argument.name
+        }
         open_: list[tuple[float, str, LinkSource]] = []
         for source in self._sources:
             apart = taker.distance_to(source)
@@ -212,7 +225,7 @@ class Flows:
             if (
                 (listed or (apart is not None and not sure))
                 and source not in known
-                and not taker.hidden(source)
+                and not taker.can_leak_secret(source)
             ):
                 open_.append((10.0 if apart is None else apart, source.name.key, source))
         for *_, source in sorted(open_, key=lambda entry: entry[:2]):
@@ -221,9 +234,9 @@ class Flows:
             new = (
                 v
                 for v in held
-                if (text := text_of(v.value)) not in taker.sent and text not in beside
+                if (text := url_text(v.value)) not in taker.sent and text not in beside
             )
-            value = next((value for value in map(fits.adapted, new) if value is not None), None)
+            value = next((value for value in map(fits.adapt, new) if value is not None), None)
             if value is not None and len(taker.sent & source.texts) < _ENOUGH:
                 yield value
 
@@ -239,16 +252,16 @@ def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[ArgumentProfi
                     scalars(sample.arguments[name].value) if name in sample.arguments else ()
                 ):
                     held = Value(value, sample.arguments[name].origin)
-                    taker.sent.add(text_of(value))
+                    taker.sent.add(url_text(value))
                     if full:
-                        taker.took.setdefault(text_of(value), held)
+                        taker.accepted_values.setdefault(url_text(value), held)
             for fate, values in (
                 (taker.refused, argument.refused),
-                (taker.missed, argument.not_found),
+                (taker.not_found_values, argument.not_found),
             ):
                 fate |= {
-                    text_of(part) for value in values for part in scalars(value.value)
-                } - taker.took.keys()
+                    url_text(part) for value in values for part in scalars(value.value)
+                } - taker.accepted_values.keys()
             yield taker
 
 
@@ -267,7 +280,7 @@ def _sources(pools: Pools) -> Iterator[LinkSource]:
     yield from found.values()
 
 
-def _base(taker: ArgumentProfile) -> ArgumentValues | None:
+def _base_arguments(taker: ArgumentProfile) -> ArgumentValues | None:
     """The arguments of the call that is done with fewest; None where none is, and one argument is not enough."""
     name = taker.argument.name
     tool = taker.tool

@@ -20,8 +20,8 @@ from protocols.errors import ModelUnavailable
 from protocols.model import Ask, Message
 from protocols.response import one_line
 from protocols.schema import Json, JsonObject
-from protocols.secrets import covered
-from protocols.truncate import sampled
+from protocols.secrets import replace_secrets
+from protocols.truncate import sample_value
 
 _READ_NOTE = "read "
 """Notes of a log that hold what was read in refusals: this and the template."""
@@ -100,7 +100,7 @@ class Teacher:
             repr(v.value) for v in (*argument.accepted, *argument.refused, *argument.not_found)
         }
         fits = ValueFilter(tool, argument)
-        return [value for value in found if repr(value) not in tried and fits.allows(value)][
+        return [value for value in found if repr(value) not in tried and fits.is_allowed(value)][
             :_MOST_VALUES
         ]
 
@@ -109,10 +109,12 @@ class Teacher:
         names = list(tool.arguments)
         item = _HINT | {"properties": _HINT["properties"] | {"argument": {"enum": names}}}
         schema = _record({"hints": {"type": "array", "maxItems": 6, "items": item}})
-        sent = covered(sample.plain_arguments, tool.protocol.input_schema, lambda _: _HIDDEN)
+        sent = replace_secrets(
+            sample.plain_arguments, tool.protocol.input_schema, lambda _: _HIDDEN
+        )
         template = template_of(sample)
         asked = f"Function: {_inert(tool.name)}\nArguments: {', '.join(map(_inert, names)) or 'none'}\nSent: "
-        asked += f"{_inert(sampled(sent, most=300))}\nRefusal: {_inert(template)}"
+        asked += f"{_inert(sample_value(sent, most=300))}\nRefusal: {_inert(template)}"
         answer = self._answer(f"{_READ_NOTE}{template}", _READ, asked, schema, max_tokens=300)
         return [hint for hint in _hints(answer) if hint.argument in names]
 
@@ -180,21 +182,21 @@ def _describe_tool(facts: ToolFacts) -> str:
     lines.append(f"Its arguments: {', '.join(map(_inert, facts.arguments)) or 'none'}")
     refused = [sample for sample in facts.samples if not sample.done][-3:]
     for sample in [*facts.fruitful[:2], *refused]:
-        plain = covered(sample.plain_arguments, protocol.input_schema, lambda _: _HIDDEN)
+        plain = replace_secrets(sample.plain_arguments, protocol.input_schema, lambda _: _HIDDEN)
         secrets = [
             str(v)
             for v, shown in zip(sample.plain_arguments.values(), plain.values(), strict=True)
             if shown == _HIDDEN
         ]
-        response = covered(sample.response, protocol.output_schema, lambda _: _HIDDEN)
+        response = replace_secrets(sample.response, protocol.output_schema, lambda _: _HIDDEN)
         came = (
-            f"gave {sampled(response, most=260)}"
+            f"gave {sample_value(response, most=260)}"
             if sample.done
             else f"failed: {sample.error[:260]}"
         )
         for secret in secrets:
             came = came.replace(secret, _HIDDEN)
-        lines.append(f"- {_inert(sampled(plain, most=120))} {_inert(came)}")
+        lines.append(f"- {_inert(sample_value(plain, most=120))} {_inert(came)}")
     return "\n".join(lines)
 
 

@@ -39,7 +39,7 @@ REPLY_PATTERNS = {kind: re.compile("|".join(parts)) for kind, parts in _READ["sa
 TYPE_WORDS: dict[str, str] = {
     word: kind for kind, words in _READ["types"].items() for word in words.split()
 }
-TOLD_FORMATS: dict[str, str] = _READ["told_formats"]
+FORMAT_PHRASES: dict[str, str] = _READ["told_formats"]
 _SAME: dict[str, str] = _READ["same"]
 
 EQUAL = 0.0
@@ -54,7 +54,7 @@ _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 
 
 @dataclass(frozen=True)
-class Name:
+class NormalizedName:
     """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`)."""
 
     own: str
@@ -66,18 +66,18 @@ class Name:
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
     @cached_property
-    def identifies(self) -> bool:
+    def is_identifier(self) -> bool:
         """Whether the name is that of an id."""
         return self.key.rpartition("_")[2] in ID_WORDS
 
     @cached_property
-    def searches(self) -> bool:
+    def is_search_text(self) -> bool:
         """Whether it is what one looks for, in words."""
         words = set(self.own.split("_"))
         return (
             bool(words & (SEARCHES | {"s", "phrase"}))
             and not words & {"id", "ids", "code"}
-            and not self.identifies
+            and not self.is_identifier
         )
 
     @cached_property
@@ -87,36 +87,38 @@ class Name:
 
 
 @lru_cache(maxsize=8192)
-def words_of(name: str) -> str:
+def expand_name(name: str) -> str:
     """A name in small letters with `_` between words, short forms written out: `homeTz` → `home_time_zone`."""
     return "_".join(
         _SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_")
     )
 
 
-def argument_name(protocol: ToolProtocol, argument: str) -> Name:
+def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
     """The name of an argument; a vague one with the noun that its tool is about."""
-    own = words_of(argument)
+    own = expand_name(argument)
     declared = protocol.parameters.get(argument)
     listed = isinstance(declared, dict) and "array" in types(declared)
     if listed or own.rpartition("_")[2] in ("ids", "codes", "keys", "numbers"):
         own = singular(own)
     noun = noun_of(protocol, argument) if own in VAGUE and argument in protocol.parameters else None
-    return Name(own, f"{noun}_{own}" if noun else own)
+    return NormalizedName(own, f"{noun}_{own}" if noun else own)
 
 
-def field_name(protocol: ToolProtocol, path: str) -> Name:
+def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
     """The name of a response path: a vague one with the noun that it stands under, list elements in the singular."""
     parts = path.split(".")
-    own = words_of(parts[-1].replace("[]", ""))
+    own = expand_name(parts[-1].replace("[]", ""))
     if parts[-1].endswith("[]") or own in ("ids", "codes", "keys"):
         own = singular(own)
     key = field_key(protocol, path)
-    return Name(own, words_of(key) if key else own)
+    return NormalizedName(own, expand_name(key) if key else own)
 
 
 @lru_cache(maxsize=131_072)
-def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> float | None:
+def distance(
+    wanted: NormalizedName, held: NormalizedName, text: frozenset[str] = frozenset()
+) -> float | None:
     """How far a place's name is from an argument's, None for too far. `text` are words said of the argument."""
     if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
@@ -124,7 +126,7 @@ def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> fl
         return EQUAL
     if _ends(wanted.key, held.key) or _ends(held.key, wanted.key) or wanted.key == held.thing:
         return NEAR  # the last: `database` and `database_name`
-    if held.thing and held.identifies and set(held.thing.split("_")) <= text:
+    if held.thing and held.is_identifier and set(held.thing.split("_")) <= text:
         return NAMED_IN_TEXT - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
     return None
 
@@ -143,7 +145,7 @@ def words_in(texts: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-def text_of(value: Json) -> str:
+def url_text(value: Json) -> str:
     """A scalar as it is written in a URL: `5` and `"5"` are one value there."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -156,23 +158,23 @@ def scalars(value: Json) -> list[Json]:
     return [item for item in items if isinstance(item, str | int | float)]
 
 
-def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+def scalar_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
     """The scalars in an argument, each with the name that is nearest to it."""
     if isinstance(value, Mapping):
         for inner, part in value.items():
-            yield from parts_of(str(inner), part)
+            yield from scalar_parts(str(inner), part)
     elif isinstance(value, list):
         for part in value:
-            yield from parts_of(name, part)
+            yield from scalar_parts(name, part)
     else:
         yield name, value
 
 
-def distinctive(value: Json) -> bool:
+def is_identifying(value: Json) -> bool:
     """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
     if isinstance(value, bool) or value is None:
         return False
-    text = text_of(value).strip()
+    text = url_text(value).strip()
     if re.fullmatch(r"[-+]?\d+", text):
         return (
             abs(int(text[:_LONGEST])) >= 10_000
@@ -193,4 +195,4 @@ def is_id(value: Json) -> bool:
         isinstance(value, str)
         and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None
     )
-    return distinctive(value) and not plain
+    return is_identifying(value) and not plain

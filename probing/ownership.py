@@ -17,11 +17,11 @@ from typing import Any
 
 from probing.error_replies import refusal_in
 from probing.infer import conforms
-from probing.name_distance import parts_of, text_of
+from probing.name_distance import scalar_parts, url_text
 from probing.samples import Log, Sample
 from probing.tool_facts import place_of
-from protocols.effects import UNTOLD, likely_action, reads
-from protocols.effects.verbs import Kind, kind_of_word
+from protocols.effects import UNKNOWN_EFFECT, is_known_read, likely_action
+from protocols.effects.verbs import VerbKind, kind_of_word
 from protocols.naming import ID_WORDS, VAGUE, WRAPPERS, singular, snake
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, resolve
@@ -57,7 +57,7 @@ class ProbeMarker:
         self._uuid = str(uuid.UUID(int=seeded.getrandbits(128), version=4))
         self.text = f"{self.token}-atc-probe"  # what is cut off behind is not what tells it apart
 
-    def on(self, value: Json) -> bool:
+    def is_in(self, value: Json) -> bool:
         """Whether a text or a number carries the mark."""
         if isinstance(value, str):
             return (
@@ -100,7 +100,7 @@ class ProbeMarker:
         """What may stand for a text, best first; nothing where it is one of few, or a time."""
         form = str(clauses.get("format", ""))
         if (
-            self.on(value)
+            self.is_in(value)
             or "enum" in clauses
             or "const" in clauses
             or form in _FIXED
@@ -147,10 +147,10 @@ class CreatedRecord:
     ids: set[Id] = field(default_factory=set)
     last_shown: int = 0
     removed_at: int = 0
-    gone_by: str = ""
+    removed_by: str = ""
 
     @property
-    def there(self) -> bool:
+    def is_present(self) -> bool:
         """Whether it is there still, as far as answers tell."""
         return not self.removed_at or self.last_shown > self.removed_at
 
@@ -163,13 +163,13 @@ class Ledger:
         self._log = log
         told = {name: likely_action(protocol) for name, protocol in protocols.items()}
         # What nothing is told of may make something, and is given nothing by which it would change what is there.
-        self.kinds: dict[str, Kind] = {
-            n: "create" if why == UNTOLD else kind for n, (kind, why) in told.items()
+        self.kinds: dict[str, VerbKind] = {
+            n: "create" if why == UNKNOWN_EFFECT else kind for n, (kind, why) in told.items()
         }
         self.writes = {
-            n for n, p in protocols.items() if not reads(p) and self.kinds[n] != "read"
+            n for n, p in protocols.items() if not is_known_read(p) and self.kinds[n] != "read"
         }  # sent marks only
-        self._nouns = {name: noun_made(protocol) for name, protocol in protocols.items()}
+        self._nouns = {name: tool_noun(protocol) for name, protocol in protocols.items()}
         self._words = {
             name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()
         }
@@ -190,24 +190,24 @@ class Ledger:
 
     def created_records(self) -> list[CreatedRecord]:
         """All that was made, and what became of it, in the order in which it was."""
-        self._take()
+        self._read_new_samples()
         return self._made
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
         """The texts among arguments that carry the mark."""
         return {
-            part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.on(part)
+            part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.is_in(part)
         }
 
     def creates_records(self, tool: str) -> bool:
         """Whether each call of a tool may make one more record."""
         return tool in self.writes and self.kinds[tool] in ("create", "update")
 
-    def removable(self) -> int:
+    def count_removable(self) -> int:
         """How many records are there still that a tool takes away."""
         removers = [tool for tool in self.writes if self.kinds[tool] == "remove"]
         return sum(
-            one.there and any(self.can_delete(tool, one) for tool in removers)
+            one.is_present and any(self.can_delete(tool, one) for tool in removers)
             for one in self.created_records()
         )
 
@@ -230,11 +230,11 @@ class Ledger:
         noun = self.noun_of(tool, argument)
         wanted = [one for one in reversed(self.created_records()) if of in (None, one)]
         pairs = [pair for one in wanted for pair in sorted(one.ids | one.answered_ids)
-                 if born or pair in one.ids or self.mark.on(pair[1])]  # fmt: skip
+                 if born or pair in one.ids or self.mark.is_in(pair[1])]  # fmt: skip
         by_id = snake(argument).rpartition("_")[2] in ID_WORDS
         found = sorted(
             (text for n, text in pairs if is_same_noun(n, noun)),
-            key=lambda text: self.mark.on(text) == by_id,
+            key=lambda text: self.mark.is_in(text) == by_id,
         )
         return [
             self._values.get(text, text) for text in dict.fromkeys(found)
@@ -244,7 +244,7 @@ class Ledger:
         """Why a call is not made, as it might change what is not this probing's own; empty where it may be."""
         if tool not in self.writes:
             return ""
-        self._take()
+        self._read_new_samples()
         judge = self._creation_refusal if self.kinds[tool] == "create" else self._change_refusal
         why = judge(tool, arguments)
         if why:
@@ -290,7 +290,7 @@ class Ledger:
                 return f"without {name!r} it might write over what is there"
         known = False
         for name, value in arguments.items():
-            for key, part in parts_of(name, value):
+            for key, part in scalar_parts(name, value):
                 if self.belongs_to_probe(tool, key, part, born=True):
                     known = known or (part is not None and not isinstance(part, bool))
                 elif self.identifies_record(tool, name) or (
@@ -299,7 +299,7 @@ class Ledger:
                     return f"{key!r} would not carry this probing's mark, and might be that of what is there"
                 elif snake(key).rpartition("_")[2] in ID_WORDS:
                     known = True
-                    if part not in self._listed(tool, name) and self.exists_already(
+                    if part not in self._listed_values(tool, name) and self.exists_already(
                         tool, key, part
                     ):
                         return f"a read shows {key!r} of this value already"
@@ -322,14 +322,14 @@ class Ledger:
     def _change_refusal(self, tool: str, arguments: JsonObject) -> str:
         mine = 0
         for name, value in arguments.items():
-            for key, part in parts_of(name, value):
+            for key, part in scalar_parts(name, value):
                 names_it = self.identifies_record(tool, name) or (
                     key != name and self.identifies_record(tool, key)
                 )
                 text = (
                     self.kinds[tool] == "remove"
                     and isinstance(part, str)
-                    and part not in self._listed(tool, name)
+                    and part not in self._listed_values(tool, name)
                 )
                 if (names_it or text) and not self.belongs_to_probe(tool, key, part):
                     return f"{key!r} is of nothing that was shown to carry this probing's mark"
@@ -368,16 +368,18 @@ class Ledger:
         if isinstance(value, Mapping | list):
             return all(
                 self.belongs_to_probe(tool, key, part, born=born)
-                for key, part in parts_of(argument, value)
+                for key, part in scalar_parts(argument, value)
             )
         plain = (isinstance(value, bool) or value is None) and not self.identifies_record(
             tool, argument
         )
-        return plain or self.mark.on(value) or self._is_created_id(tool, argument, value, born=born)
+        return (
+            plain or self.mark.is_in(value) or self._is_created_id(tool, argument, value, born=born)
+        )
 
     def _is_created_id(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         noun = self.noun_of(tool, argument)
-        text = text_of(value)
+        text = url_text(value)
         known = (
             pair for one in self._made for pair in (one.ids | one.answered_ids if born else one.ids)
         )
@@ -391,7 +393,7 @@ class Ledger:
             for call in made.calls
         ):
             return False
-        text = value if isinstance(value, str) else f"{snake(key)}={text_of(value)}"
+        text = value if isinstance(value, str) else f"{snake(key)}={url_text(value)}"
         return any(text in held for read, held in self._held.items() if self.is_about(read, tool))
 
     def is_about(self, read: str, write: str) -> bool:
@@ -408,7 +410,7 @@ class Ledger:
         if before and (last in ID_WORDS or singular(last) in ID_WORDS):
             return singular(before)
         if place_of(protocol, argument) == "path" and isinstance(protocol.binding, HttpBinding):
-            parts = address(protocol.binding)
+            parts = path_parts(protocol.binding)
             wire = protocol.binding.wire_names.get(argument, argument)
             place = next((n for n, part in enumerate(parts) if f"{{{wire}}}" in part), 0)
             if place and "{" not in parts[place - 1]:
@@ -421,15 +423,15 @@ class Ledger:
         return (
             isinstance(mine, HttpBinding)
             and isinstance(its, HttpBinding)
-            and address(mine) == address(its)
+            and path_parts(mine) == path_parts(its)
         )
 
-    def _listed(self, tool: str, argument: str) -> list[Json]:
+    def _listed_values(self, tool: str, argument: str) -> list[Json]:
         """The values that an argument's schema lists."""
         schema = self._protocols[tool].parameters.get(argument, {})
         return [*schema.get("enum", []), *([schema["const"]] if "const" in schema else [])]
 
-    def _take(self) -> None:
+    def _read_new_samples(self) -> None:
         """Take in the samples that came since."""
         if len(self._log.samples) == self._count:
             return
@@ -456,28 +458,35 @@ class Ledger:
             for key, part in _parts(sample.plain_arguments)
             if self.identifies_record(tool, key)
         ]
-        own = self._answered(sample)
+        own = self._ids_in_answer(sample)
         known = {
-            text for one in self._made if one.there for n, text in one.ids if is_same_noun(n, noun)
+            text
+            for one in self._made
+            if one.is_present
+            for n, text in one.ids
+            if is_same_noun(n, noun)
         }
         of_known = (
             named
-            and {text_of(part) for _, part in named} <= known
+            and {url_text(part) for _, part in named} <= known
             and not {text for _, text in own} - known
         )
         foreign = any(
-            not self.mark.on(part) and is_same_noun(self.noun_of(tool, key), noun)
+            not self.mark.is_in(part) and is_same_noun(self.noun_of(tool, key), noun)
             for key, part in named
         )
         if not self._may_have_acted(sample) or (updates and (of_known or foreign)):
             return  # it did nothing, or changed a record that is known already
         given = {one for one in own if self._met.get(one, sample.number) >= sample.number}
-        key = self._key(sample)
+        key = self._identity_key(sample)
         for one in self._made:
             same = one.answered_ids & own or (
-                not given and not one.answered_ids and key and key == self._key(one.calls[0])
+                not given
+                and not one.answered_ids
+                and key
+                and key == self._identity_key(one.calls[0])
             )
-            if one.there and one.noun == noun and same:
+            if one.is_present and one.noun == noun and same:
                 one.calls.append(sample)
                 return
         made = CreatedRecord(
@@ -488,10 +497,10 @@ class Ledger:
             answered_ids=given,
         )
         for word, part in named:
-            taken = updates and text_of(part) in known
+            taken = updates and url_text(part) in known
             if part is not None and not taken and self.belongs_to_probe(tool, word, part):
                 made.ids.add(
-                    (noun if self.mark.on(part) else self.noun_of(tool, word), text_of(part))
+                    (noun if self.mark.is_in(part) else self.noun_of(tool, word), url_text(part))
                 )
         self._made.append(made)
 
@@ -504,10 +513,10 @@ class Ledger:
         broken = sample.outcome == "unknown" and sample.status not in (409, 425, 429)
         return sample.done or (broken and not said_no)
 
-    def _answered(self, sample: Sample) -> set[Id]:
+    def _ids_in_answer(self, sample: Sample) -> set[Id]:
         """The ids of a thing itself in the answer of the call that made it."""
         noun = self._nouns[sample.tool]
-        sent = {text_of(part) for _, part in _parts(sample.plain_arguments)}
+        sent = {url_text(part) for _, part in _parts(sample.plain_arguments)}
         found = records(sample.response if sample.done else None, top=True)
         ids = {
             one
@@ -516,33 +525,33 @@ class Ledger:
         }
         return {one for one in ids if one[1] not in sent}
 
-    def _key(self, sample: Sample) -> frozenset[str]:
+    def _identity_key(self, sample: Sample) -> frozenset[str]:
         parts = [
             pair
             for pair in _parts(sample.plain_arguments)
             if self.identifies_record(sample.tool, pair[0])
         ]
         ids = [pair for pair in parts if snake(pair[0]).rpartition("_")[2] in ID_WORDS]
-        return frozenset(text_of(part) for _, part in ids or parts)
+        return frozenset(url_text(part) for _, part in ids or parts)
 
     def _read_removal(self, sample: Sample) -> None:
         # Of `DELETE /buckets/{bucket_id}/records/{id}` the record is gone, and the bucket that it stood in is not.
         parts = [
             (k, p)
             for n, v in sample.plain_arguments.items()
-            if not self._around(sample.tool, n)
-            for k, p in parts_of(n, v)
+            if not self._is_parent(sample.tool, n)
+            for k, p in scalar_parts(n, v)
         ]
-        texts = {(self.noun_of(sample.tool, key), text_of(part)) for key, part in parts}
+        texts = {(self.noun_of(sample.tool, key), url_text(part)) for key, part in parts}
         for one in self._made:
             sent = [
                 pair
                 for call in one.calls
                 for pair in _parts(call.plain_arguments)
-                if self._around(one.tool, pair[0])
+                if self._is_parent(one.tool, pair[0])
             ]
             within = {
-                (self.noun_of(one.tool, key), text_of(part)) for key, part in sent
+                (self.noun_of(one.tool, key), url_text(part)) for key, part in sent
             }  # with which it is gone, too
             known = one.ids | one.answered_ids | within
             hit = any(
@@ -553,14 +562,16 @@ class Ledger:
                 and one.marks & {text for _, text in texts}
                 and self.can_delete(sample.tool, one)
             )
-            if one.there and (hit or named):
+            if one.is_present and (hit or named):
                 one.removed_at = sample.number
-                one.gone_by = sample.tool
+                one.removed_by = sample.tool
 
-    def _around(self, tool: str, argument: str) -> bool:
+    def _is_parent(self, tool: str, argument: str) -> bool:
         """Whether an argument says in what a thing stands: its place in the path is not the last."""
         protocol = self._protocols[tool]
-        last = address(protocol.binding)[-1:] if isinstance(protocol.binding, HttpBinding) else []
+        last = (
+            path_parts(protocol.binding)[-1:] if isinstance(protocol.binding, HttpBinding) else []
+        )
         wire = (
             protocol.binding.wire_names.get(argument, argument)
             if isinstance(protocol.binding, HttpBinding)
@@ -583,12 +594,12 @@ class Ledger:
             for word, value in id_fields(record):
                 before = singular(word.rpartition("_")[0])
                 for noun in {before} if before else {self._nouns[tool], around} - {""}:
-                    self._met.setdefault((noun, text_of(value)), sample.number)
+                    self._met.setdefault((noun, url_text(value)), sample.number)
             for name, value in record.items() if shows else ():
                 for part in value if isinstance(value, list) else [value]:
                     if isinstance(part, str | int):
                         held.add(
-                            part if isinstance(part, str) else f"{snake(name)}={text_of(part)}"
+                            part if isinstance(part, str) else f"{snake(name)}={url_text(part)}"
                         )
 
     def _recognise(self, record: JsonObject, around: str, sample: Sample) -> None:
@@ -604,7 +615,7 @@ class Ledger:
             if (one.ids | one.answered_ids).intersection(self._record_ids(record, nouns, one.noun))
         ]
         for made in known[:1] or before:
-            found, is_it = self._of(made, record, nouns)
+            found, is_it = self._match_record(made, record, nouns)
             if known or (is_it and not made.answered_ids):
                 made.ids |= found if is_it else set()
                 made.last_shown = sample.number
@@ -617,20 +628,20 @@ class Ledger:
         ):
             same[-1].last_shown = sample.number  # under another name, or in another form
 
-    def _of(
+    def _match_record(
         self, made: CreatedRecord, record: JsonObject, nouns: Collection[str]
     ) -> tuple[set[Id], bool]:
         """The ids of a record, and whether it is what these calls made."""
         begun = made.calls[0].number
-        mine = {text_of(part) for call in made.calls for _, part in _parts(call.plain_arguments)}
+        mine = {url_text(part) for call in made.calls for _, part in _parts(call.plain_arguments)}
         found = {one for one in self._record_ids(record, nouns, made.noun)
-                 if self._met.get(one, begun) >= begun and (one[1] not in mine or self.mark.on(one[1]))}  # fmt: skip
+                 if self._met.get(one, begun) >= begun and (one[1] not in mine or self.mark.is_in(one[1]))}  # fmt: skip
         names = {snake(name): value for name, value in record.items()}
-        held = any(self.mark.on(value) for value in record.values())
+        held = any(self.mark.is_in(value) for value in record.values())
         for sent in (one for call in made.calls for one, _ in records(call.plain_arguments)):
             common = {n: v for n, v in ((snake(n), v) for n, v in sent.items()) if n in names}
-            equal = [v for n, v in common.items() if text_of(names[n]) == text_of(v)]
-            marked = any(map(self.mark.on, equal))
+            equal = [v for n, v in common.items() if url_text(names[n]) == url_text(v)]
+            marked = any(map(self.mark.is_in, equal))
             if not made.answered_ids and marked:
                 return found, True
             if found & made.answered_ids and (
@@ -649,17 +660,17 @@ class Ledger:
         ]
         for before, value in its or fields:
             if is_same_noun(before, noun) if before else any(is_same_noun(n, noun) for n in nouns):
-                self._values[text_of(value)] = value
-                yield noun, text_of(value)
+                self._values[url_text(value)] = value
+                yield noun, url_text(value)
 
 
 def _parts(arguments: JsonObject) -> list[tuple[str, Json]]:
-    return [pair for name, value in arguments.items() for pair in parts_of(name, value)]
+    return [pair for name, value in arguments.items() for pair in scalar_parts(name, value)]
 
 
-def noun_made(protocol: ToolProtocol) -> str:
+def tool_noun(protocol: ToolProtocol) -> str:
     """What a tool is about: `comment` for `add_comment_to_note` and for `POST /notes/{id}/comments`."""
-    parts = address(protocol.binding) if isinstance(protocol.binding, HttpBinding) else []
+    parts = path_parts(protocol.binding) if isinstance(protocol.binding, HttpBinding) else []
     if fixed := [snake(part) for part in parts if part and "{" not in part]:
         for part in reversed(fixed):
             words = part.split("_")
@@ -724,6 +735,6 @@ def has_list(node: Json) -> bool:
     )
 
 
-def address(http: HttpBinding) -> list[str]:
+def path_parts(http: HttpBinding) -> list[str]:
     """The parts of a URL's path."""
     return http.url.partition("?")[0].rstrip("/").split("/")[3:]

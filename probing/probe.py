@@ -17,7 +17,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
-from probing.caller import ApprovalCheck, Caller, NotCalled, host_label, nothing_held
+from probing.caller import ApprovalCheck, Caller, NotCalled, host_label, needs_no_approval
 from probing.experiments import discover, sharpen
 from probing.links import Flows
 from probing.model_hints import Teacher
@@ -27,7 +27,7 @@ from probing.session import Session
 from probing.tool_facts import ToolFacts
 from probing.writes import Writes
 from protocols.client import Invoker
-from protocols.effects import UNTOLD, likely_action
+from protocols.effects import UNKNOWN_EFFECT, likely_action
 from protocols.errors import AtcError
 from protocols.model import Ask
 from protocols.private_files import CannotWrite
@@ -67,7 +67,7 @@ def probe(
     ask: Ask | None = None,
     caller: Caller | None = None,
     watch: Watch = lambda _: None,
-    held: ApprovalCheck = nothing_held,
+    held: ApprovalCheck = needs_no_approval,
 ) -> Probed:
     """Probe all tools of one source, going on from what the log holds. No call is made that is `held` for a person.
 
@@ -88,14 +88,14 @@ def probe(
         with suppress(
             KeyboardInterrupt
         ):  # a second one leaves what was made, and the report names it
-            if session.ledger.removable():
+            if session.ledger.count_removable():
                 probing.take_away()
         return replace(probing.result(), interrupted=True)
     return probing.result()
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneOfMany:
+class SourceProbing:
     """A source with its protocols, which are bound where it is probed; then what was found with how many calls.
 
     `error` says why it ended early.
@@ -109,9 +109,9 @@ class OneOfMany:
     error: str = ""
 
 
-def by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
+def by_host(sources: Iterable[SourceProbing]) -> list[list[SourceProbing]]:
     """The sources, those together that call one host, even by way of a third."""
-    groups: dict[frozenset[str], list[OneOfMany]] = {}
+    groups: dict[frozenset[str], list[SourceProbing]] = {}
     for source in sources:
         hosts = frozenset(map(host_label, source.protocols))
         met = [known for known in groups if known & hosts or known == hosts]
@@ -120,18 +120,18 @@ def by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
 
 
 def probe_in_turn(
-    sources: Sequence[OneOfMany],
+    sources: Sequence[SourceProbing],
     *,
     invoker: Invoker,
     settings: ProbeSettings,
     ask: Ask | None,
     held: ApprovalCheck,
-) -> list[OneOfMany]:
+) -> list[SourceProbing]:
     """Probe sources of one host one after another, so that its rate holds. What one fails at, others do not feel.
 
     After Ctrl-C, those that were not begun are left out.
     """
-    ended: list[OneOfMany] = []
+    ended: list[SourceProbing] = []
     for one in sources:
         if ended and settings.requests_per_second:
             time.sleep(1 / settings.requests_per_second)
@@ -172,20 +172,20 @@ class _Probing:
         for number in range(session.settings.rounds + 1):
             before = session.log.sent_count
             session.round = number
-            self._each(self._waiting(self._reads), partial(discover, session))
+            self._each(self._unanswered_tools(self._reads), partial(discover, session))
             self._each(self._answered_tools(self._reads), self._sharpen)
             if number:
                 self._test_links()
-            makers = self._waiting(self._callable_tools(self._writes.makers()))
+            makers = self._unanswered_tools(self._callable_tools(self._writes.makers()))
             if number or not session.settings.rounds:
                 self._each(makers, self._writes.make)
                 self._each(self._answered_tools(makers), self._sharpen)
-                self._each(self._waiting(self._reads), self._look_again)
-            if not self._waiting([*self._reads, *makers]) or (
+                self._each(self._unanswered_tools(self._reads), self._look_again)
+            if not self._unanswered_tools([*self._reads, *makers]) or (
                 number and session.log.sent_count == before
             ):
                 break
-        self._each(self._waiting(self._reads), self._persevere)
+        self._each(self._unanswered_tools(self._reads), self._persevere)
         self._test_links()
         self.take_away()
         if self._teacher is not None:
@@ -203,7 +203,7 @@ class _Probing:
 
     def result(self) -> Probed:
         session = self._session
-        facts = session.world
+        facts = session.all_facts
         cut_off = "a call was cut off by a kill, and is not made again"
         answered = {sample.tool for sample in session.log.samples}
         cut = {
@@ -242,22 +242,22 @@ class _Probing:
             self._sharpen(name)
 
     def _sharpen(self, name: str) -> None:
-        sharpen(self._session, name, reserve=LINK_CALLS + self._writes.reserved(name))
+        sharpen(self._session, name, reserve=LINK_CALLS + self._writes.count_reserved(name))
 
     def _test_links(self) -> None:
         """Send values along links that may hold, and values from elsewhere along those that seem to."""
         session = self._session
         for _ in range(LINK_CALLS):
             sent: set[str] = set()
-            for tool, arguments in Flows(session.world, session.pools).tests():
-                used = sum(sample.purpose == "link" for sample in session.log.of(tool))
+            for tool, arguments in Flows(session.all_facts, session.pools).plan_tests():
+                used = sum(sample.purpose == "link" for sample in session.log.samples_of(tool))
                 free = (
                     tool in session.reads
                     and tool not in sent
                     and used < LINK_CALLS
                     and session.caller.remaining_calls(tool)
                 )
-                if free and not session.called(tool, arguments):
+                if free and not session.was_called(tool, arguments):
                     sent.add(tool)
                     with suppress(NotCalled):
                         session.call(tool, arguments, purpose="link")
@@ -267,7 +267,7 @@ class _Probing:
     def _callable_tools(self, tools: Iterable[str]) -> list[str]:
         return [name for name in tools if name not in self._stopped]
 
-    def _waiting(self, tools: Iterable[str]) -> list[str]:
+    def _unanswered_tools(self, tools: Iterable[str]) -> list[str]:
         """The paper's B."""
         return [name for name in tools if not self._session.facts(name).fruitful]
 
@@ -285,8 +285,10 @@ def _describe_created_records(session: Session) -> Iterator[dict[str, Any]]:
             "calls": [call.number for call in one.calls],
             "marks": sorted({one_line(text, limit=_LONGEST) for text in one.marks}),
             "ids": sorted({text for _, text in one.ids | one.answered_ids} - one.marks),
-            "removed": not one.there,
-            "why": f"removed by {one.gone_by}" if not one.there else _why_left(session, one),
+            "removed": not one.is_present,
+            "why": f"removed by {one.removed_by}"
+            if not one.is_present
+            else _why_left(session, one),
         }
     for intent in session.log.intents.values():
         if (tool := str(intent["tool"])) in ledger.writes:
@@ -308,7 +310,7 @@ def _describe_created_records(session: Session) -> Iterator[dict[str, Any]]:
 def _why_left(session: Session, one: CreatedRecord) -> str:
     """Why a record was not taken away."""
     ledger = session.ledger
-    if likely_action(session.protocols[one.tool])[1] == UNTOLD and not (
+    if likely_action(session.protocols[one.tool])[1] == UNKNOWN_EFFECT and not (
         one.last_shown or one.answered_ids
     ):
         return "nothing tells whether it made anything"
@@ -317,7 +319,7 @@ def _why_left(session: Session, one: CreatedRecord) -> str:
         for name in session.protocols
         if ledger.kinds[name] == "remove" and ledger.can_delete(name, one)
     ]
-    if called := one.gone_by or next(
+    if called := one.removed_by or next(
         (name for name in removers if session.facts(name).samples), ""
     ):
         return f"{called} did not take it away"

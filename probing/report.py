@@ -51,7 +51,7 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportF
     names = {name: f"{alias}.json" for name, alias in zip(protocols, aliases, strict=True)}
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
     # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
-    files |= {COVERAGE: _text({"tools": [], **report}), READABLE: readable(report)}
+    files |= {COVERAGE: _text({"tools": [], **report}), READABLE: render_markdown(report)}
     hashes = _read_hashes(folder)
     written = []
     kept = []
@@ -153,7 +153,7 @@ def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
         yield f"none of its {len(facts.samples)} calls gave a response ({how}){said}."
 
 
-def readable(report: Mapping[str, Any]) -> str:
+def render_markdown(report: Mapping[str, Any]) -> str:
     """The report as Markdown."""
     totals = report["totals"]
     tools = report["coverage"]
@@ -191,7 +191,7 @@ def readable(report: Mapping[str, Any]) -> str:
             lines += [
                 f"## What this probing {title}",
                 "",
-                *(f"- {_cell(made_line(one))}" for one in made),
+                *(f"- {_cell(format_created_record(one))}" for one in made),
                 "",
             ]
     return "\n".join(lines)
@@ -200,7 +200,7 @@ def readable(report: Mapping[str, Any]) -> str:
 _SIGNS = {True: "*", None: "?", False: ""}
 
 
-def made_line(made: Mapping[str, Any]) -> str:
+def format_created_record(made: Mapping[str, Any]) -> str:
     """One record that was made, in words: by which calls, how it is known, and what became of it."""
     calls = f"call{'s' * (len(made['calls']) > 1)} {', '.join(map(str, made['calls']))}"
     known = ", ".join([*(f"id {text}" for text in made["ids"]), *made["marks"]])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from protocols.errors import AtcError, Outcome
-from protocols.private_files import cannot_write, keep_private, private_folder, write_whole
+from protocols.private_files import keep_private, private_folder, write_error, write_whole
 from protocols.schema import Json, JsonObject
 
 FOLDER = ".probe"
@@ -81,7 +81,7 @@ class Value:
         return self.origin.kind == "generated"
 
 
-MADE_UP = ValueOrigin(kind="generated")
+GENERATED_ORIGIN = ValueOrigin(kind="generated")
 ArgumentValues = Mapping[str, Value]
 
 
@@ -204,13 +204,13 @@ class Log(AbstractContextManager["Log"]):
         """The sample of a call that was made before."""
         return self._answered.get(call_key(tool, arguments))
 
-    def intended(self, tool: str, arguments: JsonObject) -> bool:
+    def was_intended(self, tool: str, arguments: JsonObject) -> bool:
         """Whether this call was about to be sent when an earlier probing was killed."""
         return call_key(tool, arguments) in {
             call_key(one["tool"], one["arguments"]) for one in self.intents.values()
         }
 
-    def of(self, tool: str) -> Iterator[Sample]:
+    def samples_of(self, tool: str) -> Iterator[Sample]:
         """The samples of one tool."""
         return iter(self._of[tool])
 
@@ -219,7 +219,7 @@ class Log(AbstractContextManager["Log"]):
         """Calls that were sent, or may have been."""
         return len(self.samples) + len(self.intents) + self._void.total()
 
-    def sent_to(self, tool: str) -> int:
+    def count_sent_to(self, tool: str) -> int:
         """Calls of one tool that were sent, or may have been."""
         intended: int = sum(intent["tool"] == tool for intent in self.intents.values())
         return len(self._of[tool]) + intended + self._void[tool]
@@ -286,7 +286,7 @@ def _open_log(path: Path) -> IO[bytes]:
         keep_private(path)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise write_error(path, error) from error
     return os.fdopen(descriptor, "a+b")
 
 

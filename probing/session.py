@@ -11,7 +11,7 @@ from probing.error_replies import refusal_in, reply_of, template_of
 from probing.model_hints import Teacher, hints_in
 from probing.ownership import records
 from probing.samples import (
-    MADE_UP,
+    GENERATED_ORIGIN,
     ArgumentValues,
     Log,
     ProbeSettings,
@@ -23,7 +23,7 @@ from probing.samples import (
 )
 from probing.tool_facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.value_pool import Pools
-from protocols.effects import is_safe, reads
+from protocols.effects import is_known_read, is_safe
 from protocols.naming import ID_WORDS, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
@@ -61,7 +61,7 @@ class Session:
         self.reads = {
             name: protocol
             for name, protocol in self.protocols.items()
-            if reads(protocol)
+            if is_known_read(protocol)
             or (is_safe(protocol) and self.kinds[name] == "read" and settings.allows(name))
         }
         # Reads, and what is named like one.
@@ -78,11 +78,11 @@ class Session:
     def facts(self, tool: str) -> ToolFacts:
         """What is known of a tool now."""
         if tool not in self._facts:
-            self._facts[tool] = learn(self.protocols[tool], self.log.of(tool), self._read)
+            self._facts[tool] = learn(self.protocols[tool], self.log.samples_of(tool), self._read)
         return self._facts[tool]
 
     @property
-    def world(self) -> dict[str, ToolFacts]:
+    def all_facts(self) -> dict[str, ToolFacts]:
         """What is known of all tools now."""
         return {name: self.facts(name) for name in self.protocols}
 
@@ -91,20 +91,20 @@ class Session:
     ) -> Sample:
         """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
         known = len(self.log.samples)
-        arguments = self.marked(tool, arguments)
+        arguments = self.mark_arguments(tool, arguments)
         try:
             return self.caller.call(tool, arguments, purpose=purpose, again=again)
         finally:
             for sample in self.log.samples[known:]:
                 self._take(sample)
 
-    def called(self, tool: str, arguments: ArgumentValues) -> bool:
+    def was_called(self, tool: str, arguments: ArgumentValues) -> bool:
         """Whether this very call was made before, or may have been, or is not to be made at all."""
-        plain = {name: value.value for name, value in self.marked(tool, arguments).items()}
-        made = self.log.find(tool, plain) is not None or self.log.intended(tool, plain)
+        plain = {name: value.value for name, value in self.mark_arguments(tool, arguments).items()}
+        made = self.log.find(tool, plain) is not None or self.log.was_intended(tool, plain)
         return made or bool(self.ledger.refusal_reason(tool, plain))
 
-    def marked(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
+    def mark_arguments(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
         """The arguments with this probing's mark in each text that is made up, or names what a write makes."""
         if tool not in self.ledger.writes:
             return arguments
@@ -138,7 +138,7 @@ class Session:
         if any(place_of(protocol, name) != "path" for name in protocol.parameters):
             return {}
         best = dict[str, Json]()
-        origin = MADE_UP
+        origin = GENERATED_ORIGIN
         for name in self.reads:
             for sample in self.facts(name).fruitful[:3] if self.ledger.is_about(name, tool) else ():
                 record = max(
@@ -169,7 +169,7 @@ class Session:
                     [value] if by_id else [self.ledger.mark.insert_into(value, {}, {}), value]
                 )  # what is no free text stays
                 given |= dict(
-                    [(name, Value(form, origin)) for form in forms if fits.allows(form)][:1]
+                    [(name, Value(form, origin)) for form in forms if fits.is_allowed(form)][:1]
                 )
         return given
 
@@ -188,8 +188,8 @@ class Session:
         root = facts.protocol.input_schema
         made = self.ledger.mark.insert_into(value.value, declared, root, key=key)
         fits = ValueFilter(facts, facts.arguments[name]) if name in facts.arguments else None
-        free = fits is None or fits.allows(made) or not fits.allows(value.value)
-        return Value(made, MADE_UP) if made != value.value and free else value
+        free = fits is None or fits.is_allowed(made) or not fits.is_allowed(value.value)
+        return Value(made, GENERATED_ORIGIN) if made != value.value and free else value
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
         writes = facts.name in self.ledger.writes
@@ -212,13 +212,13 @@ class Session:
             owned = (
                 Value(value, ValueOrigin(kind="response")) for value in ledger.own_ids(tool, name)
             )
-            ours = [value for value in map(fits.adapted, owned) if value is not None]
+            ours = [value for value in map(fits.adapt, owned) if value is not None]
             found = [
                 made
                 for _, made in pairs
                 if ledger.belongs_to_probe(tool, name, made.value, born=True)
             ]
-            chosen = [*ours, *sorted(found, key=lambda value: value.origin != MADE_UP)]
+            chosen = [*ours, *sorted(found, key=lambda value: value.origin != GENERATED_ORIGIN)]
         else:
             free = [made for value, made in pairs if made is not value]
             same = [value for value, made in pairs if made is value]
@@ -226,7 +226,8 @@ class Session:
                 same = [value for value in same if not isinstance(value.value, str) or by_id]
             same.sort(
                 key=lambda v: (
-                    v.origin.kind in ("given", "response") and ledger.holds(tool, name, v.value)
+                    v.origin.kind in ("given", "response")
+                    and ledger.exists_already(tool, name, v.value)
                 )
             )
             chosen = [*same, *free] if by_id else [*free, *same]
@@ -262,7 +263,7 @@ def next_arguments(
         left = [name for name in wanted if name not in whole]
         choices = ({**beside, **one} for one in session.choices(facts.name, left, alone=alone))
         if (
-            found := next((c for c in choices if not session.called(facts.name, c)), None)
+            found := next((c for c in choices if not session.was_called(facts.name, c)), None)
         ) is not None:
             return found
     return None

@@ -14,7 +14,7 @@ from protocols.schema import JsonObject, types
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
 """Where every value travels as text: `5` and `"5"` are the same there."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
-Read = Mapping[str, Sequence[ArgumentHint]]
+ModelReadings = Mapping[str, Sequence[ArgumentHint]]
 """What a model read in refusals that no rule reads, by their template."""
 
 
@@ -134,7 +134,9 @@ def _filled(value: object) -> bool:
     return bool(value) if isinstance(value, list) else value is not None
 
 
-def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None = None) -> ToolFacts:
+def learn(
+    protocol: ToolProtocol, samples: Iterable[Sample], read: ModelReadings | None = None
+) -> ToolFacts:
     """The facts that follow from a tool's description and its samples, in their order."""
     mine = tuple(sample for sample in samples if sample.tool == protocol.name)
     names = {name: name for name in protocol.parameters}

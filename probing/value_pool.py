@@ -13,13 +13,13 @@ from probing.generated_values import guess_values
 from probing.name_distance import (
     EQUAL,
     PAGING,
-    Name,
+    NormalizedName,
     argument_name,
     distance,
-    distinctive,
     field_name,
+    is_identifying,
     scalars,
-    text_of,
+    url_text,
     words_in,
 )
 from probing.samples import Sample, Value, ValueOrigin
@@ -28,7 +28,7 @@ from protocols.effects import likely_action
 from protocols.naming import VAGUE
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject
-from protocols.secrets import covered
+from protocols.secrets import replace_secrets
 
 MOST_CANDIDATES = 60
 """Values of one argument that are looked at."""
@@ -59,7 +59,7 @@ class ValuePlace:
 
     tool: str
     path: str
-    name: Name
+    name: NormalizedName
     argument: bool = False
     values: dict[str, Value] = field(default_factory=dict)
     echoes: bool = True
@@ -77,7 +77,7 @@ class ValuePlace:
 
 def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
     """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth and number."""
-    marked = covered(response, schema, lambda secret: (secret,))  # JSON has no tuples
+    marked = replace_secrets(response, schema, lambda secret: (secret,))  # JSON has no tuples
     return islice(_walk(marked, "", _DEEPEST), _MOST)
 
 
@@ -104,7 +104,7 @@ class Pools:
         }
         self._places: dict[tuple[str, str], ValuePlace] = {}
         self._where: dict[str, dict[ValuePlace, None]] = {}
-        self._by_name: dict[Name, list[ValuePlace]] = {}
+        self._by_name: dict[NormalizedName, list[ValuePlace]] = {}
         self._below: dict[str, dict[str, Value]] = {}
         self.records: list[ResponseRecord] = []
 
@@ -121,8 +121,8 @@ class Pools:
         given = [
             (value, part) for value in sample.arguments.values() for part in scalars(value.value)
         ]
-        sent = {text_of(part).lower() for _, part in given}
-        invented = {text_of(part) for value, part in given if value.is_generated}
+        sent = {url_text(part).lower() for _, part in given}
+        invented = {url_text(part) for value, part in given if value.is_generated}
         read = (
             protocol.binding
             if isinstance(protocol.binding, HttpBinding) and not protocol.writes
@@ -134,7 +134,7 @@ class Pools:
                 isinstance(value, str) and value in invented
             ):  # what was made up is nobody's where it comes back
                 place = self._place(protocol, path)
-                text = text_of(value)
+                text = url_text(value)
                 held = Value(value, _origin(sample, path))
                 place.keep(held, text, secret=secret, sent=sent)
                 self._where.setdefault(text, {})[place] = None
@@ -168,12 +168,14 @@ class Pools:
             for part in scalars(argument.value):
                 path = f"({name})"
                 self._place(protocol, path, argument=name).keep(
-                    Value(part, _origin(sample, path)), text_of(part)
+                    Value(part, _origin(sample, path)), url_text(part)
                 )
         _collect(sample.response, "", around, sample, found)
         self.records += found
 
-    def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
+    def rank_values(
+        self, protocol: ToolProtocol, argument: ArgumentFacts
+    ) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
@@ -182,12 +184,12 @@ class Pools:
                        for place in sorted(group, key=lambda place: not place.argument)]  # fmt: skip
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
             once = {
-                text_of(held.value): held for held in reversed(row)
+                url_text(held.value): held for held in reversed(row)
             }  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
         return sorted(found, key=lambda pair: pair[0])
 
-    def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
+    def values_above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
         """What one step above names: `/parts` gives `{"cpu": …}` or `[{"name": "cpu"}]`, `/parts/{one}` takes `cpu`."""
         if not isinstance(protocol.binding, HttpBinding):
             return []
@@ -195,38 +197,38 @@ class Pools:
         own = step == f"{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
         return list(self._below.get(above, {}).values()) if own else []
 
-    def where(self, value: Json) -> Collection[ValuePlace]:
+    def places_holding(self, value: Json) -> Collection[ValuePlace]:
         """The places in responses that held a value; `5` and `"5"` are one."""
-        return self._where.get(text_of(value), {}).keys()
+        return self._where.get(url_text(value), {}).keys()
 
     def popularity(self, held: Value) -> int:
         """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
-        return sum(not place.echoes for place in self.where(held.value))
+        return sum(not place.echoes for place in self.places_holding(held.value))
 
     def _groups(
-        self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name
+        self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: NormalizedName
     ) -> list[tuple[float, list[ValuePlace]]]:
         """Places of one name together, with their distance from the argument, the nearest first.
 
         A place whose name says nothing counts where it holds a value known to be good; while none is known, also lists
         of names to look up, for a path, and ids.
         """
-        said = said_of(argument)
+        said = words_about(argument)
         paging = wanted.own in PAGING
         in_path = argument.place == "path"
         good = [part for value in good_values(argument) for part in scalars(value)]
-        telling = {text_of(part) for part in good if distinctive(part)}
+        telling = {url_text(part) for part in good if is_identifying(part)}
         tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
         lost = (
             not good
             and tried < _STRANGERS_TRIED
-            and (wanted.identifies or not guess_values(argument.name))
+            and (wanted.is_identifier or not guess_values(argument.name))
         )
         groups: dict[tuple[str, bool, float], tuple[float, list[ValuePlace]]] = {}
         for name, places in self._by_name.items():
             apart = distance(wanted, name, said)
             closed = (
-                wanted.searches
+                wanted.is_search_text
                 or wanted.secret
                 or paging
                 or name.own in PAGING
@@ -239,8 +241,8 @@ class Pools:
                         far = _KNOWN
                     elif lost and in_path and place.path.endswith("[]") and len(place.values) > 1:
                         far = _LISTED
-                    elif lost and name.identifies:
-                        far = _ANY if wanted.identifies or in_path else _LAST
+                    elif lost and name.is_identifier:
+                        far = _ANY if wanted.is_identifier or in_path else _LAST
                 own = place.argument and place.tool == protocol.name
                 hidden = (name.secret or place.secret) and not wanted.secret
                 if (
@@ -269,7 +271,7 @@ def _origin(sample: Sample, path: str) -> ValueOrigin:
     return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
 
 
-def said_of(argument: ArgumentFacts) -> frozenset[str]:
+def words_about(argument: ArgumentFacts) -> frozenset[str]:
     """The words, in the singular, that the description of an argument and the replies about it use."""
     texts = [str(argument.declared.get(key, "")) for key in ("title", "description")]
     return words_in((*texts, *(hint.text for hint in argument.hints)))

@@ -15,7 +15,7 @@ from probing.ownership import CreatedRecord
 from probing.samples import Sample, Value, ValueOrigin
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts
-from protocols.effects import likely_action, reads
+from protocols.effects import is_known_read, likely_action
 from protocols.naming import ID_WORDS, snake
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
@@ -29,13 +29,13 @@ _UNNAMED = "it takes things away without being told which, so nothing else would
 
 def effects_of(protocol: ToolProtocol) -> Annotations:
     """What a call may do, by method, name and declaration."""
-    if reads(protocol):
+    if is_known_read(protocol):
         return Annotations(read_only=True)
     removes = likely_action(protocol)[0] == "remove" or protocol.annotations.destructive
     return replace(protocol.annotations, read_only=False, destructive=removes)
 
 
-def made_here(facts: ToolFacts) -> list[Sample]:
+def find_done_calls(facts: ToolFacts) -> list[Sample]:
     """The calls of a tool that were done."""
     return [s for s in facts.done if not refusal_in(s.response)]
 
@@ -70,7 +70,7 @@ class Writes:
             reverse=True,
         )
 
-    def reserved(self, tool: str) -> int:
+    def count_reserved(self, tool: str) -> int:
         """Calls of a read that are to be kept for showing what writes made."""
         session = self._session
         writes = (
@@ -94,7 +94,7 @@ class Writes:
             for name in named
         )
         for _ in range(ATTEMPTS):
-            if made_here(before := session.facts(tool)):
+            if find_done_calls(before := session.facts(tool)):
                 break
             fields = session.fields_of_records(tool)
             free = {
@@ -131,10 +131,13 @@ class Writes:
         ):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
         self._show()
-        if not made_here(session.facts(tool)) and self._own(session.facts(tool)) is None:
+        if (
+            not find_done_calls(session.facts(tool))
+            and self._find_own_arguments(session.facts(tool)) is None
+        ):
             raise NotCalled(f"{tool} is not called: {_NOTHING_MADE}.", scope="tool")
         for _ in range(40):
-            if (arguments := self._own(session.facts(tool))) is None:
+            if (arguments := self._find_own_arguments(session.facts(tool))) is None:
                 break
             session.call(tool, arguments, purpose="effect", again=True)
 
@@ -161,7 +164,7 @@ class Writes:
         ledger = self._session.ledger
         session = self._session
         for one in [
-            made for made in ledger.created_records() if made.there and not made.last_shown
+            made for made in ledger.created_records() if made.is_present and not made.last_shown
         ]:
             for tool in session.looks:
                 wanted = session.facts(tool).needed
@@ -182,7 +185,7 @@ class Writes:
                         with suppress(NotCalled):
                             session.call(tool, arguments, purpose="effect", again=True)
 
-    def _own(self, facts: ToolFacts) -> dict[str, Value] | None:
+    def _find_own_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
         """Arguments that name a thing that this probing made, with which the tool was not called yet."""
         ledger = self._session.ledger
         tool = facts.name
@@ -191,7 +194,7 @@ class Writes:
             [
                 made
                 for made in ledger.created_records()
-                if made.there and ledger.can_delete(tool, made)
+                if made.is_present and ledger.can_delete(tool, made)
             ]
         ):
             wanted = facts.needed
@@ -212,7 +215,8 @@ class Writes:
                 ):
                     arguments = {**more, **chosen}
                     plain = {
-                        name: value.value for name, value in session.marked(tool, arguments).items()
+                        name: value.value
+                        for name, value in session.mark_arguments(tool, arguments).items()
                     }
                     last = session.log.find(tool, plain)
                     if (
@@ -230,7 +234,7 @@ class Writes:
                 Value(held, origin)
                 for held in self._session.ledger.own_ids(facts.name, name, of=of)
             )
-            if found := [value for value in map(fits.adapted, values) if value is not None]:
+            if found := [value for value in map(fits.adapt, values) if value is not None]:
                 return found
         return []
 

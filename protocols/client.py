@@ -15,18 +15,25 @@ from typing import NoReturn, Self
 from protocols.documentation import docs_page
 from protocols.effects import SAFE
 from protocols.errors import InvalidProtocol, Outcome, ToolError
-from protocols.http.credentials import MASK, Carried, Mask, carried, dress, variable_of
+from protocols.http.credentials import (
+    MASK,
+    Mask,
+    RequestSecret,
+    add_secrets,
+    build_request_secret,
+    variable_of,
+)
 from protocols.http.oauth import Keyring
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
-from protocols.http.transport import follow
+from protocols.http.transport import follow_redirects
 from protocols.mcp import Servers
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.response import Answer, Unreadable, one_line, read_body, to_json
+from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
 from protocols.schema import Json, JsonObject
-from protocols.secrets import covered
+from protocols.secrets import replace_secrets
 from protocols.settings import Credential, InvokeSettings
 from protocols.toolbox import Call, idempotency_key
-from protocols.urls import claims_near
+from protocols.urls import claims_to_be_near
 
 _BACKOFF_SECONDS = 0.25
 _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
@@ -116,7 +123,7 @@ class HttpCall:
         self._keyring = keyring
         self._reads = reads
         self._plan = RequestBuilder(protocol, binding)
-        if not keyring.settings.near_hosts and claims_near(self._plan.origin.host):
+        if not keyring.settings.near_hosts and claims_to_be_near(self._plan.origin.host):
             raise InvalidProtocol(
                 protocol.name,
                 f"it calls {self._plan.origin.url}, on this machine or its own networks, which these tools may not.",
@@ -127,10 +134,10 @@ class HttpCall:
         fixed = keyring.settings.headers.get(self._plan.origin.netloc, {})
         known = keyring.settings.credentials
         self._fixed = [
-            Carried(place="header", name=name, value=value) for name, value in fixed.items()
+            RequestSecret(place="header", name=name, value=value) for name, value in fixed.items()
         ]
         own = [
-            carried(n, known[n], binding.schemes.get(n, {}))
+            build_request_secret(n, known[n], binding.schemes.get(n, {}))
             for n in binding.credential_names
             if n in known
         ]
@@ -148,10 +155,10 @@ class HttpCall:
         if answer.succeeded:
             try:
                 return mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
-            except Unreadable as error:
+            except UnreadableBody as error:
                 answer = Answer(status=answer.status, trouble=str(error))
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
-        hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
+        hidden = replace_secrets(dict(arguments), self._protocol.input_schema, lambda _: MASK)
         raise ToolError(
             answer.status,
             one_line(mask(answer.problem)),
@@ -166,14 +173,14 @@ class HttpCall:
         self._build(arguments)
 
     def _build(self, arguments: JsonObject) -> HttpRequest:
-        request = dress(self._plan.build(arguments, reserved=self._reserved), self._fixed)
+        request = add_secrets(self._plan.build(arguments, reserved=self._reserved), self._fixed)
         if self._binding.idempotency_header and (key := idempotency_key.get()):
             request = replace(
                 request, headers={**request.headers, self._binding.idempotency_header: key}
             )
         return request
 
-    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer, bool]:
+    def _exchange(self, request: HttpRequest, secrets: list[RequestSecret]) -> tuple[Answer, bool]:
         """The last answer of a call, and whether one before it said that a write was done."""
         settings = self._keyring.settings
         attempt = 0
@@ -181,11 +188,11 @@ class HttpCall:
 
         def send(one: HttpRequest) -> Answer:
             return self._keyring.transport.send(
-                dress(one, secrets), self._plan.origin, deadline=deadline
+                add_secrets(one, secrets), self._plan.origin, deadline=deadline
             )
 
         while True:
-            answer, last = follow(request, send)
+            answer, last = follow_redirects(request, send)
             wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
             wait = wait if answer.retry_after is None else answer.retry_after
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
@@ -194,7 +201,7 @@ class HttpCall:
             settings.sleep(wait)
             attempt += 1
 
-    def _curl(self, request: HttpRequest, secrets: list[Carried]) -> str:
+    def _curl(self, request: HttpRequest, secrets: list[RequestSecret]) -> str:
         """`curl …` that repeats the request; each credential is the variable that `variable_of` gives it."""
         mask = self._keyring.mask
         method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])

@@ -97,7 +97,7 @@ def _operation(
         parameters.append(
             {"name": binding.idempotency_header, "in": "header", "schema": {"type": "string"}}
         )
-    usual = annotations_of(binding.method).hints | (
+    usual = annotations_of(binding.method).to_hints | (
         {"readOnlyHint": True} if binding.method in SAFE else {}
     )
     operation: dict[str, Any] = {
@@ -109,7 +109,7 @@ def _operation(
         "requestBody": _request_body(protocol, binding, properties),
         "deprecated": protocol.extra.get("deprecated") is True,
         "x-atc-annotations": {
-            k: v for k, v in protocol.annotations.hints.items() if usual.get(k) != v
+            k: v for k, v in protocol.annotations.to_hints.items() if usual.get(k) != v
         },
         "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
         "responses": _responses(protocol, binding, components),

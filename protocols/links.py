@@ -23,7 +23,15 @@ from protocols.naming import (
     snake,
 )
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
-from protocols.schema import JsonObject, all_types, beneath, resolve, subschemas, types, unwrapped
+from protocols.schema import (
+    JsonObject,
+    all_types,
+    join_path,
+    resolve,
+    subschemas,
+    types,
+    unwrap_schema,
+)
 
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
@@ -71,11 +79,11 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
 def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
     """Yield each schema directly below a resolved schema at `path`, with its own path."""
     for name, one in schema.get("properties", {}).items():
-        yield one, beneath(path, name)
+        yield one, join_path(path, name)
     for one in subschemas(schema, "items"):
         yield one, f"{path}[]"
     for one in subschemas(schema, "additionalProperties"):
-        yield one, beneath(path, "*")
+        yield one, join_path(path, "*")
     for one in subschemas(schema, *_COMBINERS):
         yield one, path
 
@@ -124,7 +132,7 @@ def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
     """The noun that a vague argument (`code`, `id`) is of: `/airports/{code}` → `airport`; `None` where none is."""
     if isinstance(protocol.binding, HttpBinding):
         wire = protocol.binding.wire_name(argument)
-        for before, here in pairwise(_parts(protocol)):
+        for before, here in pairwise(_path_parts(protocol)):
             if here == f"{{{wire}}}":
                 return singular(before) if "{" not in before else None
         if "{" in protocol.binding.url:
@@ -163,14 +171,14 @@ def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str 
     if not isinstance(protocol.binding, HttpBinding):
         words = [word for word in snake(protocol.name).split("_") if word not in VERBS]
         return singular(words[0]) if words else None
-    for before, here in reversed(list(pairwise(["", *_parts(protocol)]))):
+    for before, here in reversed(list(pairwise(["", *_path_parts(protocol)]))):
         picks = before in collections and here not in collections and singular(here) == here
         if "{" not in here and here not in VERBS and not picks:
             return singular(here)
     return None
 
 
-def _parts(protocol: ToolProtocol) -> list[str]:
+def _path_parts(protocol: ToolProtocol) -> list[str]:
     """The parts of a URL's path, fixed ones in one spelling: `["airports", "{code}"]`; empty without a URL.
 
     One that only says what the variable behind it is (`/flows/name/{name}`) is left out.
@@ -223,7 +231,7 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types must
     agree. The result depends on the set of tools alone, not on their order.
     """
-    pairs = (pair for protocol in protocols for pair in pairwise(_parts(protocol)))
+    pairs = (pair for protocol in protocols for pair in pairwise(_path_parts(protocol)))
     collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
     places: dict[str, list[_ResponsePlace]] = {}
     for protocol in protocols:
@@ -238,13 +246,13 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
             link
             for name in protocol.parameters
             if name not in known
-            for link in _links(protocol, name, places)
+            for link in _guess_argument_links(protocol, name, places)
         ]
         result.append(replace(protocol, links=(*protocol.links, *guesses)) if guesses else protocol)
     return result
 
 
-def _links(
+def _guess_argument_links(
     protocol: ToolProtocol, argument: str, places: dict[str, list[_ResponsePlace]]
 ) -> Iterator[Link]:
     """The guesses for one argument: of each tool one place, reads before writes."""
@@ -348,7 +356,7 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 def record_fields(protocol: ToolProtocol) -> frozenset[str]:
     """The fields of the object that a tool answers with, a lone wrapping field taken off; empty where none is known."""
-    return _fields(unwrapped(protocol.output_schema))
+    return _fields(unwrap_schema(protocol.output_schema))
 
 
 def _fields(schema: JsonObject) -> frozenset[str]:

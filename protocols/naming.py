@@ -58,7 +58,9 @@ def similarity(one: str, other: str) -> float:
     return float(Indel.normalized_similarity(one, other))
 
 
-def closest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
+def closest_spellings(
+    name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
+) -> list[str]:
     """Return up to `most` of `known` that are spelled most like `name`, the nearest first, at least `cutoff` alike."""
     if len(name) > LONGEST_COMPARED:
         return []
@@ -84,16 +86,18 @@ def closest_meanings(
     spelled = snake(name)
     nouns = ours - VERBS
     begins = f"{spelled}_"
-    close = closest(name, known, most=most, cutoff=cutoff)
+    close = closest_spellings(name, known, most=most, cutoff=cutoff)
     longer = (
-        [other for other in _having(ours, known) if ours <= _words(other)] if len(ours) > 1 else []
+        [other for other in _names_with_words(ours, known) if ours <= _words(other)]
+        if len(ours) > 1
+        else []
     )
     same = (
-        [other for other in _having(nouns, known) if nouns <= _words(other)]
+        [other for other in _names_with_words(nouns, known) if nouns <= _words(other)]
         if nouns and len(ours) > 1
         else []
     )
-    began = [other for other in _having(ours, known) if snake(other).startswith(begins)]
+    began = [other for other in _names_with_words(ours, known) if snake(other).startswith(begins)]
     tails = {spelled[at + 1 :] for at, letter in enumerate(spelled) if letter == "_"}
     ends = [
         other
@@ -102,11 +106,15 @@ def closest_meanings(
     ]
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
     same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
-    sure = [] if closest(name, close, cutoff=0.8) else [*ends, *(began if len(began) == 1 else ())]
+    sure = (
+        []
+        if closest_spellings(name, close, cutoff=0.8)
+        else [*ends, *(began if len(began) == 1 else ())]
+    )
     return list(dict.fromkeys([*longer, *same, *sure, *close]))[:most]
 
 
-def _having(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
+def _names_with_words(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
     """Return the first names that may have all the words `wanted`: those that hold the longest word's letters."""
     longest = max(wanted, key=lambda word: (len(word), word), default="")
     stem = longest.removesuffix("y")  # the plural of `city` is `cities`
@@ -197,13 +205,13 @@ def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> lis
 # --- what words say: of identifiers, of what a caller makes up, of what a tool does
 
 
-def words(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
 
 
 WORDS: dict[str, dict[str, frozenset[str]]] = {
-    table: {name: words(text) for name, text in lists.items()}
+    table: {name: split_words(text) for name, text in lists.items()}
     for table, lists in tomllib.loads(
         Path(__file__).with_name("words.toml").read_text("utf-8")
     ).items()

@@ -44,7 +44,7 @@ def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise write_error(path, error) from error
 
 
 def make_folders(path: Path) -> None:
@@ -80,7 +80,7 @@ def private_file(path: Path) -> None:
     keep_private(path)
 
 
-def close_to_others(folder: Path) -> None:
+def deny_others(folder: Path) -> None:
     """Take from everybody but the owner what they may do with a folder that a library has filled."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
@@ -132,7 +132,7 @@ def check_folder(path: Path, *, anywhere: bool = False) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     _refuse_foreign(path, status, owners=(0, os.geteuid()))
-    if others_write(status):
+    if is_writable_by_others(status):
         told = (
             f"{str(path)!r} can be changed by other users (mode {stat.S_IMODE(status.st_mode):04o}), who decide what is"
             " read from it"
@@ -142,7 +142,7 @@ def check_folder(path: Path, *, anywhere: bool = False) -> None:
         check_above(path)
 
 
-def others_write(status: os.stat_result) -> bool:
+def is_writable_by_others(status: os.stat_result) -> bool:
     """Return True if somebody besides the owner, this user and root may write to what has this status."""
     if status.st_mode & stat.S_IWOTH:
         return True
@@ -190,7 +190,7 @@ def check_above(path: Path) -> None:
         # In a folder such as /tmp, with the sticky bit, nobody renames what another user owns.
         if (
             not stat.S_ISLNK(status.st_mode)
-            and others_write(status)
+            and is_writable_by_others(status)
             and not status.st_mode & stat.S_ISVTX
         ):
             told = f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it"
@@ -251,6 +251,6 @@ def _unmapped_user() -> set[int]:
         return set()
 
 
-def cannot_write(path: Path, error: OSError) -> CannotWrite:
+def write_error(path: Path, error: OSError) -> CannotWrite:
     """Return the error for a file that the system does not let us write."""
     return CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another file.")

@@ -38,7 +38,7 @@ class Annotations:
     idempotent: bool | None = None
 
     @classmethod
-    def of(cls, hints: JsonObject) -> Annotations:
+    def from_hints(cls, hints: JsonObject) -> Annotations:
         """From MCP's hints, as far as they are truth values."""
         return cls(
             **{
@@ -48,7 +48,7 @@ class Annotations:
             }
         )
 
-    def heeding(self, hints: Annotations) -> Annotations:
+    def with_stricter_hints(self, hints: Annotations) -> Annotations:
         """These, with those of `hints` that ask for more care.
 
         What comes from elsewhere must not be able to pass a write off as a read, and so past the user's consent.
@@ -60,7 +60,7 @@ class Annotations:
         )
 
     @property
-    def hints(self) -> dict[str, bool]:
+    def to_hints(self) -> dict[str, bool]:
         """As MCP's hints."""
         given = {theirs: getattr(self, ours) for ours, theirs in _HINTS.items()}
         return {hint: value for hint, value in given.items() if value is not None}
@@ -285,7 +285,7 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
         iter(known.pop("binding", {}).values()), None
     )  # no two kinds require the same keys
     return _ADAPTER.validate_python(
-        {**known, "binding": binding, "annotations": Annotations.of(hints), "extra": extra}
+        {**known, "binding": binding, "annotations": Annotations.from_hints(hints), "extra": extra}
     )
 
 
@@ -299,6 +299,6 @@ def dump(protocol: ToolProtocol) -> dict[str, Any]:
     for kind, of in _BINDINGS.items():
         if isinstance(protocol.binding, of):
             document["binding"] = {kind: document["binding"]}
-    if hints := protocol.annotations.hints | extra.pop("annotations", {}):
+    if hints := protocol.annotations.to_hints | extra.pop("annotations", {}):
         document["annotations"] = hints
     return document | extra

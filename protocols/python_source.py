@@ -19,7 +19,7 @@ _quiet = threading.RLock()
 
 
 @contextmanager
-def without_warnings() -> Iterator[None]:
+def suppress_syntax_warnings() -> Iterator[None]:
     """Within the block, what Python thinks of a program's style does not reach the host's error stream."""
     with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -28,7 +28,7 @@ def without_warnings() -> Iterator[None]:
 
 def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
     try:
-        with without_warnings():
+        with suppress_syntax_warnings():
             return compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
     except SystemError:
         if tries == 1:
@@ -47,7 +47,7 @@ def parse_python(source: str, *, flags: int = 0) -> ast.Module:
     return tree
 
 
-def parsed(source: str) -> ast.Module | None:
+def parse_python_or_none(source: str) -> ast.Module | None:
     """The tree of a program; None where it is no Python, or nested too deeply for Python."""
     try:
         return parse_python(source)
@@ -61,7 +61,7 @@ def parse_expression(source: str) -> ast.Expression:
     return tree
 
 
-def literal(source: str) -> Any:
+def evaluate_literal(source: str) -> Any:
     """The value of a literal, as `ast.literal_eval` has it.
 
     Raises:

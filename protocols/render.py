@@ -12,7 +12,16 @@ from itertools import chain, count, islice, takewhile
 from typing import Any, Literal
 
 from protocols.naming import singular
-from protocols.schema import Json, JsonObject, core, is_file, narrowed, resolve, types, unwrapped
+from protocols.schema import (
+    Json,
+    JsonObject,
+    intersect_schemas,
+    is_file,
+    resolve,
+    scalar_schema,
+    types,
+    unwrap_schema,
+)
 from protocols.toolbox import Tool, Toolbox
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
@@ -72,14 +81,16 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
     return "\n\n".join([*shapes.declarations, *functions])
 
 
-def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tuple[str, Toolbox]:
+def describe_within_budget(
+    tools: Toolbox, *, budget: int, docs: Docs = "full"
+) -> tuple[str, Toolbox]:
     """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens (at least one), and these.
 
     Details go before tools do. Where stubs of all do not fit, however terse, each tool gets one line, and the first
     ones stubs in what is left. A lone tool has its stub whatever the budget.
     """
     if docs == "names":
-        names = _fitting(tools, budget)
+        names = _lines_within_budget(tools, budget)
         return "\n".join(names), tools.only(names)
     shown = tools
     text = ""
@@ -95,7 +106,7 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
         text = more
     if text:
         return text, tools
-    lines = _fitting(map(signature_line, shown.values()), budget)
+    lines = _lines_within_budget(map(signature_line, shown.values()), budget)
     names = list(tools)[: len(lines)]
     shown = shown.only(names)
     text = "\n".join(lines)
@@ -111,7 +122,7 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
     return text, tools.only(names)
 
 
-def _fitting(lines: Iterable[str], budget: int) -> list[str]:
+def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
     """As many of the first lines as fit, at least one, if there are any."""
     fitting: list[str] = []
     for line in lines:
@@ -156,7 +167,7 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
     returns = "Any"
     if (root := protocol.output_schema) is not None:
         hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
-        returns = shapes.annotation(unwrapped(root), root, hint=hint)
+        returns = shapes.annotation(unwrap_schema(root), root, hint=hint)
     signature = (
         f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
     )
@@ -192,7 +203,7 @@ class _Shapes:
         if not self.detail.comments:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
-        described = core(schema, root)
+        described = scalar_schema(schema, root)
         wanted = (
             "content of a file"
             if is_file(schema, root)
@@ -215,18 +226,21 @@ class _Shapes:
         top = resolve(schema, root)
         alternatives = next((top[key] for key in ("anyOf", "oneOf") if key in top), None)
         if alternatives is None:
-            top = reduce(narrowed, islice(_layers(top, root), _MOST_LAYERS))
+            top = reduce(intersect_schemas, islice(_layers(top, root), _MOST_LAYERS))
         values = top.get("enum", [top["const"]] if "const" in top else [])
         if alternatives is not None:
             kinds = [self.annotation(one, root, hint=hint, level=level) for one in alternatives]
         elif 0 < len(values) <= _MOST_VALUES:
             kinds = [f"Literal[{', '.join(map(repr, values))}]"]
         else:
-            kinds = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
+            kinds = [
+                self._annotation_of_type(name, top, root, hint=hint, level=level)
+                for name in types(top)
+            ]
         self._depth -= 1
         return " | ".join(sorted(dict.fromkeys(kinds), key=lambda kind: kind == "None")) or "Any"
 
-    def _one(
+    def _annotation_of_type(
         self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int
     ) -> str:
         if type_name == "array":

@@ -102,7 +102,7 @@ class Answer:
         except ValueError:
             if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
                 text = html.unescape(re.sub(_TAGS, " ", text))
-        return text if text.strip() else phrase(self.status)
+        return text if text.strip() else status_phrase(self.status)
 
     def outcome(self, *, reads: bool) -> Outcome:
         """Return what is known of the effect of a call that did not succeed.
@@ -120,7 +120,7 @@ class Answer:
         )
 
 
-class Unreadable(Exception):
+class UnreadableBody(Exception):
     """A 2xx answer whose body is not what its protocol or media type promises; the message says what came."""
 
 
@@ -158,7 +158,7 @@ def read_body(
     came = f"{len(answer.body):,} bytes that are not text"
     if b"\0" not in answer.body[:1000]:
         came = f"'{one_line(mask(answer.text()[:1000]), limit=120)}'"
-    raise Unreadable(f"expected {expected}, got {kind}: {came}")
+    raise UnreadableBody(f"expected {expected}, got {kind}: {came}")
 
 
 def parse_json(text: str) -> Json:
@@ -199,14 +199,14 @@ def to_json(value: object) -> Json:
     """
     try:
         plain = to_jsonable_python(
-            value, inf_nan_mode="null", bytes_mode="base64", fallback=_unknown
+            value, inf_nan_mode="null", bytes_mode="base64", fallback=_convert_to_json
         )
         return parse_json(json.dumps(plain))
     except (ValueError, RecursionError, PydanticSerializationError) as error:
         raise TypeError(f"the result has no JSON: {error}") from None
 
 
-def _unknown(value: Any) -> Any:
+def _convert_to_json(value: Any) -> Any:
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
         return value.to_dict("records")
     if callable(plain := getattr(value, "tolist", None)):
@@ -225,7 +225,7 @@ def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
-def phrase(status: int | None) -> str:
+def status_phrase(status: int | None) -> str:
     """What HTTP calls a status."""
     return responses.get(status or 0, "no explanation")
 

@@ -21,12 +21,12 @@ JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object; read-only by convention."""
 
 
-def mapping(value: Json) -> JsonObject:
+def as_mapping(value: Json) -> JsonObject:
     """`value` where it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def listed(value: Json, kind: type = object) -> list[Any]:
+def items_of_type(value: Json, kind: type = object) -> list[Any]:
     """The items of this kind where `value` is a list, else none."""
     return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
 
@@ -71,7 +71,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
 # --- paths, references, and what a schema says
 
 
-def dotted(path: Iterator[str | int] | list[str | int]) -> str:
+def dotted_path(path: Iterator[str | int] | list[str | int]) -> str:
     """`["rows", 0, "id"]` → `rows[0].id`."""
     text = ""
     for part in path:
@@ -82,7 +82,7 @@ def dotted(path: Iterator[str | int] | list[str | int]) -> str:
 _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 
 
-def steps(path: str, *, each: Any = 0) -> list[Any]:
+def parse_path(path: str, *, each: Any = 0) -> list[Any]:
     """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives `each`, `["a.b"]` that key."""
     found = re.findall(rf"\[({_JSON_TEXT})\]|([^.\[\]]+)|\[(\d*)\]", path)
     return [
@@ -94,7 +94,7 @@ def steps(path: str, *, each: Any = 0) -> list[Any]:
 _PATH_SYNTAX = re.compile(r'[.\[\]"]')
 
 
-def beneath(path: str, key: str) -> str:
+def join_path(path: str, key: str) -> str:
     """The path of a field: `rows[].id`, and `rows[]["@odata.type"]` where the name holds what paths are made of."""
     if _PATH_SYNTAX.search(key):
         return f"{path}[{json.dumps(key)}]"
@@ -117,13 +117,13 @@ def resolve(schema: Any, root: JsonObject) -> JsonObject:
         if ref in seen:
             return siblings
         seen.add(ref)
-        current = pointer(root, ref)
+        current = resolve_pointer(root, ref)
     if not isinstance(current, Mapping):
         return siblings
     return {**current, **siblings} if siblings else current
 
 
-def pointer(root: Any, ref: str) -> Any:
+def resolve_pointer(root: Any, ref: str) -> Any:
     """Return what the local reference `#/$defs/x` points to, or `None`."""
     if not ref.startswith("#"):
         return None
@@ -146,7 +146,7 @@ ANNOTATIONS = frozenset(
 )
 
 
-def narrowed(one: Any, other: Any) -> Any:
+def intersect_schemas(one: Any, other: Any) -> Any:
     """One schema that allows what both allow, whatever their order; `allOf` of both where it cannot be written so."""
     if one is True or one == {} or other is False:
         return other
@@ -177,10 +177,10 @@ def narrowed(one: Any, other: Any) -> Any:
             merged[key] = list(dict.fromkeys([*known, *value]))
         elif key == "properties":
             merged[key] = known | {
-                name: narrowed(known.get(name, {}), part) for name, part in value.items()
+                name: intersect_schemas(known.get(name, {}), part) for name, part in value.items()
             }
         elif key in ("items", "additionalProperties"):
-            merged[key] = narrowed(known, value)
+            merged[key] = intersect_schemas(known, value)
         else:
             return {"allOf": [one, other]}
     return (
@@ -191,7 +191,7 @@ def narrowed(one: Any, other: Any) -> Any:
 _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 
 
-def inside(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
+def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
     """The schemas of what stands under a key of a value that has these schemas.
 
     `str` and `int` stand for keys and items that have none of their own. Patterns are not tried, all of them count:
@@ -228,7 +228,7 @@ def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
 _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
-def combined(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
+def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
     """Schemas of one place, references followed, and after each those that it combines, the first `most` of them."""
     found = list[JsonObject]()
     left = [(schema, frozenset[str]()) for schema in schemas][::-1]
@@ -244,7 +244,7 @@ def combined(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[Jso
     return found
 
 
-def parts(value: Json) -> Iterator[Json]:
+def iter_parts(value: Json) -> Iterator[Json]:
     """All that stands in a value, and itself."""
     left = [value]
     while left:
@@ -258,7 +258,7 @@ def parts(value: Json) -> Iterator[Json]:
         )
 
 
-def references(schema: Json) -> set[str]:
+def iter_reference_targets(schema: Json) -> set[str]:
     """Return the targets of all references in a schema."""
     found: set[str] = set()
     left = [schema]
@@ -274,7 +274,7 @@ def references(schema: Json) -> set[str]:
     return found
 
 
-def core(schema: Any, root: JsonObject) -> JsonObject:
+def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
     """What a value is where it is not null and no list, else what its items are: that says its format."""
     top = resolve(schema, root)
     for _ in range(4):
@@ -290,7 +290,7 @@ def core(schema: Any, root: JsonObject) -> JsonObject:
 
 def is_file(schema: Any, root: JsonObject) -> bool:
     """Whether a text, or each of a list, is the content of a file, as OpenAPI 3.0 and 3.1 say it."""
-    one = core(schema, root)
+    one = scalar_schema(schema, root)
     return (
         one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
     )
@@ -355,7 +355,7 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
     return key if key in top.get("required", ()) else None
 
 
-def unwrapped(schema: JsonObject | None) -> JsonObject:
+def unwrap_schema(schema: JsonObject | None) -> JsonObject:
     """What a response schema says of what programs see: resolved, a lone wrapping field taken off; `{}` of none."""
     key = wrapper_key(schema)
     root = schema or {}

@@ -49,15 +49,15 @@ class Credential:
         return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
 
     @property
-    def where(self) -> tuple[Place | None, str]:
+    def placement(self) -> tuple[Place | None, str]:
         """Where in a request it goes and under what name, as far as the user said it."""
         place: Place | None = "header" if self.header else "query" if self.query else self.place
         return place, self.header or self.query or self.name
 
     @property
-    def says_how(self) -> bool:
+    def has_placement(self) -> bool:
         """Whether the user said how it is sent, so that it can go with tools whose document declares nothing."""
-        return any(self.where) or self.prefix is not None
+        return any(self.placement) or self.prefix is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.naming import FreeNames, argument_aliases, identifier, tool_aliases
 from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
-from protocols.schema import Json, JsonObject, steps, wrapper_key
+from protocols.schema import Json, JsonObject, parse_path, wrapper_key
 
 Call = Callable[[JsonObject], Json]
 """Takes arguments by their original names, gives the full response; raises `ToolError`."""
@@ -69,7 +69,7 @@ class Tool:
         ).hexdigest()[:32]
 
     @cached_property
-    def whereabouts(self) -> str:
+    def call_digest(self) -> str:
         """A digest of what a call of it reaches and how it is called, which no other operation has.
 
         A query may choose the operation, so it counts too; a secret in it cannot be read from the digest. What counts
@@ -114,7 +114,7 @@ class Tool:
         """The one key that programs do not see because it is the whole response."""
         return wrapper_key(self.protocol.output_schema)
 
-    def original(self, arguments: JsonObject) -> dict[str, Json]:
+    def original_arguments(self, arguments: JsonObject) -> dict[str, Json]:
         """Arguments by alias → by original name; an argument that is not in the protocol keeps its name."""
         return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
 
@@ -150,7 +150,7 @@ class Toolbox(Mapping[str, Tool]):
         }
         self._whole = self
 
-    def _with(self, tools: Iterable[Tool]) -> Toolbox:
+    def _copy_with(self, tools: Iterable[Tool]) -> Toolbox:
         """A toolbox of these, aliases unchanged, as a selection of the whole that this one is of."""
         box = Toolbox()
         box._tools = {tool.alias: tool for tool in tools}
@@ -195,7 +195,7 @@ class Toolbox(Mapping[str, Tool]):
         exact = [tool for tool in found if tool.qualified == name]
         return exact if exact and len({tool.source for tool in found}) == 1 else found
 
-    def spelling(self, tool: Tool) -> str:
+    def shortest_name(self, tool: Tool) -> str:
         """The shortest name by which a setting means this tool and no other."""
         return (
             tool.alias
@@ -221,7 +221,7 @@ class Toolbox(Mapping[str, Tool]):
         Raises:
             UnknownTool: one of them is not here.
         """
-        return self._with(map(self.find, names))
+        return self._copy_with(map(self.find, names))
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
         """These tools and `tools` behind them, aliases of these unchanged; one whose alias is taken gets the next free.
@@ -229,13 +229,13 @@ class Toolbox(Mapping[str, Tool]):
         Unlike `+`, which names all anew: a selection must go on calling its tools what the whole toolbox calls them.
         """
         free = FreeNames(self._tools)
-        return self._with(
+        return self._copy_with(
             [*self._tools.values(), *(replace(tool, alias=free(tool.alias)) for tool in tools)]
         )
 
     def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
         """Each tool replaced by `change(tool)`, aliases unchanged."""
-        return self._with(map(change, self._tools.values()))
+        return self._copy_with(map(change, self._tools.values()))
 
     def verifier(self, tool: Tool) -> Tool | None:
         """The read of the same source that shows what `tool` wrote, where its protocol names one; chosen or not."""
@@ -269,7 +269,7 @@ class Toolbox(Mapping[str, Tool]):
 _TRUST: dict[EvidenceLevel, int] = {"declared": 0, "observed": 1, "guessed": 2}
 
 
-def subscript(key: str) -> str:
+def format_subscript(key: str) -> str:
     """`["code"]`: how a program reads a key. One that a document or a response chose cannot leave its quotes."""
     return f"[{json.dumps(key, ensure_ascii=False)}]"
 
@@ -283,8 +283,8 @@ class Producer(NamedTuple):
 
     def expression(self, *, arguments: str = "…") -> str:
         """How a program reads the value: `search_airports(…)[0]["code"]`, for unwrapped responses too."""
-        path = steps(self.path)
+        path = parse_path(self.path)
         if self.tool.wrapper is not None and path[:1] == [self.tool.wrapper]:
             path = path[1:]
-        read = "".join("[0]" if isinstance(step, int) else subscript(step) for step in path)
+        read = "".join("[0]" if isinstance(step, int) else format_subscript(step) for step in path)
         return f"{self.tool.alias}({arguments}){read}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from protocols.python_source import literal
+from protocols.python_source import evaluate_literal
 from protocols.schema import Json, shape
 
 _SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
@@ -16,7 +16,7 @@ _LONGEST_READ = 200_000
 """Characters of printed text that are read as a value; of more, the beginning is shown."""
 
 
-def abridged(value: Json, *, most: int) -> str:
+def abridge_value(value: Json, *, most: int) -> str:
     """A value as Python writes it, within about `most` characters; a shortened one says so and gives its shape.
 
     Every key of an object stays as long as there is room, since keys are what a program reads by.
@@ -25,21 +25,21 @@ def abridged(value: Json, *, most: int) -> str:
     if len(whole) <= most:
         return whole
     if not isinstance(value, Mapping | list):
-        return clipped(whole, most)
-    return f"{sampled(value, most=most)}\n(shortened; the whole is {clipped(shape(value), _LONGEST_SHAPE)})"
+        return clip_text(whole, most)
+    return f"{sample_value(value, most=most)}\n(shortened; the whole is {clip_text(shape(value), _LONGEST_SHAPE)})"
 
 
-def sampled(value: Json, *, most: int) -> str:
+def sample_value(value: Json, *, most: int) -> str:
     """A value as Python writes it, on one line of about `most` characters: of lists the first items, of texts the
     beginning.
     """
     samples = (_sample(value, items, letters) for items, letters in _SAMPLES)
-    return next((text for text in samples if len(text) <= most), None) or clipped(
+    return next((text for text in samples if len(text) <= most), None) or clip_text(
         _sample(value, *_SAMPLES[-1]), most
     )
 
 
-def printed(text: str, *, most: int) -> str:
+def abridge_output(text: str, *, most: int) -> str:
     """What a program printed, within about `most` characters: a value as `abridged` has it, of many lines the first
     that fit and the last.
     """
@@ -48,10 +48,10 @@ def printed(text: str, *, most: int) -> str:
         return text
     value = _parse_value(text)
     if isinstance(value, Mapping | list):
-        return abridged(value, most=most)
-    *lines, last = (clipped(line, most // 2) for line in text.splitlines())
+        return abridge_value(value, most=most)
+    *lines, last = (clip_text(line, most // 2) for line in text.splitlines())
     if not lines:
-        return clipped(text, most)
+        return clip_text(text, most)
     room = most - len(last)
     head = 1
     while head < len(lines) and (room := room - len(lines[head - 1]) - 1) >= len(lines[head]):
@@ -61,7 +61,7 @@ def printed(text: str, *, most: int) -> str:
     return "\n".join([*lines[:head], *between, last])
 
 
-def clipped(text: str, most: int) -> str:
+def clip_text(text: str, most: int) -> str:
     """The beginning of a text, with how much is left out."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} characters more)"
 
@@ -90,7 +90,7 @@ def _parse_value(text: str) -> Json:
     text = text.strip()
     if not text.startswith(("{", "[", "(")) or len(text) > _LONGEST_READ:
         return None
-    for read in (json.loads, literal):
+    for read in (json.loads, evaluate_literal):
         try:
             value = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):

@@ -98,7 +98,7 @@ def is_near(address: str) -> bool:
     return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _is_metadata_address(ip)
 
 
-def claims_near(host: str) -> bool:
+def claims_to_be_near(host: str) -> bool:
     """Return True if a host's name or address itself says that it is on this machine or its own networks."""
     name = host.lower().rstrip(".")
     try:
@@ -107,7 +107,7 @@ def claims_near(host: str) -> bool:
         return "." not in name or name.endswith(_NEAR_NAMES)
 
 
-def one_host(host: str) -> str:
+def canonical_host(host: str) -> str:
     """Return one name for all ways to write a host: `localhost` for each name and address of this very machine."""
     name = host.lower().strip("[]").rstrip(".")
     try:
@@ -132,7 +132,7 @@ def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
         return not (is_near(address) or _is_own(address))
     if host in homes or not is_near(address):
         return True
-    return claims_near(host) and not _is_metadata_address(_parse_address(address))
+    return claims_to_be_near(host) and not _is_metadata_address(_parse_address(address))
 
 
 def _is_own(address: str) -> bool:

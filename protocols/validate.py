@@ -10,7 +10,15 @@ from urllib.parse import unquote
 
 import jsonschema_rs
 
-from protocols.schema import Json, JsonObject, dotted, inside, parts, pointer, subschemas
+from protocols.schema import (
+    Json,
+    JsonObject,
+    dotted_path,
+    iter_member_schemas,
+    iter_parts,
+    resolve_pointer,
+    subschemas,
+)
 
 MOST_BACKTRACKS = 10_000
 """Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
@@ -27,7 +35,7 @@ def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draf
     )
 
 
-def compiles(schema: Json) -> bool:
+def is_schema(schema: Json) -> bool:
     """Whether a value is a schema of which a validator can be made."""
     try:
         return isinstance(schema, Mapping) and bool(validator(schema))
@@ -82,7 +90,7 @@ class Violation(NamedTuple):
     error: jsonschema_rs.ValidationError | None = None
 
 
-class TooMuch(ValueError):
+class TooExpensive(ValueError):
     """To compare this value with this schema would take too long."""
 
 
@@ -95,12 +103,14 @@ class BoundedValidator:
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
         self._size = sum(
-            1 + (len(part) if isinstance(part, Mapping) else 0) for part in parts(schema)
+            1 + (len(part) if isinstance(part, Mapping) else 0) for part in iter_parts(schema)
         )
         self._schema = schema
         self._formats = formats
         self._validator = validator(schema if self._size <= MOST_PARTS else {}, formats=formats)
-        inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
+        inner = (
+            part for part in iter_parts(schema) if isinstance(part, Mapping) and part is not schema
+        )
         # In a document of its own within the schema, references are that document's.
         self._has_documents = any(
             isinstance(own := part.get("$id"), str) and own[:1] != "#" for part in inner
@@ -109,10 +119,10 @@ class BoundedValidator:
         self._root: _SchemaPlace | None = None
         self._met = 0  # schemas at all places so far
 
-    def valid(self, value: Json) -> bool:
+    def is_valid(self, value: Json) -> bool:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
         if self._size > MOST_PARTS:
-            raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
+            raise TooExpensive(f"the schema has more than {MOST_PARTS:,} parts")
         self._root = self._root or self._place(
             [self._schema]
         )  # once: each place that is made counts
@@ -133,16 +143,16 @@ class BoundedValidator:
                     for key, part in inner
                 ]
             if spent > MOST_STEPS:
-                raise TooMuch("it and its schema are too large together")
+                raise TooExpensive("it and its schema are too large together")
         return self._validator.is_valid(value)
 
-    def violation(self, value: Json) -> Violation | None:
+    def find_violation(self, value: Json) -> Violation | None:
         """The first clause that `value` breaks, and where; None when it conforms.
 
         Where the two cannot be compared, that is the violation.
         """
         try:
-            if self.valid(value):
+            if self.is_valid(value):
                 return None
             error = first_error(
                 validator(_without_branches(self._schema), formats=self._formats), value
@@ -157,21 +167,21 @@ class BoundedValidator:
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
         if key not in place.children:
-            place.children[key] = self._place([*inside(place.schemas, key)])
+            place.children[key] = self._place([*iter_member_schemas(place.schemas, key)])
         return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _SchemaPlace:
         """The place that these schemas describe, with all that they combine."""
-        found = self._combined(schemas)
+        found = self._expand_combinations(schemas)
         key = tuple(map(id, found))
         if key not in self._places:
-            names = self._combined(
+            names = self._expand_combinations(
                 [schema["propertyNames"] for schema in found if "propertyNames" in schema]
             )
             self._places[key] = _SchemaPlace(found, names)
         return self._places[key]
 
-    def _combined(self, schemas: Sequence[Any]) -> list[JsonObject]:
+    def _expand_combinations(self, schemas: Sequence[Any]) -> list[JsonObject]:
         """All schemas that are compared with a value when these are, each as many times as it is."""
         found: list[JsonObject] = []
         left = list(schemas)
@@ -179,17 +189,19 @@ class BoundedValidator:
             schema = left.pop()
             self._met += 1
             if len(found) > _MOST_AT_ONE_PLACE or self._met > MOST_PARTS:
-                raise TooMuch("its schema is too tangled, or refers to itself at one place")
+                raise TooExpensive("its schema is too tangled, or refers to itself at one place")
             if isinstance(schema, Mapping):
                 found.append(schema)
                 left += subschemas(schema, *_COMBINED)
                 for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
                     if isinstance(ref, str):
                         target = (
-                            pointer(self._schema, unquote(ref)) if re.match("#(/|$)", ref) else None
+                            resolve_pointer(self._schema, unquote(ref))
+                            if re.match("#(/|$)", ref)
+                            else None
                         )
                         if target is None or self._has_documents:
-                            raise TooMuch(f"its reference {ref[:80]!r} is not followed")
+                            raise TooExpensive(f"its reference {ref[:80]!r} is not followed")
                         left.append(target)
         return found
 
@@ -273,9 +285,9 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
         message = (
             f"{value} is not valid under {how} of the schemas listed in the {keyword!r} keyword"
         )
-    return Violation(dotted(error.instance_path), message, "/".join(clause), error)
+    return Violation(dotted_path(error.instance_path), message, "/".join(clause), error)
 
 
-def violation(schema: JsonObject, value: Json) -> Violation | None:
+def find_violation(schema: JsonObject, value: Json) -> Violation | None:
     """As `Judge.violation`. Raises `ValueError` for what is no schema."""
-    return BoundedValidator(schema).violation(value)
+    return BoundedValidator(schema).find_violation(value)

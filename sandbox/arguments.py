@@ -8,7 +8,7 @@ import jsonschema_rs
 
 from protocols.naming import argument_aliases, closest_meanings
 from protocols.protocol import ToolProtocol
-from protocols.schema import Json, JsonObject, all_types, dotted, resolve
+from protocols.schema import Json, JsonObject, all_types, dotted_path, resolve
 from protocols.validate import BoundedValidator, Violation
 
 KEPT = 1024  # so many contracts are kept for their next call
@@ -121,7 +121,7 @@ class Contract:
 
     def drift(self, response: Json) -> tuple[str, ...]:
         """The first clause of its schema that a live response breaks, and where; empty where it breaks none."""
-        found = self._output.violation(response) if self._output is not None else None
+        found = self._output.find_violation(response) if self._output is not None else None
         return (
             (f"{found.path or 'the response'}: {shorten(found.message, 160)}",)
             if found is not None
@@ -133,12 +133,12 @@ class Contract:
             return
         original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
         try:
-            if self._input.valid(original):
+            if self._input.is_valid(original):
                 return
         except ValueError as problem:
             message = f"the arguments cannot be compared with the tool's schema: {problem}; pass smaller ones"
             raise BadArguments(message) from None
-        if (broken := self._input.violation(original)) is not None:
+        if (broken := self._input.find_violation(original)) is not None:
             raise BadArguments(self._problem(broken))
 
     def _problem(self, broken: Violation) -> str:
@@ -147,7 +147,7 @@ class Contract:
         if error is None or not path:
             return shorten(broken.message, 200)
         alias = self._aliases.get(str(path[0]), str(path[0]))
-        place = f"argument {dotted([alias, *path[1:]])!r}"
+        place = f"argument {dotted_path([alias, *path[1:]])!r}"
         got = shorten(repr(error.instance), 80)
         match error.kind:
             case jsonschema_rs.ValidationErrorKind.Type(types=wanted):

@@ -75,7 +75,7 @@ class Sandbox(Protocol):
 Runner = TypeVar("Runner")
 
 
-class OnDemand(Sandbox, Generic[Runner]):
+class OnDemandSandbox(Sandbox, Generic[Runner]):
     """A sandbox that starts its runner when it is first needed, uses it for all runs, and stops it with itself.
 
     A runner's `stop` ends it and all that it started, and waits until that is gone; more than one does no harm.

@@ -16,9 +16,9 @@ from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
-from sandbox.lost_writes import PendingWrite, StillUnknown, WriteResult
+from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteResult
 from sandbox.trace import Failure, Frame, ToolCall, ValueHint
-from sandbox.wire import Call, RunEnded, limit_exceeded, violation
+from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
 
 UNKNOWN_OUTCOME = (
     "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows
@@ -47,12 +47,12 @@ class CallReply(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Open:
+class OpenCall:
     """A call that was admitted and has no outcome yet."""
 
     asked: ToolCall
     tool: Tool
-    terms: Contract
+    tool_contract: Contract
     sent: bool = False
 
 
@@ -74,10 +74,10 @@ class Calls:
         self._clock = clock
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
-        self._open: dict[int, Open] = {}
+        self._open: dict[int, OpenCall] = {}
         self._closed = self._held_back = self._settling = False
 
-    def begin(self, call: Call) -> CallReply | Open:
+    def begin(self, call: CallRequest) -> CallReply | OpenCall:
         """Admit a call: the reply where it needs none to be made (refused, or answered by the journal).
 
         Raises:
@@ -100,17 +100,17 @@ class Calls:
         )  # fmt: skip
         if error is not None:
             with self._lock:
-                self._check()
+                self._require_open()
                 self.made.append(asked)
                 self._journal.record(asked, complete=True)
             return CallReply(call.number, error=error)
         with self._lock:
-            self._check()
-            found = self._journal.before(
+            self._require_open()
+            found = self._journal.find_answer(
                 asked, writes=tool.protocol.writes, defaults=terms.defaults
             )
             self.made.append(asked)
-            self._open[call.number] = opened = Open(asked, tool, terms)
+            self._open[call.number] = opened = OpenCall(asked, tool, terms)
         if found is None:
             return opened
         self._record(found)
@@ -119,7 +119,7 @@ class Calls:
         value = tool.unwrap(found.result)
         return self._reply(found.index, value, encode(value))
 
-    def finish(self, opened: Open) -> CallReply:
+    def finish(self, opened: OpenCall) -> CallReply:
         """Make an admitted call and record how it came out.
 
         Raises `RunEnded` where a person must decide; `AtcError` and `Closed` as for `begin`.
@@ -130,34 +130,34 @@ class Calls:
             value = tool.unwrap(sent.response)
             encoded = encode(value)
         except ToolError as error:
-            return self._failed(opened, error)
-        except StillUnknown as problem:
+            return self._fail_call(opened, error)
+        except UnconfirmedWrite as problem:
             return self._reply_unknown_outcome(opened, problem)
         except Paused as pause:
-            self._failed(opened, pause, "not_run")
+            self._fail_call(opened, pause, "not_run")
             raise _pause_run(opened, type(pause).__name__, str(pause)) from pause
         except (AtcError, RunOver):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
-            return self._failed(opened, _unexpected_error(tool, error))
-        drift = opened.terms.drift(sent.response)
+            return self._fail_call(opened, _unexpected_error(tool, error))
+        drift = opened.tool_contract.drift(sent.response)
         self._record(
             self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note)
         )
         return self._reply(opened.asked.index, value, encoded)
 
-    def hold_back(self) -> None:
+    def stop_sending(self) -> None:
         """Send nothing more: somebody ended the run. Calls that still wait for their turn are not made."""
         with self._lock:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
-                self._file(
+                self._store_outcome(
                     self._outcome(
                         opened, error="the run ended before it was sent", outcome="not_run"
                     )
                 )
 
-    def borne_out(self, hint: ValueHint) -> ValueHint | None:
+    def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
         """A program's hint with its path in the full response; None unless our record has the marked value there."""
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
@@ -177,7 +177,7 @@ class Calls:
                 return None
         return replace(hint, path=path) if hints.fingerprint(value) == hint.mark else None
 
-    def settle(self) -> None:
+    def wait_for_open_calls(self) -> None:
         """Wait for the calls that are under way, as long as the run may take."""
         with self._settled:
             self._settling = True
@@ -189,17 +189,19 @@ class Calls:
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):
-                self._file(
+                self._store_outcome(
                     self._outcome(
                         opened, error=why, outcome="unknown" if opened.sent else "not_run"
                     )
                 )
 
-    def _admit(self, call: Call) -> Tool:
+    def _admit(self, call: CallRequest) -> Tool:
         if call.number != len(self.made):
-            raise violation(f"numbered its call {call.number} where {len(self.made)} was due")
+            raise protocol_violation(
+                f"numbered its call {call.number} where {len(self.made)} was due"
+            )
         if call.tool not in self._tools:
-            raise violation(f"asked for the undeclared tool {shorten(call.tool, 80)!r}")
+            raise protocol_violation(f"asked for the undeclared tool {shorten(call.tool, 80)!r}")
         most = self._limits.tool_calls
         if call.number >= most:
             at = (Frame(line=call.line),)
@@ -208,38 +210,38 @@ class Calls:
             )
         return self._tools[call.tool]
 
-    def _deliver_call(self, opened: Open) -> WriteResult:
+    def _deliver_call(self, opened: OpenCall) -> WriteResult:
         """Send the call, where the tool's gate lets it through and a write was not done before."""
         asked = opened.asked
         tool = opened.tool
         journal = self._journal
-        arguments = tool.original(asked.arguments)
-        earlier = journal.earlier(asked.index)
+        arguments = tool.original_arguments(asked.arguments)
+        earlier = journal.earlier_write(asked.index)
         if tool.admit is not None and earlier is None:
             tool.admit(arguments)
-        if journal.effects is None or not tool.protocol.writes:
+        if journal.write_recovery is None or not tool.protocol.writes:
             self._record_intent(opened, None)
             return WriteResult(self._make(opened, arguments))
         sending = PendingWrite(
             tool=tool, arguments=arguments, earlier=earlier, make=lambda: self._make(opened, arguments),
             intend=lambda baseline: self._record_intent(opened, baseline),
-            results=lambda: [call.result for call in journal.completed() if call.tool == asked.tool],
+            results=lambda: [call.result for call in journal.completed_calls() if call.tool == asked.tool],
         )  # fmt: skip
-        return journal.effects.send(sending)
+        return journal.write_recovery.send(sending)
 
-    def _record_intent(self, opened: Open, baseline: Json) -> None:
+    def _record_intent(self, opened: OpenCall, baseline: Json) -> None:
         asked = opened.asked if baseline is None else replace(opened.asked, baseline=baseline)
         self._prepare(asked, complete=False)
         with self._lock:
-            self._check(asked.index)
+            self._require_open(asked.index)
             opened.asked = asked
             self._journal.record(asked, complete=False)
             opened.sent = True
 
-    def _make(self, opened: Open, arguments: dict[str, Json]) -> Json:
+    def _make(self, opened: OpenCall, arguments: dict[str, Json]) -> Json:
         tool = opened.tool
         with self._lock:
-            self._check(opened.asked.index)
+            self._require_open(opened.asked.index)
         token = (
             idempotency_key.set(self._journal.key(opened.asked.index))
             if tool.protocol.writes
@@ -263,13 +265,16 @@ class Calls:
             response = json.loads(encode(response))
         return response
 
-    def _reply_unknown_outcome(self, opened: Open, problem: StillUnknown) -> CallReply:
+    def _reply_unknown_outcome(self, opened: OpenCall, problem: UnconfirmedWrite) -> CallReply:
         """A write that may or may not have taken effect: the run pauses, unless it was told to go on.
 
         Raises `RunEnded`: the run pauses.
         """
-        reply = self._failed(opened, problem.error, "unknown")
-        if self._journal.effects is not None and self._journal.effects.on_unknown == "skip":
+        reply = self._fail_call(opened, problem.error, "unknown")
+        if (
+            self._journal.write_recovery is not None
+            and self._journal.write_recovery.on_unknown == "skip"
+        ):
             return reply
         message = (
             f"{opened.asked.tool} may or may not have taken effect: its answer was lost"
@@ -288,7 +293,9 @@ class Calls:
             encoded = encode({"_truncated": True, "_bytes": len(encoded), **sketch})
         return CallReply(number, encoded)
 
-    def _failed(self, opened: Open, error: Exception, outcome: Outcome | None = None) -> CallReply:
+    def _fail_call(
+        self, opened: OpenCall, error: Exception, outcome: Outcome | None = None
+    ) -> CallReply:
         status = getattr(error, "status", None)
         curl = getattr(error, "curl", None)
         said = getattr(error, "body", "") or str(error)
@@ -299,7 +306,7 @@ class Calls:
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
         """What takes long about recording a call. Nothing is locked meanwhile, so that the run can end on time."""
         with self._lock:
-            self._check(call.index)
+            self._require_open(call.index)
             execution = self._journal.execution
         if self._journal.prepare is not None:
             self._journal.prepare(execution, call, complete)
@@ -307,22 +314,22 @@ class Calls:
     def _record(self, call: ToolCall) -> None:
         self._prepare(call, complete=True)
         with self._lock:
-            self._check(call.index)
-            self._file(call)
+            self._require_open(call.index)
+            self._store_outcome(call)
 
-    def _file(self, call: ToolCall) -> None:
+    def _store_outcome(self, call: ToolCall) -> None:
         del self._open[call.index]
         self.made[call.index] = call
         if self._settling:
             self._settled.notify_all()
-        self._journal.after(call)
+        self._journal.record_outcome(call)
 
-    def _check(self, index: int | None = None) -> None:
+    def _require_open(self, index: int | None = None) -> None:
         """Raise `Closed` when the run is over for a new call, or for this one, which then has its outcome."""
         if self._closed or (self._held_back if index is None else index not in self._open):
             raise RunOver
 
-    def _outcome(self, opened: Open, **how: Any) -> ToolCall:
+    def _outcome(self, opened: OpenCall, **how: Any) -> ToolCall:
         # `dataclasses.replace` takes four times as long, and this is done for every call.
         asked = opened.asked
         seconds = self._clock.elapsed() - opened.asked.started
@@ -332,7 +339,7 @@ class Calls:
         )  # fmt: skip
 
 
-def _pause_run(opened: Open, type_: str, message: str) -> RunEnded:
+def _pause_run(opened: OpenCall, type_: str, message: str) -> RunEnded:
     at = (Frame(line=opened.asked.line),)
     return RunEnded(
         Failure(kind="paused", type=type_, message=message, call=opened.asked.index, frames=at)

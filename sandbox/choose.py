@@ -69,7 +69,7 @@ def open_sandbox(
     make: Callable[..., Any] = getattr(importlib.import_module(f"sandbox.{name}"), _CLASSES[name])
     sandbox: Sandbox = make(without=without) if without else make()
     if policy:
-        from sandbox.policy import Policed
+        from sandbox.policy import PolicySandbox
 
-        return Policed(sandbox)
+        return PolicySandbox(sandbox)
     return sandbox

@@ -51,7 +51,7 @@ class RecentReplies:
         )
 
 
-def position(step: TracebackType) -> Position | None:
+def evaluated_position(step: TracebackType) -> Position | None:
     """The expression that a level of a traceback was evaluating; None where the code does not tell."""
     for line, end, column, end_column in islice(
         step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None
@@ -62,7 +62,7 @@ def position(step: TracebackType) -> Position | None:
     return None
 
 
-def find(levels: list[TracebackType], source: str, roots: RecentReplies) -> list[list[Any]]:
+def find_hints(levels: list[TracebackType], source: str, roots: RecentReplies) -> list[list[Any]]:
     """For parts of the expressions that failed: level, position, reply, path in its value, `mark` of what is there.
 
     Evaluates nothing that runs code of the program's: names, and items of plain dicts, lists and tuples.
@@ -71,12 +71,12 @@ def find(levels: list[TracebackType], source: str, roots: RecentReplies) -> list
     try:
         nodes = [node for node in ast.walk(ast.parse(source)) if hasattr(node, "end_lineno")]
         for number, step in enumerate(levels):
-            place = position(step)
-            for node in [node for node in nodes if _place(node) == place]:
-                for part in islice(_parts(node), MOST_HINTS):
+            place = evaluated_position(step)
+            for node in [node for node in nodes if _node_position(node) == place]:
+                for part in islice(_iter_candidate_parts(node), MOST_HINTS):
                     value = _value(part, step.tb_frame)
                     if _is_identifying(value):
-                        wanted.setdefault(id(value), []).append([number, *_place(part)])
+                        wanted.setdefault(id(value), []).append([number, *_node_position(part)])
         return list(islice(_search_replies(wanted, roots), MOST_HINTS))
     except Exception:  # noqa: BLE001 - a program may have changed anything; there is nothing to hint at then
         return []
@@ -91,21 +91,21 @@ def fingerprint(value: Any) -> int:
     return zlib.crc32(json.dumps(value).encode("ascii"))
 
 
-def _place(node: Any) -> Position:
+def _node_position(node: Any) -> Position:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-def _parts(node: ast.AST) -> Iterator[ast.expr]:
+def _iter_candidate_parts(node: ast.AST) -> Iterator[ast.expr]:
     """The expressions in a node that are evaluated in its own scope, innermost last."""
     if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        yield from _parts(node.generators[0].iter)
+        yield from _iter_candidate_parts(node.generators[0].iter)
         return
     if isinstance(node, ast.Name | ast.Subscript | ast.Call):
         yield node
     for child in ast.iter_child_nodes(node):
-        yield from _parts(child)
+        yield from _iter_candidate_parts(child)
 
 
 def _value(node: ast.AST, frame: FrameType) -> Any:

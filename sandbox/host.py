@@ -29,7 +29,7 @@ from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox import wire, workers
 from sandbox.base import SandboxUnavailable
-from sandbox.calls import CallReply, Calls, Open, RunOver, encode
+from sandbox.calls import CallReply, Calls, OpenCall, RunOver, encode
 from sandbox.journal import Journal
 from sandbox.limits import (
     GLANCE_SECONDS,
@@ -68,7 +68,7 @@ class Child(Protocol):
         """As `end`, where it has said its last word and nobody asks how it ended."""
 
 
-def serve(
+def serve_program(
     child: Child, source: str, tools: Toolbox, *, limits: Limits, journal: Journal, backend: str
 ) -> Trace:
     """Open the journal, have `child` run the program, answer its calls, and end it.
@@ -100,8 +100,8 @@ def serve(
         called = {alias: list(tool.arguments) for alias, tool in tools.items()}
         start = {"source": source, "tools": called, "saved": needed, "pins": asdict(pins)}
         run = _Run(child, source, calls, limits, clock, saved=frozenset(saved))
-        ended = run.hold((encode(start) + "\n").encode("ascii"))
-        calls.settle()
+        ended = run.run_to_end((encode(start) + "\n").encode("ascii"))
+        calls.wait_for_open_calls()
     except BaseException:
         calls.close("the run was stopped before it answered")
         with suppress(SandboxUnavailable):  # what happened first is what the caller must hear
@@ -156,7 +156,7 @@ class _Run:
         self._context = contextvars.copy_context()
         self._context.run(running.set, clock)
         self._state = threading.Lock()
-        self._backlog: deque[Open] = deque()
+        self._backlog: deque[OpenCall] = deque()
         self._places = max(limits.concurrent_calls, 1)
         self._how: BaseException | None = None
         self._over = False
@@ -164,7 +164,7 @@ class _Run:
         self._left = threading.Event()  # left: the thread has done with the channel
         self._in_tool = False
 
-    def hold(self, start: bytes) -> Failure | wire.ChannelClosed | None:
+    def run_to_end(self, start: bytes) -> Failure | wire.ChannelClosed | None:
         """Talk until somebody ends it: the child by its last word, a tool, a limit, the clock.
 
         Raises `BaseException`: what a tool or the journal raised that is no answer to a call.
@@ -204,14 +204,14 @@ class _Run:
         try:
             self._send(start)
             while not self._over:
-                match self._wire.next():
+                match self._wire.next_message():
                     case _ if self._over:  # it was ended meanwhile
                         break
-                    case wire.Call() as call:
+                    case wire.CallRequest() as call:
                         self._answer(call)
                     case wire.Output(text):
                         self._print(text)
-                    case wire.Done(value):
+                    case wire.ProgramDone(value):
                         self.value = value
                         self._end(None)
                     case Failure() as told:
@@ -223,13 +223,13 @@ class _Run:
         finally:
             self._left.set()
 
-    def _answer(self, call: wire.Call) -> None:
+    def _answer(self, call: wire.CallRequest) -> None:
         # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
         self._in_tool = True
         if self._over:
             raise RunOver
-        begun = self._calls.begin(self._located(call))
-        if call.waits and isinstance(begun, Open):
+        begun = self._calls.begin(self._check_location(call))
+        if call.waits and isinstance(begun, OpenCall):
             begun = self._calls.finish(begun)
         self._in_tool = False
         if self._over:
@@ -245,14 +245,14 @@ class _Run:
         context = self._context.copy()
         workers.start(lambda: context.run(self._work))
 
-    def _located(self, call: wire.Call) -> wire.Call:
+    def _check_location(self, call: wire.CallRequest) -> wire.CallRequest:
         """A call with its place as far as it can be believed: line 0 where the program has no such line.
 
         Raises:
             RunEnded: it claims to come from a saved tool that the program was not given.
         """
         if call.within and call.within not in self._saved:
-            raise wire.violation("claims a call for a saved tool that it was not given")
+            raise wire.protocol_violation("claims a call for a saved tool that it was not given")
         return call if call.line <= self._lines else call._replace(line=0)
 
     def _work(self) -> None:
@@ -292,7 +292,7 @@ class _Run:
             self._how = how
         try:
             if how is not None and not isinstance(how, _ProgramFailed):
-                self._calls.hold_back()
+                self._calls.stop_sending()
         except BaseException as error:  # noqa: BLE001 - the journal takes nothing: the caller's thread raises it
             self._how = error
         finally:
@@ -314,7 +314,7 @@ class _Run:
         own = tuple(frame for frame in told.frames if frame.line <= self._lines)
         if told.kind == "limit":
             if told.type not in ("memory_bytes", "cpu_seconds"):
-                raise wire.violation("claims a limit that it cannot know")
+                raise wire.protocol_violation("claims a limit that it cannot know")
             return replace(kernel_limit(told.type, self._limits), frames=own)
         known = (
             told.call is not None
@@ -322,7 +322,7 @@ class _Run:
             and made[told.call].error is not None
         )
         # Where a level is left out, the hints' levels are counted otherwise.
-        found = map(self._calls.borne_out, told.hints if own == told.frames else ())
+        found = map(self._calls.confirm_hint, told.hints if own == told.frames else ())
         hints = tuple(hint for hint in found if hint is not None)
         return replace(told, frames=own, call=told.call if known else None, hints=hints)
 

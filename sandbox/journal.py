@@ -26,7 +26,7 @@ _WHOLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedCall:
     """One call as the journal told of it; not `complete`: sent perhaps, and nobody knows how it came out."""
 
     execution: int
@@ -57,17 +57,17 @@ class Journal:
     """Called right before a call is sent; raises where the run belongs to another process by now."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
-    effects: WriteRecovery | None = None
+    write_recovery: WriteRecovery | None = None
     preanswered: tuple[ToolCall, ...] = ()
     """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
     execution: int = -1
     """The number of the execution that was opened last, from 0; -1 before the first."""
-    _done: dict[str, list[_Entry]] = field(default_factory=dict)
+    _completed: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _places: dict[int, _CallPlace] = field(default_factory=dict)
-    _lost: dict[str, ToolCall] = field(default_factory=dict)
-    _failed: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
+    _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
+    _failures: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
     _unstored_run_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -77,10 +77,10 @@ class Journal:
         self._issued = {}
         self._history = ()
         self._places = {}
-        self._lost = {}
+        self._unconfirmed = {}
         return self.pins
 
-    def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
+    def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
         """The call that answers `call`, or None: it is to be made.
 
         `defaults` are values of arguments that the call leaves out, so that leaving one out and giving its default
@@ -97,35 +97,37 @@ class Journal:
             return answer_from(entry.call, call)
         if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
             return answer_from(failed, call)
-        if entry is None and (lost := self._lost.get(place.key)) is not None:
+        if entry is None and (lost := self._unconfirmed.get(place.key)) is not None:
             said = f"not sent: an equal call is without an outcome ({lost.error})"
             return replace(call, outcome="not_run", error=said)
         return None
 
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPlace:
         """Where a call stands that is issued now."""
-        key = canonical(call.tool, {**defaults, **call.arguments} if defaults else call.arguments)
+        idempotency_key_of = canonical_call(
+            call.tool, {**defaults, **call.arguments} if defaults else call.arguments
+        )
         if (
-            writes and ".0" in key
+            writes and ".0" in idempotency_key_of
         ):  # it does the same with 5 as with 5.0, and must not be done for each
-            key = _WHOLE.sub(lambda found: found[1] or "", key)
-        occurrence = self._issued[key] = self._issued.get(key, -1) + 1
-        entries = self._done.get(key, ())
+            idempotency_key_of = _WHOLE.sub(lambda found: found[1] or "", idempotency_key_of)
+        occurrence = self._issued[idempotency_key_of] = self._issued.get(idempotency_key_of, -1) + 1
+        entries = self._completed.get(idempotency_key_of, ())
         # An entry of this execution answers nothing in it; those before have filled the places below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
-        place = _CallPlace(key, occurrence, entry, self._history, writes)
+        place = _CallPlace(idempotency_key_of, occurrence, entry, self._history, writes)
         if writes:
-            self._history = (*self._history, key)
+            self._history = (*self._history, idempotency_key_of)
         return place
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.preanswered[call.index] if call.index < len(self.preanswered) else None
-        was = was or self._failed.get((self.execution, call.index))
+        was = was or self._failures.get((self.execution, call.index))
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
-    def earlier(self, index: int) -> tuple[ToolCall, float] | None:
+    def earlier_write(self, index: int) -> tuple[ToolCall, float] | None:
         """The write without an outcome that an open call stands for, and when it was intended (Unix time)."""
         entry = self._places[index].entry
         return (
@@ -145,20 +147,20 @@ class Journal:
         if self.sink is not None:
             self.sink(self.execution, call, complete)
 
-    def after(self, call: ToolCall) -> None:
+    def record_outcome(self, call: ToolCall) -> None:
         """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""
         self.record(call, complete=True)
         place = self._places[call.index]
         lost = place.writes and call.outcome == "unknown"
         if lost:
-            self._lost[place.key] = call
+            self._unconfirmed[place.key] = call
         if call.reused or (call.outcome != "done" and not lost):
             self._forget(place, call)
         else:
             self._enter(place, call, self.execution, time.time() if lost else None)
 
     def restore(
-        self, calls: Sequence[Recorded], tools: Mapping[str, Tool], *, unfinished: bool = False
+        self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool], *, unfinished: bool = False
     ) -> None:
         """Take over what a store has kept of the run, in order of issue, before the first execution of this process.
 
@@ -179,16 +181,16 @@ class Journal:
                 for one in made[:-1]
                 if one.complete and one.call.outcome in ("refused", "unknown")
             ]
-            self._failed = {(self.execution + 1, call.index): call for call in failed}
+            self._failures = {(self.execution + 1, call.index): call for call in failed}
 
     def mark_not_sent(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""
-        for entries in self._done.values():
+        for entries in self._completed.values():
             for k, entry in enumerate(entries):
                 if entry.call.outcome == "unknown":
                     entries[k] = entry._replace(call=replace(entry.call, outcome="refused"))
 
-    def completed(self) -> list[ToolCall]:
+    def completed_calls(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
         return [
             entry.call for _, _, entry in self._entries_in_order() if entry.call.outcome == "done"
@@ -204,7 +206,7 @@ class Journal:
             entry.call for key, k, entry in self._write_entries() if self._issued.get(key, -1) < k
         )
 
-    def unknown(self) -> tuple[ToolCall, ...]:
+    def unconfirmed_writes(self) -> tuple[ToolCall, ...]:
         """Writes of which nobody knows whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
@@ -219,12 +221,12 @@ class Journal:
         # Copies: another thread's call may come out meanwhile.
         found = [
             (key, k, entry)
-            for key, entries in list(self._done.items())
+            for key, entries in list(self._completed.items())
             for k, entry in enumerate(list(entries))
         ]
         return sorted(found, key=lambda one: one[2].order)
 
-    def _replay(self, recorded: Recorded, tool: Tool) -> None:
+    def _replay(self, recorded: RecordedCall, tool: Tool) -> None:
         """One stored call as if it were issued again."""
         call = recorded.call
         execution = recorded.execution
@@ -245,7 +247,7 @@ class Journal:
         self, place: _CallPlace, call: ToolCall, execution: int, intended: float | None
     ) -> None:
         entry = _Entry((execution, call.index), call, place.history, place.writes, intended or 0.0)
-        entries = self._done.setdefault(place.key, [])
+        entries = self._completed.setdefault(place.key, [])
         if place.entry is not None:
             entries[place.occurrence] = entry._replace(order=place.entry.order)
         else:
@@ -261,7 +263,7 @@ class Journal:
             and place.entry is not None
             and place.entry.call.outcome == "unknown"
         ):
-            self._done[place.key][place.occurrence] = place.entry._replace(call=call)
+            self._completed[place.key][place.occurrence] = place.entry._replace(call=call)
 
 
 class _CallPlace(NamedTuple):
@@ -290,6 +292,6 @@ def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 
-def canonical(tool: str, arguments: JsonObject) -> str:
+def canonical_call(tool: str, arguments: JsonObject) -> str:
     """One text for one call: keys sorted, and `1`, `1.0`, `true` and `"1"` all different."""
     return sorted_json([tool, arguments])

@@ -54,7 +54,7 @@ class Clock:
             return self.wall_seconds + self._waited - (now - self._began)
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Within the block nothing is counted against the program."""
         with self._lock:
             if not self._waits:
@@ -78,7 +78,7 @@ running: ContextVar[Clock | None] = ContextVar(
 def waiting_on_person() -> Iterator[None]:
     """What a tool's gate wraps around a question to a person: the run's wall time does not count in the block."""
     clock = running.get()
-    with clock.stopped() if clock is not None else nullcontext():
+    with clock.pause() if clock is not None else nullcontext():
         yield
 
 
@@ -93,7 +93,7 @@ cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=
 
 
 @contextmanager
-def cancelled_by(stop: threading.Event) -> Iterator[None]:
+def cancel_when(stop: threading.Event) -> Iterator[None]:
     """Within the block, runs of this thread end with `Cancelled` once `stop` is set, those that begin later too."""
     token = cancelled.set(stop)
     try:

@@ -15,9 +15,9 @@ import jsonschema_rs
 
 from protocols.errors import ToolError
 from protocols.links import record_fields
-from protocols.naming import words
+from protocols.naming import split_words
 from protocols.protocol import HttpBinding
-from protocols.schema import Json, JsonObject, parts, resolve, types, wrapper_key
+from protocols.schema import Json, JsonObject, iter_parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
 from protocols.validate import BoundedValidator
 from sandbox.trace import ToolCall
@@ -25,7 +25,7 @@ from sandbox.trace import ToolCall
 OnUnknown = Literal["stop", "skip"]
 """What to do with a write whose outcome no fact settles: end the run as paused, or tell the program that it failed."""
 
-SENDINGS = 4  # how often one call is sent at most
+MOST_SENDS = 4  # how often one call is sent at most
 _BACKOFF_SECONDS = 0.25
 _GATEWAYS = (
     408,
@@ -35,7 +35,7 @@ _GATEWAYS = (
 )  # said by what stands before the service, which may still be at work
 
 
-class StillUnknown(Exception):
+class UnconfirmedWrite(Exception):
     """A write may or may not have taken effect, and no fact tells. `error` is what was said last."""
 
     def __init__(self, error: ToolError, why: str) -> None:
@@ -69,7 +69,7 @@ class PendingWrite:
     results: Callable[[], Sequence[Json]]
 
     @property
-    def keyed(self) -> bool:
+    def has_idempotency_key(self) -> bool:
         """Whether it can be sent again without being done twice."""
         binding = self.tool.protocol.binding
         return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
@@ -98,7 +98,7 @@ class WriteRecovery:
             ToolError: it was refused, or never reached the tool.
             StillUnknown: it may have taken effect, and no fact tells whether.
         """
-        read = None if sending.keyed else self.tools.verifier(sending.tool)
+        read = None if sending.has_idempotency_key else self.tools.verifier(sending.tool)
         if read is None:
             return self._send(sending, None)
         with self._lock:
@@ -107,7 +107,7 @@ class WriteRecovery:
             return self._send(sending, read)
 
     def _send(self, sending: PendingWrite, read: Tool | None) -> WriteResult:
-        keyed = sending.keyed
+        keyed = sending.has_idempotency_key
         problem: ToolError | None = None
         note: str | None = None
         if sending.earlier is None:
@@ -122,19 +122,19 @@ class WriteRecovery:
             baseline = call.baseline
             problem = ToolError(call.status, call.error or "its answer was lost", outcome="unknown")
         sending.intend(baseline)
-        for number in range(SENDINGS):
+        for number in range(MOST_SENDS):
             if problem is not None and keyed:
                 if number:
                     self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
                 note = "Its answer was lost; it was sent again under its idempotency key."
             elif problem is not None:
-                shown = self._verify(sending, read, problem, baseline, intended)
+                shown = self._verify_until_settled(sending, read, problem, baseline, intended)
                 if shown.state == "done":
                     return WriteResult(shown.response, f"Its answer was lost; {shown.why}.")
                 if shown.state == "unclear":
-                    raise StillUnknown(problem, shown.why)
+                    raise UnconfirmedWrite(problem, shown.why)
                 if problem.status == 409:
-                    raise _refused(problem)
+                    raise _as_refused(problem)
                 self.wait(problem.retry_after or 0.0)
                 note = f"Its answer was lost; {shown.why}, so it was sent again."
                 sending.intend(baseline)  # anew: what is sent now may take as long again to show up
@@ -146,12 +146,12 @@ class WriteRecovery:
                     raise
                 if keyed and error.status == 409 and problem is not None and problem.status == 409:
                     # Under its key the first answer would have been given again, had there been one.
-                    raise _refused(error) from error
+                    raise _as_refused(error) from error
                 problem = error
         assert problem is not None
-        raise StillUnknown(problem, f"none of its {SENDINGS} sendings was answered")
+        raise UnconfirmedWrite(problem, f"none of its {MOST_SENDS} sendings was answered")
 
-    def _verify(
+    def _verify_until_settled(
         self,
         sending: PendingWrite,
         read: Tool | None,
@@ -189,13 +189,13 @@ def _call_verifier(read: Tool, sending: PendingWrite) -> Json:
     return read.call({name: sending.arguments[name] for name in needed})
 
 
-def _refused(error: ToolError) -> ToolError:
+def _as_refused(error: ToolError) -> ToolError:
     return ToolError(error.status, error.body, outcome="refused", curl=error.curl)
 
 
 # ---- whether a read shows that a write took effect: pure, from what it showed before and shows now
 
-_PAGING = words(
+_PAGING = split_words(
     "page per_page page_size pagesize limit offset cursor after before start skip top first max max_results count"
 )
 """Parameters of a read that may give a part of what there is, even where nobody gave them."""
@@ -241,7 +241,7 @@ def verify_write(
         if _matching_records(named, now):
             return Verification("absent", f"{read.alias} shows it still there")
         if was := _matching_records(named, before or []):
-            return _done(tool, read, was[0], "shows it no more")
+            return _verify_by_record(tool, read, was[0], "shows it no more")
         return Verification("unclear", f"{read.alias} does not show it, and did not before")
     if updates := method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
         place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
@@ -250,7 +250,7 @@ def verify_write(
             before = _matching_records(place, before)
             now = _matching_records(place, now)
         candidates = now
-        changed = before is None or bool(added(before, now) or added(now, before))
+        changed = before is None or bool(new_records(before, now) or new_records(now, before))
     elif before is None:
         return Verification("unclear", f"{read.alias} could not be asked before it was sent")
     else:
@@ -260,23 +260,23 @@ def verify_write(
             for record in _records_with_fields(result, named)
         }
         candidates = [
-            record for record in added(before, now) if sorted_json(record) not in explained
+            record for record in new_records(before, now) if sorted_json(record) not in explained
         ]
         changed = bool(candidates)
     if found := _matching_records(named, candidates):
-        return _done(tool, read, found[0], "shows it")
+        return _verify_by_record(tool, read, found[0], "shows it")
     if changed or not (_is_whole(read, after) or (updates and now)):
         return Verification("unclear", f"{read.alias} does not tell")
     return Verification("absent", f"{read.alias} does not show it")
 
 
-def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
+def new_records(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
     """The records that are there now and were not before, as often as they are."""
     new = Counter(map(sorted_json, now)) - Counter(map(sorted_json, before))
     return [json.loads(text) for text in new.elements()]
 
 
-def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
+def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
     """The write's answer made of a record, where its protocol allows it to be that."""
     schema = tool.protocol.output_schema
     why = f"{read.alias} {how}"
@@ -285,7 +285,7 @@ def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
     wrapper = wrapper_key(schema)
     answer = {wrapper: record} if wrapper is not None else record
     with suppress(ValueError, jsonschema_rs.ValidationError):
-        if BoundedValidator(schema).valid(answer):
+        if BoundedValidator(schema).is_valid(answer):
             return Verification("done", why, answer)
     return Verification(
         "unclear", f"{read.alias} shows that it took effect, but not what it answered"
@@ -296,7 +296,7 @@ def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject
     """The objects anywhere in `value` that have a field for each of the arguments."""
     return [
         part
-        for part in parts(value)
+        for part in iter_parts(value)
         if isinstance(part, Mapping) and all(name in part for name in named)
     ]
 

@@ -27,17 +27,17 @@ from typing import Any, NoReturn
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import OnDemand, SandboxUnavailable
-from sandbox.host import Exit, serve
+from sandbox.base import OnDemandSandbox, SandboxUnavailable
+from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
 from sandbox.wire import FRAME_BYTES, LEVELS
 from sandbox.zygote.channel import (
     Channel,
+    escape_lone_surrogates,
     keywords_only,
     last_word,
-    sendable,
     shorten,
     to_plain_json,
 )
@@ -51,7 +51,7 @@ SUSPENSIONS = (
 SHOWN_FRAMES = 30
 
 
-class MontySandbox(OnDemand["_Pool"]):
+class MontySandbox(OnDemandSandbox["_Pool"]):
     """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs."""
 
     name = "monty"
@@ -64,7 +64,9 @@ class MontySandbox(OnDemand["_Pool"]):
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. Where a program needs more of Python than there is, its failure says so."""
         child = _Interpreter(self._current(), limits)
-        trace = serve(child, source, tools, limits=limits, journal=journal, backend=self.name)
+        trace = serve_program(
+            child, source, tools, limits=limits, journal=journal, backend=self.name
+        )
         if self._closed and trace.failure is not None:
             raise SandboxUnavailable("the monty sandbox was closed while it ran the program")
         return trace
@@ -262,14 +264,16 @@ class _Interpreter:
                 "return_value": json.loads(text.encode("utf-8", "replace"))
             }  # its strings hold no lone surrogates
         status = reply["status"]
-        said = sendable(reply["error"] if status is None else f"HTTP {status}: {reply['error']}")
+        said = escape_lone_surrogates(
+            reply["error"] if status is None else f"HTTP {status}: {reply['error']}"
+        )
         self._failed[said] = reply["id"]
         return _exception_reply("RuntimeError", said)
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
             with suppress(OSError, EOFError):  # the host has hung up
-                self._frames.output.write(sendable(text))
+                self._frames.output.write(escape_lone_surrogates(text))
 
     def _last_word(self, error: Any) -> dict[str, Any]:
         api = _import_monty()
@@ -337,4 +341,4 @@ _PLAIN = (
 
 
 def _exception_reply(type_: str, text: str) -> dict[str, Any]:
-    return {"exc_type": type_, "message": sendable(text)}
+    return {"exc_type": type_, "message": escape_lone_surrogates(text)}

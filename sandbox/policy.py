@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTransformer
 
-from protocols.naming import words
+from protocols.naming import split_words
 from protocols.python_source import parse_python
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -29,10 +29,12 @@ from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
 SHOWN = 3  # so many violations stand in a failure's message; the others are counted
-BUILTINS = words("__import__ breakpoint compile eval exec globals help input locals open vars")
+BUILTINS = split_words(
+    "__import__ breakpoint compile eval exec globals help input locals open vars"
+)
 """Functions of Python that the policy refuses unless the program binds the name itself."""
 
-ALLOWED = words("""
+ALLOWED = split_words("""
     __future__ abc array ast asyncio asyncio.exceptions asyncio.locks asyncio.queues asyncio.tasks base64 binascii
     bisect calendar cmath codecs collections collections.abc colorsys concurrent.futures configparser contextlib
     contextvars copy csv dataclasses datetime decimal difflib email.utils enum errno fnmatch fractions functools
@@ -64,7 +66,7 @@ WITHOUT = {
 }
 """What a program may not use of these modules."""
 
-_INTERPRETER = INSPECT_ATTRIBUTES | words("""
+_INTERPRETER = INSPECT_ATTRIBUTES | split_words("""
     __base__ __bases__ __builtins__ __closure__ __code__ __file__ __func__ __globals__ __import__ __loader__ __mro__
     __reduce__ __reduce_ex__ __self__ __spec__ __subclasses__ mro
 """)
@@ -72,7 +74,7 @@ _INTERPRETER = INSPECT_ATTRIBUTES | words("""
 they stand in a text: what else would a program do with such a string?"""
 
 # Nodes that RestrictedPython refuses or never took up because its guards could not hold them, of which there are none.
-_TAKEN = words("""
+_TAKEN = split_words("""
     Nonlocal TryStar AsyncFor AsyncWith AsyncFunctionDef Await AnnAssign Match match_case MatchValue MatchSingleton
     MatchSequence MatchStar MatchAs MatchOr MatchMapping MatchClass TypeAlias TypeVar ParamSpec TypeVarTuple
 """)
@@ -80,14 +82,14 @@ _TAKEN = words("""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Violation(NamedTuple):
+class PolicyViolation(NamedTuple):
     """What the policy refuses of a program, and on which line (1-based)."""
 
     line: int
     message: str
 
 
-def review(source: str) -> tuple[Violation, ...]:
+def review(source: str) -> tuple[PolicyViolation, ...]:
     """What `source` does against the policy, in order of lines; empty where it may run.
 
     Pure, and never raises. A source that Python cannot parse has no violations: that is for the run to tell.
@@ -102,10 +104,10 @@ def review(source: str) -> tuple[Violation, ...]:
         for node in nodes
         for problem in reviewer.problems(node)
     }
-    return tuple(Violation(line, problem) for line, problem in sorted(found))
+    return tuple(PolicyViolation(line, problem) for line, problem in sorted(found))
 
 
-class Policed(Sandbox):
+class PolicySandbox(Sandbox):
     """Runs in `sandbox` what the policy lets through. Everything else is as there; it is closed with this one."""
 
     name = ""
@@ -129,11 +131,11 @@ class Policed(Sandbox):
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. Of a program that is refused nothing runs; its failure is a `policy` one."""
         if violations := review(source):
-            return refused(violations, backend=self.name, pins=journal.open())
+            return refusal_trace(violations, backend=self.name, pins=journal.open())
         return self._sandbox.run(source, tools, limits=limits, journal=journal)
 
 
-def refused(violations: tuple[Violation, ...], *, backend: str, pins: Pins) -> Trace:
+def refusal_trace(violations: tuple[PolicyViolation, ...], *, backend: str, pins: Pins) -> Trace:
     """The trace of a program that the policy did not let run."""
     told = [f"line {line}: {message}" for line, message in violations[:SHOWN]]
     if len(violations) > SHOWN:

@@ -10,7 +10,7 @@ from protocols.errors import AtcError
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.journal import Journal, answer_from, canonical
+from sandbox.journal import Journal, answer_from, canonical_call
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 from sandbox.wire import RunEnded
@@ -18,7 +18,7 @@ from sandbox.wire import RunEnded
 _text = partial(json.dumps, ensure_ascii=False)
 
 
-class Diverged(AtcError):
+class ReplayDiverged(AtcError):
     """A replay left its recording at call `index`: `expected` stood there, `got` was asked; `redacted`: after the
     program had seen a placeholder for a secret, with whose characters it may work.
     """
@@ -58,7 +58,7 @@ def replay(
     try:
         trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
         _compare(recorded, trace)
-    except Diverged as departure:
+    except ReplayDiverged as departure:
         seen = source + _text(
             [[call.result, call.error] for call in recorded.calls[: departure.index]]
         )
@@ -76,9 +76,9 @@ class ReplayJournal(Journal):
     def __init__(self, recorded: Trace) -> None:
         super().__init__(pins=recorded.pins)
         self._recorded = recorded
-        self._stop = _stop(recorded)
+        self._stop = _first_unanswered_call(recorded)
 
-    def before(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall:  # noqa: ARG002 - as recorded, whatever it does
+    def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall:  # noqa: ARG002 - as recorded, whatever it does
         """The recorded call.
 
         Raises:
@@ -91,17 +91,17 @@ class ReplayJournal(Journal):
         if expected is not None:
             asked = {**defaults, **call.arguments}
             recorded = {**defaults, **expected.arguments}
-            if canonical(call.tool, asked) != canonical(expected.tool, recorded):
-                raise Diverged(
+            if canonical_call(call.tool, asked) != canonical_call(expected.tool, recorded):
+                raise ReplayDiverged(
                     call.index, format_recorded_call(expected), format_recorded_call(call)
                 )
         if failure is not None and self._stop is not None and call.index >= self._stop:
             raise RunEnded(failure)
         if expected is None:
-            raise Diverged(call.index, "no further call", format_recorded_call(call))
+            raise ReplayDiverged(call.index, "no further call", format_recorded_call(call))
         return answer_from(expected, call)
 
-    def after(self, call: ToolCall) -> None:
+    def record_outcome(self, call: ToolCall) -> None:
         """Nothing: what is replayed is recorded already."""
 
 
@@ -110,7 +110,7 @@ def format_recorded_call(call: ToolCall) -> str:
     return f"{call.tool}({', '.join(f'{name}={_text(value)}' for name, value in call.arguments.items())})"
 
 
-def _stop(recorded: Trace) -> int | None:
+def _first_unanswered_call(recorded: Trace) -> int | None:
     """The first call whose reply the recorded program never got because the host ended it; None where it did not.
 
     A limit that the program itself runs into, such as that of memory, is met again.
@@ -137,11 +137,13 @@ def _compare(recorded: Trace, trace: Trace) -> None:
     for expected, got in zip(recorded.calls, trace.calls, strict=False):
         # What the host refuses for its arguments never reaches the journal.
         if (expected.error is None) != (got.error is None) or expected.tool != got.tool:
-            raise Diverged(got.index, _with_recorded_error(expected), _with_recorded_error(got))
-    if _end(recorded) != _end(trace):
-        raise Diverged(len(trace.calls), _end(recorded), _end(trace))
-    if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
-        raise Diverged(
+            raise ReplayDiverged(
+                got.index, _with_recorded_error(expected), _with_recorded_error(got)
+            )
+    if _describe_end(recorded) != _describe_end(trace):
+        raise ReplayDiverged(len(trace.calls), _describe_end(recorded), _describe_end(trace))
+    if len(trace.calls) < len(recorded.calls) and _first_unanswered_call(recorded) is None:
+        raise ReplayDiverged(
             len(trace.calls),
             format_recorded_call(recorded.calls[len(trace.calls)]),
             "the end of the program",
@@ -156,7 +158,7 @@ def _with_recorded_error(call: ToolCall) -> str:
     )
 
 
-def _end(trace: Trace) -> str:
+def _describe_end(trace: Trace) -> str:
     """How a program ended: by its failure, or with what it printed, or else its value."""
     failure = trace.failure
     if failure is None:

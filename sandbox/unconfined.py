@@ -10,7 +10,7 @@ import sys
 
 from sandbox import zygote
 from sandbox.layers.names import LAYERS
-from sandbox.policy import LAYER, Policed
+from sandbox.policy import LAYER, PolicySandbox
 
 WARNING = (
     "the trusted sandbox is no boundary: programs run as you, with your files and your network; "
@@ -18,7 +18,7 @@ WARNING = (
 )
 
 
-class TrustedSandbox(Policed):
+class UnconfinedSandbox(PolicySandbox):
     """Runs each program in a process of its own. Runs may overlap, from any threads. Warns once on stderr."""
 
     def __init__(self) -> None:

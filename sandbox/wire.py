@@ -39,7 +39,7 @@ class ChannelClosed(Exception):
     """The child closed its end without a last word."""
 
 
-def violation(problem: str) -> RunEnded:
+def protocol_violation(problem: str) -> RunEnded:
     """The end of a run whose child broke the protocol; only a program that tampers with its channel can."""
     return RunEnded(
         Failure(kind="policy", type="ProtocolViolation", message=f"the program's process {problem}")
@@ -51,7 +51,7 @@ def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -
     return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames))
 
 
-class Call(NamedTuple):
+class CallRequest(NamedTuple):
     """A tool call that the program asks for.
 
     `unsendable` holds the `repr` of arguments that are not JSON. A program that does not wait for the reply
@@ -73,13 +73,13 @@ class Output(NamedTuple):
     text: str
 
 
-class Done(NamedTuple):
+class ProgramDone(NamedTuple):
     """The program ran to its end; `value` is that of its last expression."""
 
     value: Json
 
 
-Message = Call | Output | Done | Failure
+Message = CallRequest | Output | ProgramDone | Failure
 """A `Failure` is what the program's process tells; nothing is proven of it."""
 
 
@@ -109,7 +109,7 @@ class Wire:
         self._buffer = bytearray()
         self._searched = 0
 
-    def next(self) -> Message:
+    def next_message(self) -> Message:
         """The child's next message. Raises `RunEnded` for what breaks the protocol, `ChannelClosed` if none comes."""
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             self._searched = len(self._buffer)
@@ -117,7 +117,7 @@ class Wire:
                 break
             self._receive()
         if max(end, self._searched) > FRAME_BYTES:
-            raise violation(f"sent a frame of more than {FRAME_BYTES:,} bytes")
+            raise protocol_violation(f"sent a frame of more than {FRAME_BYTES:,} bytes")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         self._searched = 0
@@ -139,7 +139,7 @@ class Wire:
     def _charge(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            raise violation("sent more than the host takes from one run")
+            raise protocol_violation("sent more than the host takes from one run")
 
 
 def parse_message(line: bytes) -> Message:
@@ -151,28 +151,28 @@ def parse_message(line: bytes) -> Message:
         ):  # the only way for a lone surrogate to pass the two decoders
             json.dumps(frame, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
-        raise violation("sent a frame that is not JSON") from None
+        raise protocol_violation("sent a frame that is not JSON") from None
     if line.count(b"[") + line.count(b"{") > LEVELS and _is_deeper_than(LEVELS, frame):
-        raise violation(f"sent a frame nested more than {LEVELS} levels deep")
+        raise protocol_violation(f"sent a frame nested more than {LEVELS} levels deep")
     if type(frame) is not dict:
-        raise violation("sent a frame that is no object")
+        raise protocol_violation("sent a frame that is no object")
     keys = frozenset(frame)
     if _CALL <= keys <= _CALL_AT_MOST:
-        return _call(frame)
+        return _parse_call(frame)
     if keys == {"stdout"} and type(frame["stdout"]) is str:
         return Output(frame["stdout"])
     if keys == {"done"}:
-        return Done(frame["done"])
+        return ProgramDone(frame["done"])
     if keys == {"fail"} and type(frame["fail"]) is dict:
-        return _failed(frame["fail"])
-    raise violation(f"sent an unknown frame ({', '.join(sorted(keys))[:60]!r})")
+        return _parse_failure(frame["fail"])
+    raise protocol_violation(f"sent an unknown frame ({', '.join(sorted(keys))[:60]!r})")
 
 
 _CALL = frozenset({"call", "tool", "args", "line"})
 _CALL_AT_MOST = _CALL | {"unsendable", "waits", "within"}
 
 
-def _call(frame: dict[str, Any]) -> Call:
+def _parse_call(frame: dict[str, Any]) -> CallRequest:
     number = frame["call"]
     tool = frame["tool"]
     arguments = frame["args"]
@@ -187,12 +187,12 @@ def _call(frame: dict[str, Any]) -> Call:
         or not _are_small_integers(number, line)
         or not all(type(text) is str for text in unsendable.values())
     ):
-        raise violation("sent a call of the wrong shape")
+        raise protocol_violation("sent a call of the wrong shape")
     shown = {name: text[:LONGEST_REPR] for name, text in unsendable.items()}
-    return Call(number, tool, arguments, shown, line, waits, within)
+    return CallRequest(number, tool, arguments, shown, line, waits, within)
 
 
-def _failed(fail: dict[str, Json]) -> Failure:
+def _parse_failure(fail: dict[str, Json]) -> Failure:
     match {"hints": [], **fail}:
         case {
             "kind": "syntax" | "exception" | "limit" as kind,
@@ -208,27 +208,31 @@ def _failed(fail: dict[str, Json]) -> Failure:
             and len(frames) <= FRAMES_OF_TRACEBACK
             and len(hints) <= MOST_HINTS
         ):
-            levels = tuple(map(_frame, frames))
+            levels = tuple(map(_parse_frame, frames))
             found = tuple(map(_parse_hint, hints))
-            what = _name(name) or "Exception"
+            what = _safe_name(name) or "Exception"
             told = message[:LONGEST_MESSAGE]
             return Failure(
                 kind=kind, type=what, message=told, frames=levels, call=call, hints=found
             )
-    raise violation("sent a failure of the wrong shape")
+    raise protocol_violation("sent a failure of the wrong shape")
 
 
-def _frame(item: Json) -> Frame:
+def _parse_frame(item: Json) -> Frame:
     match item:
         case [line, str(function)] if _are_small_integers(line):
-            return Frame(line=line, function=_name(function))
+            return Frame(line=line, function=_safe_name(function))
         case [line, str(function), column, last, end] if _are_small_integers(
             line, column, last, end
         ):
             return Frame(
-                line=line, function=_name(function), column=column, end_line=last, end_column=end
+                line=line,
+                function=_safe_name(function),
+                column=column,
+                end_line=last,
+                end_column=end,
             )
-    raise violation("sent a failure of the wrong shape")
+    raise protocol_violation("sent a failure of the wrong shape")
 
 
 def _parse_hint(item: Json) -> ValueHint:
@@ -245,14 +249,14 @@ def _parse_hint(item: Json) -> ValueHint:
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
             return ValueHint(frame=frame, **place, call=call, path=tuple(path), mark=mark)
-    raise violation("sent a failure of the wrong shape")
+    raise protocol_violation("sent a failure of the wrong shape")
 
 
 def _are_small_integers(*numbers: Json) -> bool:
     return all(type(number) is int and 0 <= number < LARGEST_NUMBER for number in numbers)
 
 
-def _name(text: str) -> str:
+def _safe_name(text: str) -> str:
     """The name of a class or function, each character that has no place in one replaced: a program may choose any."""
     return _NO_NAME.sub("_", text[:LONGEST_NAME])
 

@@ -34,7 +34,7 @@ _SIDES = {"l": (0.0, 0.5), "r": (1.0, 0.5), "t": (0.5, 0.0), "b": (0.5, 1.0)}
 _LINE = 17
 
 
-def draw(name: str, picture: Mapping[str, Any]) -> str:
+def draw_picture(name: str, picture: Mapping[str, Any]) -> str:
     """One picture as SVG."""
     boxes = picture["boxes"]
     width = max(x + w for x, _, w, _ in (box["at"] for box in boxes.values())) + 20
@@ -117,7 +117,7 @@ def _point(at: list[int], side: str) -> tuple[float, float]:
 def pictures() -> dict[str, str]:
     """Every picture by the name of its file."""
     found = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
-    return {f"{name}.svg": draw(name, picture) for name, picture in found.items()}
+    return {f"{name}.svg": draw_picture(name, picture) for name, picture in found.items()}
 
 
 if __name__ == "__main__":

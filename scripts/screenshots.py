@@ -53,11 +53,11 @@ def main() -> None:
                 if not dark:
                     browser.click("Go on, and ask me here")
                     browser.until("document.body.innerText.includes('A call waits for you')")
-                    take(browser, "viewer-consent")
+                    take_picture(browser, "viewer-consent")
                     browser.click("Allow")
                     browser.until("document.querySelector('.class.solved')")
                 browser.run("document.querySelector('#attempt-1').scrollIntoView()")
-                take(browser, name)
+                take_picture(browser, name)
             browser.size(1100, 760).open(url + "runs/last")
             browser.run(
                 "document.querySelectorAll('#attempt-2 details').forEach((one) => { one.open = false; })"
@@ -65,11 +65,11 @@ def main() -> None:
             browser.run("document.querySelector('[data-key=a2-calls]').open = true")
             browser.run("document.querySelector('[data-key=a2-call3]').open = true")
             browser.run("document.querySelector('#attempt-2').scrollIntoView()")
-            take(browser, "viewer-calls")
+            take_picture(browser, "viewer-calls")
             browser.size(400, 800).open(url + "runs/last")
-            take(browser, "viewer-narrow")
+            take_picture(browser, "viewer-narrow")
             browser.size(1100, 420).open(url)
-            take(browser, "viewer-list")
+            take_picture(browser, "viewer-list")
 
 
 ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
@@ -85,7 +85,7 @@ def viewer(environment: dict[str, str]) -> Iterator[str]:
         process.terminate()
 
 
-def take(browser: Browser, name: str) -> None:
+def take_picture(browser: Browser, name: str) -> None:
     """One picture, when nothing moves any more."""
     browser.run("document.getAnimations().forEach((one) => one.cancel())")
     browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

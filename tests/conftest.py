@@ -21,9 +21,9 @@ import pytest
 from hypothesis import settings
 
 from atc.agent import Agent
-from atc.archive.recording import Replayer, record
+from atc.archive.recording import Replayer, make_recording
 from atc.archive.recording.document import parse_recording, to_document
-from atc.cli.main import _guarded
+from atc.cli.main import _run_guarded
 from atc.store import RunStore
 from atc.store.stored import StoredRun
 from benchmarks import postgres as postgresql
@@ -171,7 +171,7 @@ def atc_(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, st
     """The command line in this process: exit code, stdout and stderr of a verb."""
 
     def run(*words: object) -> tuple[int, str, str]:
-        code = _guarded([str(word) for word in words])
+        code = _run_guarded([str(word) for word in words])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
@@ -221,7 +221,7 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
     began = time.perf_counter()
     for stored in _stored:
         recording = parse_recording(
-            json.dumps(to_document(record(stored))), where=stored.summary.id
+            json.dumps(to_document(make_recording(stored))), where=stored.summary.id
         )
         assert recording.answer is not None, (
             f"the recording of a solved run has no answer: {recording}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from llguidance import LLMatcher, LLTokenizer
 
-from atc.models.decode.grammar import compiled
+from atc.models.decode.grammar import compile_matcher
 from protocols.model import Completion, Message, Powers
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -91,7 +91,7 @@ BYTES = LLTokenizer("byte")
 
 def _held(grammar: str, wish: bytes, rng: random.Random) -> bytes:
     """A sentence that keeps to `wish` until it may not, and is then closed as the grammar has it."""
-    matcher = compiled(BYTES, grammar)
+    matcher = compile_matcher(BYTES, grammar)
     written = b""
     for byte in _bytes(matcher, wish, rng):
         assert matcher.try_consume_tokens([byte])

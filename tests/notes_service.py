@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from toolflow_bench.services.openapi import operation_of
 from toolflow_bench.services.operation import Arguments, Operation, Refusal
 from toolflow_bench.services.rest import build_app
-from toolflow_bench.services.state import State
+from toolflow_bench.services.state import ServiceState
 
 TEXT = {"type": "string", "minLength": 1, "maxLength": 40}
 NOTE = {
@@ -36,7 +36,7 @@ SCHEMAS = {
 
 class Context:
     def __init__(self) -> None:
-        self.state = State()
+        self.state = ServiceState()
 
 
 def add(context: Context, arguments: Arguments) -> dict:

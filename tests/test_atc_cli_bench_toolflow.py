@@ -18,7 +18,7 @@ import atc.cli.bench_run
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool
 from toolflow_bench.rows import read_rows
-from toolflow_bench.suites import draw, services_of
+from toolflow_bench.suites import draw_tasks, services_of
 from toolflow_bench.task import InvalidTask, Task
 
 NUMBERS = tuple(f"number_{number}" for number in range(20))
@@ -210,7 +210,7 @@ def drawn_from(
         for service, size in counts.items()
         for number in range(size)
     ]
-    return tasks, draw(tasks, count, seed=seed)
+    return tasks, draw_tasks(tasks, count, seed=seed)
 
 
 @settings(max_examples=25, deadline=None)

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from atc import __version__
-from atc.cli.main import VERBS, _guarded, cli, explained
+from atc.cli.main import VERBS, _run_guarded, cli, explain_error
 from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
 
@@ -80,7 +80,7 @@ def test_every_verb_has_json_help_and_an_example(capsys: pytest.CaptureFixture[s
         assert f"{name} " in f"{' '.join((command.epilog or '').split())} ", name
         assert "Example" in (command.epilog or ""), name
         for flag in ("-h", "--help"):
-            assert _guarded([*name.split()[1:], flag]) == 0, name
+            assert _run_guarded([*name.split()[1:], flag]) == 0, name
             assert capsys.readouterr().out.startswith(f"Usage: {name} ")
 
 
@@ -109,10 +109,10 @@ def test_a_mistake_is_one_line_on_stderr(atc_, arguments: list[str], code: int, 
 
 
 def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
-    assert explained(InvalidProtocol("a.json", "bad."))[1] == 2
-    assert explained(UnknownTool("x", ["xy"]))[1] == 2
-    assert explained(SourceUnavailable("down"))[1] == 3
-    assert explained(ModelUnavailable("It is down.")) == (
+    assert explain_error(InvalidProtocol("a.json", "bad."))[1] == 2
+    assert explain_error(UnknownTool("x", ["xy"]))[1] == 2
+    assert explain_error(SourceUnavailable("down"))[1] == 3
+    assert explain_error(ModelUnavailable("It is down.")) == (
         f"It is down. More: {docs_page('start/your-model')}",
         3,
     )

@@ -52,7 +52,7 @@ def solved(config: Config) -> str:
             )
         )
         for number, attempt in enumerate((FAILED, ANSWERED)):
-            store.observer(run)(events.Called(number, attempt.trace.calls[0]))
+            store.observer(run)(events.ToolCalled(number, attempt.trace.calls[0]))
             observe(events.AttemptEnded(number, attempt))
         usage = Usage(model_calls=1, input_tokens=9, output_tokens=2)
         store.finish(run, Solution(task="t", attempts=(), status="solved", answer="5", usage=usage))
@@ -112,7 +112,7 @@ def test_calls_that_were_under_way_are_shown(config: Config, atc_) -> None:
     with open_store(config) as store:
         run = store.create("t")
         store.observer(run)(
-            events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False)
+            events.ToolCalled(0, replace(CALL, result=None, outcome="unknown"), complete=False)
         )
         store.finish(run, status="interrupted", error="KeyboardInterrupt()")
     code, out, _ = atc_("runs", "show", run)

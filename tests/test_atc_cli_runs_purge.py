@@ -34,9 +34,9 @@ def stored(config: Config, *, ended: bool = True) -> str:
         store.observer(run)(events.ModelAsked("write", (Message("user", LONG),)))
         store.observer(run)(events.ModelReplied("write", Completion(text=SECRET, model="m")))
         store.observer(run)(
-            events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False)
+            events.ToolCalled(0, replace(CALL, result=None, outcome="unknown"), complete=False)
         )
-        store.observer(run)(events.Called(0, replace(CALL, result={"token": LONG})))
+        store.observer(run)(events.ToolCalled(0, replace(CALL, result={"token": LONG})))
         attempt = Attempt(
             Program(f"login(password={SECRET!r})"),
             (),

@@ -8,14 +8,14 @@ from rich.console import Console
 
 from atc.core.events import (
     AttemptEnded,
-    Called,
     ModelAsked,
     ModelReplied,
     NoteAdded,
     ProgramWritten,
+    ToolCalled,
 )
 from atc.core.types import Attempt, Program
-from atc.observe.terminal_view import RunView, told_reading
+from atc.observe.terminal_view import RunView, format_reading
 from protocols.model import Completion
 from sandbox.trace import ToolCall
 
@@ -48,12 +48,12 @@ def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
     again = ToolCall(index=0, tool="find", arguments={"n": 0}, line=1, result=0, reused=True)
     assert shown(
         ProgramWritten(0, Program("a = find(n=0)\n"), ()),
-        Called(0, calls[0]),
+        ToolCalled(0, calls[0]),
         ProgramWritten(1, Program("a = find(n=0)\nb = find(n=1)\n"), ()),
-        Called(0, again),
-        Called(0, calls[1]),
+        ToolCalled(0, again),
+        ToolCalled(0, calls[1]),
         ProgramWritten(2, Program("a = find(n=0)\nprint(a)\n"), ()),
-        Called(0, again),
+        ToolCalled(0, again),
     ) == [
         "program   attempt 1, 1 line",
         "        1 │ a = find(n=0)",
@@ -74,7 +74,7 @@ def test_many_calls_of_one_tool_are_folded() -> None:
         for n in range(9)
     ]
     other = ToolCall(index=9, tool="look", arguments={}, line=2, result=1, seconds=0.004)
-    assert shown(*(Called(0, call) for call in (*calls, other))) == [
+    assert shown(*(ToolCalled(0, call) for call in (*calls, other))) == [
         "call      find(n=0) → integer · 4 ms",
         "call      find(n=1) → integer · 4 ms",
         "call      find(n=2) → integer · 4 ms",
@@ -84,7 +84,7 @@ def test_many_calls_of_one_tool_are_folded() -> None:
 
 
 def test_how_far_a_long_prompt_was_read() -> None:
-    assert [told_reading(done, 4_096, done / 32) for done in (0, 1_024)] == [
+    assert [format_reading(done, 4_096, done / 32) for done in (0, 1_024)] == [
         "reading the tools ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 0 of 4,096 tokens",
         "reading the tools ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 1,024 of 4,096 tokens, about 96 s left",
     ]

@@ -8,8 +8,8 @@ import pytest
 
 from atc.core.config import Config
 from atc.core.events import ModelAsked
-from atc.core.parallel import Request, as_done, patience
-from atc.run.model_budget import BudgetSpent, Meter
+from atc.core.parallel import ModelRequest, run_parallel, seconds_to_wait
+from atc.run.model_budget import BudgetedModel, BudgetSpent
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.model import Completion, Message, Powers
 
@@ -41,8 +41,8 @@ def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
             event.messages[0].content if isinstance(event, ModelAsked) else event.completion.text
         )
 
-    meter = Meter(model, watch, Config(**budget))
-    requests = [Request(messages=[Message("user", text)]) for text in texts]
+    meter = BudgetedModel(model, watch, Config(**budget))
+    requests = [ModelRequest(messages=[Message("user", text)]) for text in texts]
     try:
         replies = meter.each(requests, 16, purpose="retrieve")
     except BudgetSpent as spent:
@@ -72,7 +72,7 @@ class Slow:
         self.patience: list[float] = []
 
     def __call__(self, messages, **_settings):
-        self.patience.append(patience(1000.0))
+        self.patience.append(seconds_to_wait(1000.0))
         if messages[0].content == "now":
             return Completion(text="done", model="slow", input_tokens=10, output_tokens=1)
         raise OutOfTime("too late")
@@ -80,7 +80,7 @@ class Slow:
 
 def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
     model = Slow()
-    meter = Meter(model, lambda event: None, Config(max_seconds=60))
+    meter = BudgetedModel(model, lambda event: None, Config(max_seconds=60))
     assert (
         meter.complete([Message("user", "now")], purpose="program", temperature=0, seed=0).text
         == "done"
@@ -89,7 +89,7 @@ def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
         meter.complete([Message("user", "later")], purpose="program", temperature=0, seed=0)
     assert all(0 < seconds <= 60 for seconds in model.patience)
     assert meter.usage.model_calls == 1
-    assert patience(1000.0) == 1000.0, "nobody else is hurried"
+    assert seconds_to_wait(1000.0) == 1000.0, "nobody else is hurried"
 
 
 def test_no_more_are_sent_than_the_run_may_ask() -> None:
@@ -120,5 +120,5 @@ def test_no_more_calls_are_under_way_than_there_are_places() -> None:
             running.remove(number)
         return number
 
-    assert sorted(as_done(call, range(20), most=3)) == list(range(20))
+    assert sorted(run_parallel(call, range(20), most=3)) == list(range(20))
     assert most == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.models import choose, recommended, served
+from atc.models import choose, list_served_models, recommend_model
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from protocols.errors import ModelUnavailable
@@ -67,9 +67,9 @@ def test_a_llama_server_is_on_this_machine_alone():
 
 
 def test_what_fits_the_free_memory_is_recommended():
-    assert recommended(None) is recommended(2e9) is None
-    assert recommended(7e9) == "qwen2.5-coder:7b"
-    assert recommended(64e9) == "qwen3-coder:30b"
+    assert recommend_model(None) is recommend_model(2e9) is None
+    assert recommend_model(7e9) == "qwen2.5-coder:7b"
+    assert recommend_model(64e9) == "qwen3-coder:30b"
 
 
 def test_servers_on_this_machine_are_found_and_anything_else_there_is_not(monkeypatch):
@@ -79,9 +79,9 @@ def test_servers_on_this_machine_are_found_and_anything_else_there_is_not(monkey
         "/v1/models": {"data": [{"owned_by": "llamacpp"}]},
     }
     with serving(lambda seen: Reply(body=bodies[seen.path])) as server:
-        assert [name for name, _ in served(server.url, server.url)] == [
+        assert [name for name, _ in list_served_models(server.url, server.url)] == [
             "ollama:qwen3:8b",
             "llamacpp",
         ]
     with serving(lambda _: Reply(body=[1])) as server:
-        assert list(served(server.url, f"http://127.0.0.1:{closed_port()}")) == []
+        assert list(list_served_models(server.url, f"http://127.0.0.1:{closed_port()}")) == []

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.models.fetch import Carrier, ModelFile, cached, fetch, own_file
+from atc.models.fetch import Carrier, ModelFile, fetch, find_cached, own_file
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, Seen, closed_port, serving, speaking
 
@@ -61,12 +61,12 @@ def partial_of(model: ModelFile, folder: Path) -> Path:
 
 def test_a_model_is_fetched_once_verified_and_remembered(hub, model, tmp_path):
     seen: list[tuple[int, int]] = []
-    assert cached(model, folder=tmp_path) is None
+    assert find_cached(model, folder=tmp_path) is None
     path = fetch(model, folder=tmp_path, on_progress=lambda done, total: seen.append((done, total)))
     assert path.read_bytes() == WEIGHTS
     assert seen[-1] == (len(WEIGHTS), len(WEIGHTS))
     assert not partial_of(model, tmp_path).exists()
-    assert cached(model, folder=tmp_path) == fetch(model, folder=tmp_path) == path
+    assert find_cached(model, folder=tmp_path) == fetch(model, folder=tmp_path) == path
     assert len(hub.asked) == 1
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from atc.models import lark, llama
-from atc.models.local import LocalModel, runs_in_circles
+from atc.models.local import LocalModel, is_repeating
 from benchmarks.decoding.arms import TokenPlace, top_tokens
 from protocols.errors import ModelUnavailable
 from protocols.model import Message, Powers
@@ -251,8 +251,8 @@ PROGRAM = "\n".join(
 def test_a_piece_again_and_again_is_a_circle_and_what_a_program_may_well_hold_is_none(
     text, circles
 ):
-    assert runs_in_circles(text) is circles
-    assert not runs_in_circles(text + "done")
+    assert is_repeating(text) is circles
+    assert not is_repeating(text + "done")
 
 
 @pytest.mark.parametrize("tokens", [9, 900])

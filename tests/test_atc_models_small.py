@@ -16,7 +16,7 @@ from atc.models.decode.formats import TOOLDEC
 from atc.models.decode.grammar import classify_text
 from atc.models.decode.prompt import call_prompt
 from atc.models.decode.write_call import Sampling, write_call
-from atc.models.fetch import SMOLLM2, cached
+from atc.models.fetch import SMOLLM2, find_cached
 from atc.models.llama import LlamaProcess
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
@@ -36,7 +36,7 @@ STATEMENT = (
 @pytest.fixture(scope="module")
 def weights() -> Path:
     pytest.importorskip("xllamacpp")
-    path = cached(SMOLLM2)
+    path = find_cached(SMOLLM2)
     if path is None:
         pytest.skip("no small model: fetch it with 'atc models pull smollm2'")
     return path

@@ -17,16 +17,16 @@ def states(tmp_path: Path) -> PromptStates:
 def keep(states: PromptStates, prompt: str) -> str:
     name = states.file_for(prompt)
     (states.folder / name).write_bytes(b"state")
-    states.saved(name, prompt)
+    states.note_saved(name, prompt)
     return name
 
 
 def test_the_state_that_shares_most_is_found(states: PromptStates) -> None:
     near = keep(states, LONG + "Task: one")
     keep(states, LONG[:5000] + "another toolbox")
-    assert states.nearest(LONG + "Task: two") == near
-    assert states.nearest(LONG + "x", held=LONG[:-100]) is None  # it would spare little
-    assert states.nearest("short") is None
+    assert states.find_nearest(LONG + "Task: two") == near
+    assert states.find_nearest(LONG + "x", held=LONG[:-100]) is None  # it would spare little
+    assert states.find_nearest("short") is None
 
 
 def test_only_the_latest_used_are_kept(states: PromptStates) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.core.config import Config
-from atc.run.model_budget import Meter
+from atc.run.model_budget import BudgetedModel
 from atc.run.resume import ResumedRun
 from atc.store import SqliteStore
 from atc.store.stored import Exchange
@@ -44,7 +44,7 @@ def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
 @pytest.mark.parametrize("cut", [False, True])
 def test_whether_a_reply_was_cut_is_known_again(store, cut) -> None:
     """Who writes a call asks for a reply that was cut again, with more room, as in the first life."""
-    meter = Meter(
+    meter = BudgetedModel(
         Player(), lambda event: None, Config(), past=past(store, exchange("a", "…", truncated=cut))
     )
     reply = meter.complete(asked("a"), purpose="act", temperature=0.0, seed=0, max_tokens=64)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atc.pipeline.attribute import origins
+from atc.pipeline.attribute import find_origins
 from sandbox.trace import ToolCall
 
 
@@ -17,7 +17,9 @@ def call(index: int, result: Any, *, error: str | None = None) -> ToolCall:
 
 
 def found(value: Any, *results: Any) -> list[tuple[int, str]]:
-    return [(o.call, o.path) for o in origins(value, [call(i, r) for i, r in enumerate(results)])]
+    return [
+        (o.call, o.path) for o in find_origins(value, [call(i, r) for i, r in enumerate(results)])
+    ]
 
 
 @pytest.mark.parametrize(

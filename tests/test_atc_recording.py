@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atc.agent import Agent
-from atc.archive.recording import InvalidRecording, Recording, Replayer, record
+from atc.archive.recording import InvalidRecording, Recording, Replayer, make_recording
 from atc.archive.recording.document import parse_recording, to_document
 from atc.core.config import Config
 from atc.store import SqliteStore
@@ -87,7 +87,7 @@ BY_CHANCE = (
 def test_a_solved_run_runs_again_from_its_file(stored, replayer, program):
     run = stored(program)
     assert run.summary.status == "solved"
-    recording = through_a_file(record(run))
+    recording = through_a_file(make_recording(run))
     assert recording.answer == run.summary.answer
     verdict = replayer.rerun(recording)
     assert verdict.departure is None
@@ -106,14 +106,14 @@ def test_a_run_without_an_answer_fails_the_same_way_again(
 ):
     run = stored(*[program] * 2, max_repairs=1, max_calls=4)
     assert run.summary.status == status
-    recording = through_a_file(record(run))
+    recording = through_a_file(make_recording(run))
     assert (recording.answer, recording.trace.failure.type) == (None, failure)
     assert replayer.rerun(recording).departure is None
 
 
 def test_what_no_recording_can_be_made_of_is_named(stored):
     with pytest.raises(InvalidRecording, match="has no program that ran to an end"):
-        record(stored("print(get_nothing())", max_repairs=0))
+        make_recording(stored("print(get_nothing())", max_repairs=0))
 
 
 class TestSecrets:
@@ -122,7 +122,7 @@ class TestSecrets:
     def test_they_are_not_in_the_file_and_passing_them_on_needs_none(self, stored, replayer):
         run = stored(self.PASSED_ON, task="My password is hunter-2000. How many mails have I?")
         assert run.summary.status == "solved"
-        text = json.dumps(to_document(record(run)))
+        text = json.dumps(to_document(make_recording(run)))
         assert "hunter-2000" not in text
         assert "0002-retnuh" not in text
         recording = parse_recording(text, where="run.json")
@@ -134,7 +134,7 @@ class TestSecrets:
         use = "print(fetch_mail(token=t[:8])['mail'])"
         run = stored(f"t = log_in(user='ada', password='hunter-2000')['token']\n{use}")
         assert run.summary.status == "solved"
-        verdict = replayer.rerun(through_a_file(record(run)))
+        verdict = replayer.rerun(through_a_file(make_recording(run)))
         assert verdict.departure is not None
         assert verdict.departure.redacted
         assert verdict.departure.index == 1

@@ -18,7 +18,7 @@ from atc.core import events
 from atc.core.types import Program
 from atc.safety.redaction import Redactor
 from protocols.protocol import ToolProtocol
-from protocols.secrets import PLACEHOLDER, conceals_nothing
+from protocols.secrets import PLACEHOLDER, is_blank_or_mask
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -253,8 +253,8 @@ def test_a_hostile_value_cannot_leave_its_literal():
     name = redactor(evil)
     assert is_placeholder(name)
     for quotes in ("'", '"', '"""'):
-        assert eval(redactor.restored(f"{quotes}{name}{quotes}")) == evil
-    assert eval(redactor.restored(f"f'{name}'")) == evil
+        assert eval(redactor.restore(f"{quotes}{name}{quotes}")) == evil
+    assert eval(redactor.restore(f"f'{name}'")) == evil
 
 
 def test_reading_while_others_learn_never_shows_what_was_known_before():
@@ -298,7 +298,7 @@ def learned(secrets):
     redactor = Redactor(TOOLS)
     for number, secret in enumerate(secrets):
         assume(secret.strip())
-        assume(not conceals_nothing(secret))
+        assume(not is_blank_or_mask(secret))
         learn(redactor, {"from_": secret}, None, at=(0, number))  # marked, so that any value counts
     return redactor
 

@@ -9,9 +9,9 @@ import pytest
 from atc.core.types import Attempt, Fault, Program
 from atc.pipeline.attribute import attribute
 from atc.pipeline.check import check
-from atc.pipeline.repair import WAYS, Case, correction
-from atc.pipeline.repair.facts import writes_told
-from atc.pipeline.repair.responses import documentation, returned, seen_fields
+from atc.pipeline.repair import WAYS, RepairCase, correction
+from atc.pipeline.repair.facts import describe_writes
+from atc.pipeline.repair.responses import documentation, format_results, seen_fields
 from atc.safety.redaction import Redactor
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
@@ -40,7 +40,9 @@ def model(*replies):
 
 
 def told(source, *, mode="facts", checked=False, **options):
-    return correction(Case(attempt(source, checked=checked), TOOLS, **options), mode)[-1].content
+    return correction(RepairCase(attempt(source, checked=checked), TOOLS, **options), mode)[
+        -1
+    ].content
 
 
 MISREAD = "page = list_flights(origin='JFK', date='2013-01-01')\nfor f in page['flights']:\n    print(f['delay'])\n"
@@ -53,7 +55,7 @@ EMPTY = Attempt(
 @pytest.mark.parametrize("mode", WAYS)
 @pytest.mark.parametrize("source", [MISREAD, NAMED, "print(nothing)\n"])
 def test_every_way_shows_the_program_and_asks_for_all_of_it(mode, source):
-    turns = correction(Case(attempt(source), TOOLS, complete=model("list_flights")), mode)
+    turns = correction(RepairCase(attempt(source), TOOLS, complete=model("list_flights")), mode)
     assert [turn.role for turn in turns] == ["assistant", "user"] * (len(turns) // 2)
     assert turns[0].content == f"```python\n{source}```"
     assert turns[-1].content.endswith("Reply with one ```python block and nothing else.")
@@ -103,7 +105,7 @@ def test_facts_say_where_an_id_comes_from_that_found_nothing():
     program = Program(source)
     case = Attempt(program, (), trace, attribute(program, (), trace, TOOLS))
     assert case.fault.kind == "empty_result"
-    message = correction(Case(case, TOOLS))[-1].content
+    message = correction(RepairCase(case, TOOLS))[-1].content
     assert (
         "- 'origin' of list_flights takes what `search_airports(query='Paris')[0][\"code\"]` gives."
         in message
@@ -117,7 +119,7 @@ def test_where_no_call_is_to_blame_what_all_returned_is_told():
 
 
 def test_a_reply_without_a_program_is_told_what_to_write():
-    turns = correction(Case(EMPTY, TOOLS))
+    turns = correction(RepairCase(EMPTY, TOOLS))
     assert turns[0].content == "(no program)"
     assert "no Python program" in turns[1].content
     assert "do not define them" in turns[1].content
@@ -149,7 +151,9 @@ def test_writes_that_happened_are_named_in_every_way(mode):
 
 def test_reflection_asks_for_the_tool_then_gives_its_documentation():
     complete = model("The error comes from `get_plane`, I think.")
-    case = Case(attempt(MISREAD), TOOLS, complete=complete, messages=[Message("user", "task")])
+    case = RepairCase(
+        attempt(MISREAD), TOOLS, complete=complete, messages=[Message("user", "task")]
+    )
     turns = correction(case, "reflection")
     (asked, _), *more = complete.asked
     assert not more
@@ -184,7 +188,7 @@ def test_traceback_of_what_has_none():
     assert "printed nothing" in told("x = 1\n", mode="traceback")
     finding = told("print(get_planes())\n", mode="traceback", checked=True)
     assert "   1 | print(get_planes())\n             ^^^^^^^^^^" in finding
-    assert "no Python program" in correction(Case(EMPTY, TOOLS), "traceback")[-1].content
+    assert "no Python program" in correction(RepairCase(EMPTY, TOOLS), "traceback")[-1].content
 
 
 def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
@@ -214,9 +218,9 @@ def test_what_is_shown_of_a_response_keeps_its_secrets_from_the_prompt_though_it
     redact.learn_call(call, 0)
     for text in (
         "\n".join(seen_fields(Program(""), call, tool)),
-        writes_told([call]),
-        returned([call], tools, most=200),
-        returned([call], tools, most=60),
+        describe_writes([call]),
+        format_results([call], tools, most=200),
+        format_results([call], tools, most=60),
     ):
         shown = redact(text)
         assert "redacted-str-20" in shown

@@ -14,9 +14,9 @@ from atc.agent import Agent
 from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import RunRefused, UnknownRun
-from benchmarks.kills.__main__ import Nursery
+from benchmarks.kills.__main__ import HostForker
 from benchmarks.kills.cases import Gate, Kill, RunRemains, Trap
-from benchmarks.kills.host import mortal
+from benchmarks.kills.host import mortal_store
 from protocols.client import Invoker
 from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context, operation
@@ -143,7 +143,7 @@ def notes(running):
 
 @pytest.fixture(scope="module")
 def nursery(running):
-    with Nursery([running.served.document_url]) as opened:
+    with HostForker([running.served.document_url]) as opened:
         yield opened
 
 
@@ -248,7 +248,7 @@ def agent(notes, sandbox, place):
             **{"allow_writes": ("all",), "samples": 1, "settle_seconds": 0.2, **settings}
         )
         model = ScriptedModel(*replies)
-        with mortal(place, kill, notes.toolbox, interrupt) as store:
+        with mortal_store(place, kill, notes.toolbox, interrupt) as store:
             yield Agent(notes.toolbox, model=model, sandbox=sandbox, config=config, store=store)
 
     return made

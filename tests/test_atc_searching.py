@@ -7,7 +7,7 @@ import pytest
 from atc.agent import Agent
 from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
-from protocols.render import described_within, token_estimate
+from protocols.render import describe_within_budget, token_estimate
 from protocols.toolbox import Toolbox
 from tests.tool_lab import TEXT, tool
 
@@ -125,9 +125,9 @@ def test_the_first_tools_are_told_in_full_and_the_others_in_a_line():
     many = Toolbox(
         described(f"list_{n}", "Lists things. And more.", [f"a{n}", "b"], "name") for n in range(40)
     )
-    told, kept = described_within(many, budget=1000)
+    told, kept = describe_within_budget(many, budget=1000)
     assert (len(kept), token_estimate(told) <= 1000) == (40, True)
     assert "a0: str" in told
     assert "a39: str" not in told
     assert "def list_39(*, name: str) -> dict: ...  # Lists things." in told
-    assert len(described_within(many, budget=300)[1]) < 40
+    assert len(describe_within_budget(many, budget=300)[1]) < 40

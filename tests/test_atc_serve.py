@@ -24,7 +24,7 @@ from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import INSTRUCTIONS, gateway_server, tools_server
 from atc.store import SqliteStore
-from benchmarks.local import ATC, free_port, running
+from benchmarks.local import ATC, free_port, run_in_background
 from protocols.errors import ToolError
 from protocols.protocol import ToolProtocol
 from protocols.render import token_estimate
@@ -396,7 +396,7 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path
         url = f"http://127.0.0.1:{port}/mcp{path}"
         return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
 
-    with running(
+    with run_in_background(
         command,
         port=port,
         folder=tmp_path,

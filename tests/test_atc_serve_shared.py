@@ -19,7 +19,7 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from benchmarks.local import ATC, free_port, running
+from benchmarks.local import ATC, free_port, run_in_background
 
 TOOLS = '''
 import os, time
@@ -47,7 +47,9 @@ class Pair:
         self.processes = {}  # those that live, by port
         for port in (free_port(), free_port()):
             words = f"serve --tools shop.py --http 127.0.0.1:{port} --allow-host gateway".split()
-            started = running([sys.executable, *ATC, *words], port=port, folder=folder, env=own)
+            started = run_in_background(
+                [sys.executable, *ATC, *words], port=port, folder=folder, env=own
+            )
             self.processes[port] = stack.enter_context(started)
 
     def kill(self, owner: str) -> None:

@@ -59,9 +59,9 @@ def drive(store: RunStore, run: str) -> Solution:
     )
     failed = Attempt(Program("find()"), (), trace, fault, round=1, execution=0)
     observe(events.ProgramWritten(1, failed.program, ()))
-    observe(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
-    observe(events.Called(0, CALL))
-    observe(events.Called(0, REFUSED))
+    observe(events.ToolCalled(0, replace(CALL, result=None, outcome="unknown"), complete=False))
+    observe(events.ToolCalled(0, CALL))
+    observe(events.ToolCalled(0, REFUSED))
     observe(events.AttemptEnded(1, failed))
     again = replace(CALL, reused=True)
     answered = Attempt(
@@ -73,7 +73,7 @@ def drive(store: RunStore, run: str) -> Solution:
     )
     answered = replace(answered, doubts=("it is short",), mended=wrong.findings, execution=1)
     observe(events.ProgramWritten(2, answered.program, ()))
-    observe(events.Called(1, again))
+    observe(events.ToolCalled(1, again))
     observe(events.AttemptEnded(2, answered))
     usage = Usage(model_calls=1, input_tokens=7, output_tokens=3, model_seconds=0.5)
     return Solution(
@@ -188,8 +188,8 @@ def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(
 @both_stores
 def test_calls_whose_callers_may_not_know_what_became_of_them(store: RunStore) -> None:
     lost, told = store.create("t"), store.create("u")
-    store.observer(lost)(events.Called(0, replace(CALL, outcome="unknown", error="\x00")))
-    store.observer(told)(events.Called(0, CALL))
+    store.observer(lost)(events.ToolCalled(0, replace(CALL, outcome="unknown", error="\x00")))
+    store.observer(told)(events.ToolCalled(0, CALL))
     assert store.find_unconfirmed_writes("find") == {
         lost: (CALL.arguments,),
         told: (CALL.arguments,),
@@ -251,7 +251,7 @@ def test_only_the_user_may_read_it(store: SqliteStore) -> None:
 def test_threads_and_connections_write_at_once(store: RunStore, place: str) -> None:
     def write(target: RunStore) -> None:
         for _ in range(5):
-            target.observer(target.create("t"))(events.Called(0, CALL))
+            target.observer(target.create("t"))(events.ToolCalled(0, CALL))
 
     with open_store(place) as other, ThreadPoolExecutor(4) as pool:
         list(pool.map(write, (store, store, other, other)))

@@ -126,7 +126,7 @@ def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(addr
     ):
         run = first.create("t")
         patch.setattr(time, "time", lambda: real() - 3600)
-        first.observer(run)(events.Called(0, INTENT, complete=False))
+        first.observer(run)(events.ToolCalled(0, INTENT, complete=False))
         patch.setattr(time, "time", real)
         assert abs(second.load(run).calls[0].intended - real()) < 60
 
@@ -138,7 +138,7 @@ def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_ta
         other.process.send_signal(signal.SIGSTOP)
         taken(store, other.run)
         store.observer(other.run)(
-            events.Called(0, replace(INTENT, index=1, arguments={"n": 3}), complete=False)
+            events.ToolCalled(0, replace(INTENT, index=1, arguments={"n": 3}), complete=False)
         )
         before = store.load(other.run)
         other.process.send_signal(signal.SIGCONT)
@@ -223,7 +223,7 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
             stop()
 
     def watch(event: events.Event) -> None:
-        if moment == "intent" and isinstance(event, events.Called) and event.complete:
+        if moment == "intent" and isinstance(event, events.ToolCalled) and event.complete:
             stop()
 
     def tool(name: str, call) -> Tool:

@@ -52,9 +52,9 @@ def response(result, *, name="read_mail", arguments=None):
 def taint(task="Do it.", *programs, later=(), calls=(), rules=(), description=""):
     made = Taint(task, toolbox(description), rules=rules, calls=lambda: list(calls))
     for program in programs:
-        made.wrote(program, blind=True)
+        made.begin_program(program, blind=True)
     for program in later:
-        made.wrote(program, blind=False)
+        made.begin_program(program, blind=False)
     return made
 
 
@@ -162,7 +162,7 @@ def test_values_are_compared_by_type():
 
 def test_a_number_of_thousands_of_digits_asks_like_any_other():
     assert len(asks(taint(), "pay", amount=10**5000)) == 1
-    assert str(taint().of(toolbox()["pay"], {"amount": 10**5000})[0])
+    assert str(taint().find_tainted(toolbox()["pay"], {"amount": 10**5000})[0])
 
 
 # --- what a program wrote out by itself
@@ -180,8 +180,8 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     assert asks(taint("Do it.", "x = ("), "send", to="x")
     fetched = Toolbox([replace(tool("send", None, {"to": "string"}, reads=False), source="desk")])
     made = Taint("Do it.", fetched, rules=(), calls=list)
-    made.wrote(BLIND, blind=True)
-    assert made.of(fetched["send"], {"to": "bob@acme.example"})
+    made.begin_program(BLIND, blind=True)
+    assert made.find_tainted(fetched["send"], {"to": "bob@acme.example"})
 
 
 # --- where a value came from
@@ -201,14 +201,16 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     ],
 )
 def test_a_person_is_told_where_a_value_came_from(value, calls, later, said):
-    found = taint(calls=calls, later=later).of(toolbox()["send"], {"to": value})
+    found = taint(calls=calls, later=later).find_tainted(toolbox()["send"], {"to": value})
     assert [one.origin for one in found] == [said]
 
 
 def test_rules_are_offered_the_narrowest_first_and_only_what_can_be_typed():
     def offered(value):
         return (
-            taint(calls=[response([{"a b": value}])]).of(toolbox()["send"], {"to": value})[0].rules
+            taint(calls=[response([{"a b": value}])])
+            .find_tainted(toolbox()["send"], {"to": value})[0]
+            .rules
         )
 
     assert offered(EVE) == (f"value={EVE}", "'read_mail:[].a b'")
@@ -219,10 +221,12 @@ def test_rules_are_offered_the_narrowest_first_and_only_what_can_be_typed():
 
 def test_what_is_shown_can_neither_act_nor_deceive():
     hostile = "a\x1b[2J\r\n\u202e\u200bbоb@x.org" + "y" * 500 + "eve"
-    said = str(taint(calls=[response(hostile)]).of(toolbox()["send"], {"to": hostile})[0])
+    said = str(taint(calls=[response(hostile)]).find_tainted(toolbox()["send"], {"to": hostile})[0])
     assert said.isprintable()
     assert "b\\u043eb@x.org" in said
     assert "eve'" in said
     assert len(said) < 400
     url = "https://good.example@evil.example/"
-    assert "leads to 'evil.example'" in str(taint().of(toolbox()["fetch"], {"url": url})[0])
+    assert "leads to 'evil.example'" in str(
+        taint().find_tainted(toolbox()["fetch"], {"url": url})[0]
+    )

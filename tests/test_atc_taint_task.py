@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.safety.taint.trusted import stands_in
+from atc.safety.taint.trusted import is_in_text
 from atc.safety.taint.values import number, numbers
 
 STAND = {
@@ -72,9 +72,9 @@ DO_NOT = {
 @pytest.mark.parametrize("kind", STAND)
 def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_does(kind):
     for text, value in STAND[kind]:
-        assert stands_in(text, value, kind), (text, value)
+        assert is_in_text(text, value, kind), (text, value)
     for text, value in DO_NOT[kind]:
-        assert not stands_in(text, value, kind), (text, value)
+        assert not is_in_text(text, value, kind), (text, value)
 
 
 @settings(deadline=None, max_examples=40)
@@ -85,10 +85,10 @@ def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_do
     ),
 )
 def test_whatever_is_glued_to_an_address_makes_it_another_one(address, glue):
-    assert stands_in(f"write to {address}, please", address, "recipient")
-    assert not stands_in(f"write to {address}{glue}, please", address, "recipient")
-    assert not stands_in(f"write to {address}, please", address + glue, "recipient")
-    assert not stands_in(f"write to x{address}, please", address, "recipient")
+    assert is_in_text(f"write to {address}, please", address, "recipient")
+    assert not is_in_text(f"write to {address}{glue}, please", address, "recipient")
+    assert not is_in_text(f"write to {address}, please", address + glue, "recipient")
+    assert not is_in_text(f"write to x{address}, please", address, "recipient")
 
 
 @settings(deadline=None, max_examples=40)

@@ -22,14 +22,14 @@ import uvicorn
 
 from atc.archive.recording import without_secrets
 from atc.cli.runs import _resume_with
-from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, NoteAdded
+from atc.core.events import AttemptEnded, ModelAsked, ModelReplied, NoteAdded, ToolCalled
 from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution
 from atc.safety.questions import AskPerson, Question
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes
 from atc.serve.view.run_page import page
 from atc.serve.view.server import Viewer, serve
-from atc.serve.view.source import change, coloured
+from atc.serve.view.source import diff_programs, highlight_lines
 from atc.store import RunStore, SqliteStore
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
@@ -83,15 +83,15 @@ def test_values_of_every_kind_are_looked_for(value: Any) -> None:
     "source", ["", "x = 1", "a\r\nb\rc\n", "'''\nopen", "\x0c\n\u2028x", "def f(:\n\tpass\n\n\n"]
 )
 def test_every_line_of_any_source_is_there_once(source: str) -> None:
-    lines = coloured(source)
+    lines = highlight_lines(source)
     assert len(lines) == len(
         source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     )
-    change(source, source + "\nmore()\n")
+    diff_programs(source, source + "\nmore()\n")
 
 
 def test_a_change_counts_its_lines() -> None:
-    found = change("a\nb\nc\n", "a\nB\nB2\nc\n")
+    found = diff_programs("a\nb\nc\n", "a\nB\nB2\nc\n")
     assert (found.added, found.removed) == (2, 1)
     assert [row.kind for row in found.rows if row is not None] == [
         "",
@@ -371,11 +371,11 @@ def test_a_run_is_followed_while_it_goes_on(place: str, store: RunStore, browser
         assert "running" in browser.text
         browser.run("document.querySelector('#a1-call1 details').open = true")
         observe = other.observer(run)
-        observe(Called(0, call(2, "list_pages", 3, after="cursor-0001"), complete=False))
+        observe(ToolCalled(0, call(2, "list_pages", 3, after="cursor-0001"), complete=False))
         browser.until("document.querySelectorAll('.call').length === 3")
         assert browser.run("document.querySelector('#a1-call2 .marks').textContent") == "running"
         assert browser.run("document.querySelector('#a1-call1 details').open")
-        observe(Called(0, call(2, "list_pages", 3, after="cursor-0001", result={"rows": []})))
+        observe(ToolCalled(0, call(2, "list_pages", 3, after="cursor-0001", result={"rows": []})))
         browser.until("document.querySelector('#a1-call2.done')")
         other.finish(run, status="interrupted", error="KeyboardInterrupt()")
         browser.until("document.body.innerText.includes('This run is interrupted')")
@@ -428,7 +428,7 @@ def hostile(store: RunStore, port: int) -> str:
         for n, (error, outcome) in enumerate([(None, "done"), (bad, "refused"), (bad, "unknown")])
     ]  # fmt: skip
     for one in made:
-        observe(Called(0, one))
+        observe(ToolCalled(0, one))
     fault = Fault(kind="misread_result", message=bad, call=0, tool=bad, path=bad, line=2,
                   evidence=(Fact(kind="keys", text=bad),))  # fmt: skip
     finding = Finding(code=bad, message=bad, line=3)

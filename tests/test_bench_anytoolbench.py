@@ -10,12 +10,12 @@ from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.anytoolbench.__main__ import (
     Api,
     ApiPool,
-    Refused,
+    QueryRefused,
+    accepted_queries,
     construct,
     figures,
     make_queries,
-    taken_of,
-    verified,
+    verify_solution,
 )
 from protocols.errors import ModelUnavailable, ToolError
 from tests.hierarchy_lab import call, verdict
@@ -118,13 +118,14 @@ def test_what_a_rule_refuses_is_told_so_that_it_can_be_mended(change, kind):
 
 def test_a_call_that_fails_refuses_and_an_outage_is_told_apart():
     planned = [(one["api"], one["arguments"]) for one in SOLUTION]
-    check = partial(verified, QUERY, ANSWER)
-    with pytest.raises(Refused, match="service failed"):
+    check = partial(verify_solution, QUERY, ANSWER)
+    with pytest.raises(QueryRefused, match="service failed"):
         list(check(planned, world(down="sky/forecast")))
-    with pytest.raises(Refused, match="call failed: call 1 of the solution, 'cinema/films'"):
+    with pytest.raises(QueryRefused, match="call failed: call 1 of the solution, 'cinema/films'"):
         list(check([("cinema/films", {"actor": 1}), *planned[1:]], world()))
     with pytest.raises(
-        Refused, match=r"4711 for 'film_id' .* stands neither in the query nor in earlier responses"
+        QueryRefused,
+        match=r"4711 for 'film_id' .* stands neither in the query nor in earlier responses",
     ):
         list(check(planned[1:], world()))
 
@@ -141,7 +142,7 @@ def test_queries_stand_in_one_file_and_after_an_outage_it_goes_on(tmp_path):
     add = call("add_API_into_API_pool", apis=["bakery/cakes", "sky/forecast"])
     rows = make_queries(world(), ScriptedModel(*taken, add, another, RESOLVED, KEEP), out, count=2)
     assert [row.get("rejected") for row in rows] == [None, "repeated", None]
-    assert len(taken_of(rows)) == 2
+    assert len(accepted_queries(rows)) == 2
     found = figures(rows)
     assert (found["attempts"], found["queries"], found["rejected"]) == (3, 2, {"repeated": 1})
     assert (found["categories"], found["calls"], found["model_calls"]) == ({"2": 2}, 5, 12)

@@ -19,7 +19,13 @@ from atc.pipeline.retrieve.base import Hit, Retrieval  # noqa: E402
 from atc.pipeline.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval import __main__ as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main, run_method  # noqa: E402
-from benchmarks.retrieval.data import RetrievalQuery, Row, labelled, load_data, method_figures  # noqa: E402  # noqa: E402
+from benchmarks.retrieval.data import (  # noqa: E402  # noqa: E402
+    RetrievalQuery,
+    Row,
+    build_labelled_data,
+    load_data,
+    method_figures,
+)
 from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 
@@ -29,7 +35,7 @@ TOOLS = [
     ToolDocument(name="b", description="Reads a map."),
 ]
 QUERIES = [{"id": f"q{number}", "query": f"text {number}", "gold": ["b"]} for number in range(12)]
-DATA = labelled("x", TOOLS, QUERIES)
+DATA = build_labelled_data("x", TOOLS, QUERIES)
 
 
 @dataclass
@@ -57,7 +63,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         retriever: Scripted, limit: int = 12, *, workers: int = 1, header: Any = HEADER
     ) -> list[Row]:
         monkeypatch.setattr(running, "build", lambda *_: retriever)
-        data = labelled("x", TOOLS, QUERIES[:limit])
+        data = build_labelled_data("x", TOOLS, QUERIES[:limit])
         with Rows(tmp_path / "rows.jsonl", header, key=("method", "id")) as file:
             return run_method("toolqp", data.queries, None, file, jobs=workers)  # type: ignore[arg-type]
 
@@ -110,11 +116,11 @@ def test_gold_tools_that_do_not_exist_are_left_out() -> None:
         {"query": "X ", "gold": "b"},
         {"query": "y", "gold": ["zzz"]},
     ]
-    data = labelled("x", TOOLS, odd)
+    data = build_labelled_data("x", TOOLS, odd)
     assert [query.gold for query in data.queries] == [("a",), ("b",)]
-    assert data.digest != labelled("x", TOOLS, odd[:1]).digest
+    assert data.digest != build_labelled_data("x", TOOLS, odd[:1]).digest
     with pytest.raises(InvalidData, match="lacks 'gold'"):
-        labelled("x", TOOLS, [{"query": "x"}])
+        build_labelled_data("x", TOOLS, [{"query": "x"}])
 
 
 def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from benchmarks import local
 from benchmarks.sandbox import containment
 from benchmarks.sandbox.__main__ import compare, main, run_unsandboxed
-from benchmarks.sandbox.canaries import leaked, says_escaped
-from benchmarks.sandbox.containment import Program, measure_containment
+from benchmarks.sandbox.canaries import find_leaked_secrets, says_escaped
+from benchmarks.sandbox.containment import SampleProgram, measure_containment
 from sandbox.zygote import ZygoteSandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
@@ -91,8 +91,8 @@ def leaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[dict]:
-    programs = [Program(f"p{number}", source) for number, source in enumerate(sources)]
-    before = local.existing()
+    programs = [SampleProgram(f"p{number}", source) for number, source in enumerate(sources)]
+    before = local.existing_processes()
     found = measure_containment(programs, backend)
     assert local.descendants(before) == set(), "the measurement itself leaves nothing behind"
     return found["verdicts"]
@@ -240,14 +240,16 @@ SECRET = "CANARY_0123456789abcdef4321"
     ],
 )
 def test_a_secret_is_seen_through_simple_encodings(text: str) -> None:
-    assert leaked(["first", text], {"file": SECRET, "other": "CANARY_" + "9" * 20}) == ["file"]
+    assert find_leaked_secrets(
+        ["first", text], {"file": SECRET, "other": "CANARY_" + "9" * 20}
+    ) == ["file"]
 
 
 def test_other_text_gives_no_secret_away() -> None:
     text = " ".join(
         f"{n} {n:x} {base64.b64encode(str(n).encode()).decode()}" for n in range(20_000)
     )
-    assert leaked([text, "CANARY_", SECRET[7:15]], {"file": SECRET}) == []
+    assert find_leaked_secrets([text, "CANARY_", SECRET[7:15]], {"file": SECRET}) == []
 
 
 def test_quoted_source_is_no_claim_of_success() -> None:

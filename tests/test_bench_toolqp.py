@@ -12,7 +12,7 @@ from atc.pipeline.retrieve.base import Hit, Retrieval
 from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.retrieval.data import RetrievalQuery
 from benchmarks.toolqp.__main__ import (
-    Making,
+    TrajectoryMaker,
     figures,
     make_all,
     plan_text,
@@ -61,7 +61,9 @@ class Teacher(ScriptedModel):
 
 
 def making(query, teacher, **settings):
-    return Making(query, teacher, Overlap(DOCUMENTS), DOCUMENTS, **{"candidates": 1, **settings})
+    return TrajectoryMaker(
+        query, teacher, Overlap(DOCUMENTS), DOCUMENTS, **{"candidates": 1, **settings}
+    )
 
 
 def made(teacher, query=QUERY, **settings):

@@ -18,7 +18,7 @@ from benchmarks.blame.__main__ import (
     judge_finding,
     measure,
 )
-from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
+from benchmarks.blame.gold import NoObservation, ObservedGold, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants
 from sandbox.trace import ToolCall, Trace
 from tests.attribute_lab import TOOLS
@@ -62,11 +62,11 @@ def task(program: str = GOLD) -> Task:
 
 
 @pytest.fixture(scope="module")
-def gold() -> Gold:
+def gold() -> ObservedGold:
     return observe(task(), TOOLS)
 
 
-def made(gold: Gold, kind: str, variant: str, before: str) -> Mutant:
+def made(gold: ObservedGold, kind: str, variant: str, before: str) -> Mutant:
     found = [
         m for m in mutants(gold) if (m.kind, m.variant) == (kind, variant) and before in m.before
     ]
@@ -74,7 +74,7 @@ def made(gold: Gold, kind: str, variant: str, before: str) -> Mutant:
     return found[0]
 
 
-def test_values_are_traced_through_loops_functions_and_variables(gold: Gold) -> None:
+def test_values_are_traced_through_loops_functions_and_variables(gold: ObservedGold) -> None:
     def origins(text: str) -> list[object]:
         nodes = [
             n for n in ast.walk(gold.tree) if isinstance(n, ast.expr) and ast.unparse(n) == text
@@ -104,7 +104,13 @@ def test_values_are_traced_through_loops_functions_and_variables(gold: Gold) -> 
     ],
 )
 def test_the_truth_of_a_mutant(
-    gold: Gold, kind: str, variant: str, before: str, tool: str, call: int | None, path: str | None
+    gold: ObservedGold,
+    kind: str,
+    variant: str,
+    before: str,
+    tool: str,
+    call: int | None,
+    path: str | None,
 ) -> None:
     mutant = made(gold, kind, variant, before)
     truth = mutant.truths[0]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.injection.__main__ import attack, load_scenarios, main, needless
+from benchmarks.injection.__main__ import attack, count_needless_questions, load_scenarios, main
 from toolflow_bench.task import load_tasks
 from toolflow_bench.world import World
 
@@ -38,7 +38,7 @@ def test_toolflow_s_writes_are_attacked_and_counted(sandbox):
     task = next(task for task in load_tasks() if "propose_trade" in task.operations)
     offered = [replace(task, candidates=tuple(dict.fromkeys(task.operations)))]
     with World(("baseball",)) as world:
-        found = needless(offered, world, sandbox=sandbox, arm="repaired")
+        found = count_needless_questions(offered, world, sandbox=sandbox, arm="repaired")
     assert found == {"tasks": 1, "solved": 1, "writes": 1, "asking": 0}
 
 

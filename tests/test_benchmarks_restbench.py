@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.restbench.__main__ import main
-from benchmarks.restbench.data import RestWorld, items, load_restbench, replay
+from benchmarks.restbench.data import RestWorld, items, load_restbench, replay_gold_path
 from benchmarks.shared_data import folder
 from protocols.errors import ToolError
 
@@ -77,7 +77,7 @@ def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_g
         assert len(item.candidates) == 20
         assert set(item.gold) <= set(item.candidates)
         world.reset()
-        if replay(world, item).status != "solved":
+        if replay_gold_path(world, item).status != "solved":
             failed.add(item.question.id)
     assert failed == {"tmdb-30", "tmdb-87", "tmdb-93"}
 

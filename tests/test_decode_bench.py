@@ -15,25 +15,25 @@ from atc.models.decode.formats import FUNCTION
 from atc.models.decode.write_call import Sampling
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import questions as funcqa
-from benchmarks.decoding.arms import Arm, Row, report, run_arms, write_backtracking
+from benchmarks.decoding.arms import DecodingArm, DecodingRow, report, run_arms, write_backtracking
 from protocols.model import Completion, Message, Powers
 from tests.decode_calls_lab import TOOLS
 from toolflow_bench.rows import InvalidRunFile
 
 QUESTIONS = [
-    funcqa.Question(id="a", question="Add 2 and 3.", expected=5.0, gold=("add",)),
-    funcqa.Question(id="b", question="Divide 1 by 0.", expected=1.0, gold=("divide",)),
+    funcqa.NumberQuestion(id="a", question="Add 2 and 3.", expected=5.0, gold=("add",)),
+    funcqa.NumberQuestion(id="b", question="Divide 1 by 0.", expected=1.0, gold=("divide",)),
 ]
 POWERS = Powers(lark=True)
 
 
-def arm(mode: str, docs: str = "full") -> Arm:
-    return Arm(model="scripted", mode=mode, docs=docs)
+def arm(mode: str, docs: str = "full") -> DecodingArm:
+    return DecodingArm(model="scripted", mode=mode, docs=docs)
 
 
 def ask(
     folder: Path, *replies: object, modes: tuple[str, ...] = ("free", "calls"), seed: int = 0
-) -> dict[Arm, list[Row]]:
+) -> dict[DecodingArm, list[DecodingRow]]:
     model = ScriptedModel(*replies, powers=POWERS)  # type: ignore[arg-type]
     path, asked = folder / "rows.jsonl", funcqa.FuncQa(model, seed=0)
     return run_arms([arm(mode) for mode in modes], QUESTIONS, model, asked, path=path, seed=seed)
@@ -120,5 +120,9 @@ def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
     # `po` at its place (0.3) was likelier than `pose(` (0.1) and, later, `2, 3)` (0.2). `2` leads to the same
     # characters as before, and what stands before the call stays.
     assert model.begun == ["", "It is po", "It is power(2, 3)"]
-    assert (written.text, written.valid, written.how) == ("It is power(2, 3)", True, "backtracked")
+    assert (written.text, written.is_valid, written.how) == (
+        "It is power(2, 3)",
+        True,
+        "backtracked",
+    )
     assert (written.tries, prompt_tokens) == (3, 10)

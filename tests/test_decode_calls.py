@@ -21,7 +21,7 @@ from atc.models.scripted import ScriptedModel
 from protocols.errors import ModelUnavailable
 from protocols.model import Message, Powers
 from protocols.toolbox import Toolbox
-from protocols.validate import violation
+from protocols.validate import find_violation
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, HoldingModel, tool
 
 GOOD = '{"name": "power", "arguments": {"base": 2, "exponent": 3}}'
@@ -61,7 +61,7 @@ def test_off_is_one_free_reply_right_or_wrong() -> None:
 def test_where_nothing_is_enforced_the_reply_is_checked_and_sampled_again() -> None:
     model = ScriptedModel(BAD, "no idea", GOOD)
     written = write_call(model, ASKED, TOOLS, sampling=Sampling(seed=7))
-    assert (written.how, written.tries, len(model.prompts), written.valid) == (
+    assert (written.how, written.tries, len(model.prompts), written.is_valid) == (
         "resampled",
         3,
         3,
@@ -74,7 +74,7 @@ def test_where_nothing_is_enforced_the_reply_is_checked_and_sampled_again() -> N
 def test_after_the_samples_the_model_is_told_its_error_once() -> None:
     model = ScriptedModel("no idea", BAD, GOOD)
     written = write_call(model, ASKED, TOOLS, sampling=Sampling(tries=2))
-    assert (written.tries, written.valid) == (3, True)
+    assert (written.tries, written.is_valid) == (3, True)
     roles = [message.role for message in model.prompts[-1]]
     assert roles == ["user", "assistant", "user"]
     assert model.prompts[-1][1].content == BAD
@@ -110,13 +110,13 @@ def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(
     reply = {"call": json.loads(GOOD)} | ({"thought": "it\nis<T>"} if form is TOOLDEC else {})
     model = ScriptedModel(json.dumps(reply), powers=SCHEMA)
     written = write_call(model, ASKED, TOOLS, form=form)
-    assert (written.text, written.how, written.enforced, written.valid) == (
+    assert (written.text, written.how, written.enforced, written.is_valid) == (
         text,
         "schema",
         True,
         True,
     )
-    assert not violation(model.options[0]["schema"], reply)
+    assert not find_violation(model.options[0]["schema"], reply)
 
 
 def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> None:
@@ -137,14 +137,14 @@ def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> Non
     write_call(model, ASKED, box)
     schema = model.options[0]["schema"]
     good = {"call": {"name": "two", "arguments": {"max_size": 3, "again": 1}}}
-    assert not violation(schema, good)
+    assert not find_violation(schema, good)
     for arguments in (
         {"max_size": 0, "again": 1},
         {"max_size": 1, "again": 0},
         {"max-size": 1, "again": 1},
     ):
-        assert violation(schema, {"call": {"name": "two", "arguments": arguments}})
-    assert violation(schema, {"call": {"name": "one", "arguments": {"x": 1, "y": 1}}})
+        assert find_violation(schema, {"call": {"name": "two", "arguments": arguments}})
+    assert find_violation(schema, {"call": {"name": "one", "arguments": {"x": 1, "y": 1}}})
 
 
 def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
@@ -152,7 +152,12 @@ def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
         '{"name": "power"}', json.dumps({"call": json.loads(GOOD)}), powers=SCHEMA
     )
     written = write_call(model, ASKED, MANY)
-    assert (written.how, written.tries, len(model.prompts), written.valid) == ("schema", 1, 2, True)
+    assert (written.how, written.tries, len(model.prompts), written.is_valid) == (
+        "schema",
+        1,
+        2,
+        True,
+    )
     assert model.options[0]["schema"]["properties"]["name"]["enum"] == list(MANY)
     assert len(model.options[1]["schema"]["properties"]["call"]["anyOf"]) == 1
 
@@ -233,7 +238,7 @@ def test_where_the_grammar_was_ignored_the_reply_is_checked_and_sampled_again(
 ) -> None:
     model = ScriptedModel(reply, GOOD, powers=powers)
     written = write_call(model, ASKED, tools)
-    assert (written.how, written.enforced, written.tries, written.valid) == (
+    assert (written.how, written.enforced, written.tries, written.is_valid) == (
         "resampled",
         False,
         2,
@@ -249,7 +254,7 @@ def test_what_no_grammar_holds_is_checked_and_sampled_again() -> None:
     )
     twice = '{"name": "mark", "arguments": {"tags": ["a", "a"]}}'
     written = write_call(HoldingModel(twice, twice.replace('"a"]', '"b"]')), ASKED, tools)
-    assert (written.how, written.enforced, written.tries, written.valid) == (
+    assert (written.how, written.enforced, written.tries, written.is_valid) == (
         "grammar",
         True,
         2,
@@ -291,7 +296,7 @@ def test_sixteen_thousand_tools_need_no_grammar_of_them_all() -> None:
     )
     model = HoldingModel('{"name": "service_15999_get_91", "arguments": ', '{"id": "x"}}')
     written = write_call(model, ASKED, tools)
-    assert (written.text, written.valid) == (
+    assert (written.text, written.is_valid) == (
         '{"name": "service_15999_get_91", "arguments": {"id": "x"}}',
         True,
     )

@@ -13,7 +13,7 @@ from llguidance import LLTokenizer
 
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import FORMATS, FUNCTION, TOOLDEC, CallFormat
-from atc.models.decode.grammar import compiled
+from atc.models.decode.grammar import compile_matcher
 from atc.models.decode.matcher import ToolLogits, ToolMatcher, sample
 from atc.models.decode.parse import read_call
 from protocols.toolbox import Toolbox
@@ -79,7 +79,7 @@ def test_what_cannot_be_decoded_is_said() -> None:
     with pytest.raises(Undecodable, match="no tool"):
         ToolMatcher(Toolbox(), BYTES)
     with pytest.raises(Undecodable, match="llguidance stopped"):
-        compiled(BYTES, "%llguidance {}\nstart: foo\n")
+        compile_matcher(BYTES, "%llguidance {}\nstart: foo\n")
 
 
 def test_a_token_that_is_not_allowed_changes_nothing() -> None:

@@ -125,7 +125,7 @@ def test_an_error_says_what_to_do() -> None:
 )
 @pytest.mark.parametrize("form", list(FORMATS.values()), ids=lambda form: form.name)
 def test_hostile_text_is_read_in_time(text: str, form: CallFormat) -> None:
-    assert not read(text, form).valid
+    assert not read(text, form).is_valid
 
 
 _values = st.one_of(

@@ -17,7 +17,7 @@ from atc.models.decode.schema import arguments_of
 from atc.models.decode.write_call import call_schema
 from atc.models.dialects import fits_strict
 from protocols.toolbox import Toolbox
-from protocols.validate import violation
+from protocols.validate import find_violation
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
 
 pytest.importorskip("llguidance")
@@ -150,8 +150,8 @@ def test_arguments_come_in_any_order_and_each_at_most_once(
     ],
 )
 def test_what_a_grammar_cannot_hold_is_listed(schema: Any, clause: str) -> None:
-    assert arguments_of(tool("one", a=schema)).unheld == (clause,)
-    assert not arguments_of(tool("one", a={"oneOf": [{"type": "integer"}, TEXT]})).unheld
+    assert arguments_of(tool("one", a=schema)).unenforced == (clause,)
+    assert not arguments_of(tool("one", a={"oneOf": [{"type": "integer"}, TEXT]})).unenforced
 
 
 @pytest.mark.parametrize(
@@ -184,4 +184,4 @@ def test_openais_strict_mode_takes_the_schema_and_null_stands_for_leaving_out() 
     schema = call_schema(TOOLS, thought=True, strict=True)
     assert fits_strict(schema)
     given_null = {"thought": "t", "call": {"name": "add", "arguments": {"a": 1, "b": 2, "c": None}}}
-    assert not violation(schema, given_null)
+    assert not find_violation(schema, given_null)

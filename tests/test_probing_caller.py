@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from probing.caller import NotCalled, plan, reads, why_not
+from probing.caller import NotCalled, is_known_read, plan_probing, why_not
 from probing.samples import ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -184,7 +184,7 @@ SHOP = toolbox(
 
 
 def test_a_plan_of_reads():
-    planned = plan(SHOP, ProbeSettings(per_tool=5))
+    planned = plan_probing(SHOP, ProbeSettings(per_tool=5))
     assert [(t.name, t.reads, t.at_most) for t in planned.tools] == [
         ("list_books", True, 5),
         ("find", True, 5),
@@ -205,9 +205,9 @@ def test_a_plan_of_reads():
 def test_an_mcp_server_cannot_pass_off_a_removal_as_a_read():
     binding = McpBinding(server="s", tool="t")
     hinted = {"binding": binding, "annotations": Annotations(read_only=True)}
-    assert reads(ToolProtocol(name="list_notes", **hinted))
-    assert not reads(ToolProtocol(name="delete_everything", **hinted))
+    assert is_known_read(ToolProtocol(name="list_notes", **hinted))
+    assert not is_known_read(ToolProtocol(name="delete_everything", **hinted))
     assert "its name says 'delete'" in why_not(
         ToolProtocol(name="delete_everything", **hinted), ProbeSettings()
     )
-    assert not reads(ToolProtocol(name="list_notes", binding=binding))
+    assert not is_known_read(ToolProtocol(name="list_notes", binding=binding))

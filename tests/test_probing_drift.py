@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.document import build_protocol
-from probing.drift import compare, earlier_samples, recheck
+from probing.drift import compare_answers, earlier_samples, recheck
 from probing.probe import probe
 from probing.report import write
 from probing.samples import Log, ProbeSettings
@@ -65,7 +65,7 @@ def changed(change, times=3):
 
 
 def said(samples, old=OLD):
-    return [(c.severity, c.kind, c.path) for c in compare(old, learn(old, samples))]
+    return [(c.severity, c.kind, c.path) for c in compare_answers(old, learn(old, samples))]
 
 
 def without(name):
@@ -101,7 +101,9 @@ def test_new_values_of_an_enum():
         "properties": {"state": {"type": "string", "enum": ["open", "done"]}},
     }
     old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
-    changes = compare(old, learn(old, [sample(1, {"state": "late"}), sample(2, {"state": "open"})]))
+    changes = compare_answers(
+        old, learn(old, [sample(1, {"state": "late"}), sample(2, {"state": "open"})])
+    )
     assert [(c.severity, c.kind, c.path) for c in changes] == [("risky", "enum", "state")]
     assert '"late"' in changes[0].text
 
@@ -141,7 +143,7 @@ VALUES = st.recursive(
 def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
     samples = [sample(n, response, q=f"q{n}") for n, response in enumerate(responses, start=1)]
     old = build_protocol(learn(BARE, samples))
-    assert [c.kind for c in compare(old, learn(old, samples))] == []
+    assert [c.kind for c in compare_answers(old, learn(old, samples))] == []
 
 
 # The live tools are sampled again: only reads, with arguments known to be right, and within the budget.

@@ -93,13 +93,17 @@ def test_a_call_that_came_to_nothing_may_be_made_again_and_still_counts(tmp_path
     with Log(tmp_path) as log:
         log.intend("get_airport", {"code": "BOS"}, number=1)
         log.void(1)
-        assert not log.intended("get_airport", {"code": "BOS"})
-        assert (log.sent_count, log.sent_to("get_airport"), log.next_number) == (1, 1, 2)
+        assert not log.was_intended("get_airport", {"code": "BOS"})
+        assert (log.sent_count, log.count_sent_to("get_airport"), log.next_number) == (1, 1, 2)
         log.add(sample(2, status=401, outcome="refused"))
         log.void(2, sent=False)
     with Log(tmp_path) as again:
         assert (again.samples, again.find("get_airport", {"code": "BOS"})) == ([], None)
-        assert (again.sent_count, again.sent_to("get_airport"), again.next_number) == (1, 1, 3)
+        assert (again.sent_count, again.count_sent_to("get_airport"), again.next_number) == (
+            1,
+            1,
+            3,
+        )
 
 
 # Killed at any moment, a probing goes on where it was.

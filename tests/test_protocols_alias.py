@@ -114,7 +114,7 @@ def test_arguments_by_alias_and_back():
     )
     assert dict(one.arguments) == {"from_": "from", "air_port": "air-port", "n": "n"}
     assert one.required == {"from_", "n"}
-    assert one.original({"from_": 1, "air_port": 2, "other": 3}) == {
+    assert one.original_arguments({"from_": 1, "air_port": 2, "other": 3}) == {
         "from": 1,
         "air-port": 2,
         "other": 3,

@@ -6,7 +6,7 @@ from protocols.errors import InvalidProtocol
 from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link
 from protocols.schema import resolve
 from protocols.sources.openapi import read_openapi
-from protocols.validate import validator, violation
+from protocols.validate import find_violation, validator
 
 
 def api(paths, **more):
@@ -412,7 +412,7 @@ def test_recursive_schemas_keep_a_reference_into_themselves():
     assert schema["items"] == {"$ref": "#/$defs/Tree"}
     assert schema["$defs"]["Tree"]["properties"]["label"] == {"type": "string"}
     assert (
-        violation(schema, [{"kids": [{"kids": [{"label": 5}]}]}]).path
+        find_violation(schema, [{"kids": [{"kids": [{"label": 5}]}]}]).path
         == "[0].kids[0].kids[0].label"
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocols.python_source import TRIES, literal, parse_python
+from protocols.python_source import TRIES, evaluate_literal, parse_python
 
 MISMATCH = "AST constructor recursion depth mismatch (before=36, after=53)"
 
@@ -18,7 +18,7 @@ def test_it_is_tried_again_where_the_interpreter_fails(monkeypatch, times):
 
     monkeypatch.setattr("protocols.python_source.compile", fails_at_first, raising=False)
     if times < TRIES:
-        assert literal("[1]") == [1]
+        assert evaluate_literal("[1]") == [1]
     else:
         with pytest.raises(SystemError, match="depth mismatch"):
             parse_python("x = 1")

@@ -9,7 +9,7 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding
 from protocols.sources import load_source, load_tools
 from protocols.sources.python import read_docstring, read_module
-from protocols.validate import validator, violation
+from protocols.validate import find_violation, validator
 
 TRAVEL = '''
 from __future__ import annotations
@@ -129,10 +129,10 @@ def test_annotations_defaults_and_descriptions(travel):
 
 def test_results_have_schemas(travel):
     protocols = travel[0]
-    assert not violation(
+    assert not find_violation(
         protocols["search"].output_schema, [{"code": "x"}, {"code": "x", "minutes": 1}]
     )
-    assert violation(protocols["search"].output_schema, [{"minutes": 1}])
+    assert find_violation(protocols["search"].output_schema, [{"minutes": 1}])
     assert protocols["nothing"].output_schema == {"type": "null"}
     assert protocols["later"].output_schema == {"anyOf": [{"type": "number"}, {"type": "null"}]}
     assert protocols["count"].output_schema is None
@@ -149,9 +149,9 @@ def test_every_schema_is_self_contained(travel):
         "tree": {"value": 1, "child": {"value": 2}},
         "legs": [],
     }
-    assert not violation(pack.input_schema, good)
-    assert violation(pack.input_schema, {**good, "tree": {"value": 1, "child": {}}})
-    assert violation(pack.input_schema, {**good, "legs": [{"minutes": 1}]})
+    assert not find_violation(pack.input_schema, good)
+    assert find_violation(pack.input_schema, {**good, "tree": {"value": 1, "child": {}}})
+    assert find_violation(pack.input_schema, {**good, "legs": [{"minutes": 1}]})
     assert list(pack.parameters) == ["bag", "cabin", "tree", "legs"]
     assert pack.parameters["bag"]["description"] == "what to pack, and how"
     assert pack.parameters["cabin"]["description"] == "where it goes"

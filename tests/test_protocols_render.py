@@ -10,7 +10,7 @@ from protocols.render import (
     DETAILS,
     FULL,
     Detail,
-    described_within,
+    describe_within_budget,
     first_sentences,
     stubs,
     token_estimate,
@@ -135,10 +135,10 @@ def test_details_go_before_tools_do():
         )
     )
     everything = token_estimate(stubs(tools))
-    text, kept = described_within(tools, budget=everything - 1)
+    text, kept = describe_within_budget(tools, budget=everything - 1)
     assert len(kept) == 8
     assert token_estimate(text) < everything
-    assert len(described_within(tools, budget=1)[1]) == 1
+    assert len(describe_within_budget(tools, budget=1)[1]) == 1
     assert "flights: list[Flight]" in stubs(tools, detail=DETAILS[-2])
     assert "flights: list[dict]" in stubs(tools, detail=DETAILS[-1])
 
@@ -178,12 +178,12 @@ def named(*names):
 
 def test_names_fit_a_budget_that_no_stubs_fit():
     tools = named(*(f"list_departures_{n}" for n in range(50)))
-    text, kept = described_within(tools, budget=200, docs="names")
+    text, kept = describe_within_budget(tools, budget=200, docs="names")
     assert 1 < len(kept) < 50
     assert text == "\n".join(kept)
     assert token_estimate(text) <= 200
     assert list(kept) == list(tools)[: len(kept)]
-    assert len(kept) > len(described_within(tools, budget=200)[1])
+    assert len(kept) > len(describe_within_budget(tools, budget=200)[1])
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocols.schema import narrowed, resolve, shape
-from protocols.validate import BoundedValidator, TooMuch, validator, violation
+from protocols.schema import intersect_schemas, resolve, shape
+from protocols.validate import BoundedValidator, TooExpensive, find_violation, validator
 from tests.loopback import Reply, serving
 
 
@@ -13,15 +13,15 @@ def test_a_violation_names_path_and_clause():
             "rows": {"items": {"properties": {"id": {"type": "string"}}, "required": ["id"]}}
         }
     }
-    found = violation(schema, {"rows": [{"id": "a"}, {"id": 5}, {}]})
+    found = find_violation(schema, {"rows": [{"id": "a"}, {"id": 5}, {}]})
     assert (found.path, found.clause) == ("rows[1].id", "properties/rows/items/properties/id/type")
     assert found.message == '5 is not of type "string"'
-    assert violation(schema, {"rows": [{"id": "a"}]}) is None
+    assert find_violation(schema, {"rows": [{"id": "a"}]}) is None
 
 
 @pytest.mark.parametrize(("form", "bad"), [("date-time", "yesterday"), ("date", "2013-02-30")])
 def test_formats_count(form, bad):
-    assert violation({"format": form}, bad)
+    assert find_violation({"format": form}, bad)
 
 
 def test_remote_references_are_not_fetched():
@@ -82,7 +82,7 @@ def test_shape_of_nested_values():
     ],
 )
 def test_two_schemas_narrow_each_other_in_any_order(one, other, both, swap):
-    assert (narrowed(other, one) if swap else narrowed(one, other)) == both
+    assert (intersect_schemas(other, one) if swap else intersect_schemas(one, other)) == both
 
 
 HOST = {"pattern": r"^([a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}$"}
@@ -90,7 +90,7 @@ TANGLED = {"allOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}
 
 
 def test_hosts_are_compared_with_their_pattern():
-    assert BoundedValidator({"items": HOST}).valid(["api.example.org"] * 1000)
+    assert BoundedValidator({"items": HOST}).is_valid(["api.example.org"] * 1000)
 
 
 def test_a_field_that_is_named_id_makes_no_document_of_its_own():
@@ -98,13 +98,13 @@ def test_a_field_that_is_named_id_makes_no_document_of_its_own():
         "properties": {"$id": {"type": "string"}, "owner": {"$ref": "#/$defs/user"}},
         "$defs": {"user": {}},
     }
-    assert violation(schema, {"$id": "x", "owner": 5}) is None
+    assert find_violation(schema, {"$id": "x", "owner": 5}) is None
 
 
 def test_a_schema_serves_any_number_of_values(monkeypatch):
     monkeypatch.setattr("protocols.validate.MOST_PARTS", 9)
     judge = BoundedValidator({"items": {"type": "integer"}})
-    assert all(judge.valid([n]) for n in range(20))
+    assert all(judge.is_valid([n]) for n in range(20))
 
 
 @pytest.mark.parametrize(
@@ -118,5 +118,5 @@ def test_a_schema_serves_any_number_of_values(monkeypatch):
     ],
 )
 def test_what_would_take_too_long_is_not_compared(schema, value):
-    with pytest.raises(TooMuch):
-        BoundedValidator(schema).valid(value)
+    with pytest.raises(TooExpensive):
+        BoundedValidator(schema).is_valid(value)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from protocols.secrets import conceals_nothing, covered
+from protocols.secrets import is_blank_or_mask, replace_secrets
 from protocols.secrets.names import secret_kind
 
 RANDOM = "AIzaSyD9tSrke72PouQMnMX7eZSW0jk"
@@ -28,7 +28,7 @@ key_name
 
 
 def hidden(value, schema=None):
-    return covered(value, schema, lambda _: "***")
+    return replace_secrets(value, schema, lambda _: "***")
 
 
 def of(**properties):
@@ -178,14 +178,14 @@ def test_a_schema_that_leads_nowhere_ends_and_names_count(schema):
     "text", ["***", "[redacted]", "<hidden>", "xxxxxxx", "  ", "[redacted-str-3-0.0.1]"]
 )
 def test_a_mask_conceals_nothing(text):
-    assert conceals_nothing(text)
+    assert is_blank_or_mask(text)
 
 
 @pytest.mark.parametrize(
     "text", ["hunter2", "!@#$%^&*()", "123456", "secret", "string", "x1x1x1", "hidden agenda"]
 )
 def test_anything_else_may_be_a_secret(text):
-    assert not conceals_nothing(text)
+    assert not is_blank_or_mask(text)
 
 
 def test_a_foreign_pattern_cannot_take_forever():

@@ -12,8 +12,8 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from atc.pipeline.retrieve.dense import Dense  # noqa: E402
-from atc.pipeline.retrieve.embed import of_length_one  # noqa: E402
-from atc.pipeline.retrieve.fuse import Hybrid, best  # noqa: E402
+from atc.pipeline.retrieve.embed import normalize_rows  # noqa: E402
+from atc.pipeline.retrieve.fuse import Hybrid, select_best  # noqa: E402
 from tests.retrieve_index_lab import found  # noqa: E402
 
 
@@ -28,7 +28,7 @@ class Compass:
             np.sum([ways[letter] for letter in text], axis=0) if text else np.zeros(2)
             for text in texts
         ]
-        return of_length_one(np.array(sums, np.float32).reshape(len(texts), 2))
+        return normalize_rows(np.array(sums, np.float32).reshape(len(texts), 2))
 
 
 def compass(*texts: str) -> Dense:
@@ -55,7 +55,7 @@ def test_the_best_are_a_sorted_prefix_ties_by_name(scores, n):
         (row for row in range(len(scores)) if scores[row] > -np.inf),
         key=lambda r: (-scores[r], names[r]),
     )
-    ranked = best(np.array(scores, np.float32), names, n=n)
+    ranked = select_best(np.array(scores, np.float32), names, n=n)
     assert ranked.positions.tolist() == wanted[: max(0, n)]
     assert ranked.scores.tolist() == [scores[row] for row in wanted[: max(0, n)]]
 

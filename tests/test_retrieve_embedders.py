@@ -19,7 +19,7 @@ pytest.importorskip("tokenizers", reason="the retrieval extra is not installed")
 from atc.models.fetch import ModelFile, fetch  # noqa: E402
 from atc.pipeline.retrieve import base, embedders  # noqa: E402
 from atc.pipeline.retrieve.base import RetrievalUnavailable  # noqa: E402
-from atc.pipeline.retrieve.embed import OnnxEmbedder, OpenAIEmbedder, choose  # noqa: E402
+from atc.pipeline.retrieve.embed import OnnxEmbedder, OpenAIEmbedder, choose_embedder  # noqa: E402
 from atc.pipeline.retrieve.embedders import MODELS, Encoder  # noqa: E402
 from tests import tiny_onnx  # noqa: E402
 from tests.loopback import Reply, Seen, Server, serving  # noqa: E402
@@ -32,7 +32,11 @@ def pinned(path: Path, name: str) -> ModelFile:
     """A model file that is in its cache already, where it only has to be verified."""
     content = path.read_bytes()
     file = ModelFile(
-        name, len(content), hashlib.sha256(content).hexdigest(), suffix=path.suffix, instead="walk"
+        name,
+        len(content),
+        hashlib.sha256(content).hexdigest(),
+        suffix=path.suffix,
+        fallback_advice="walk",
     )
     path.rename(path.with_name(file.file_name))
     return file
@@ -70,7 +74,7 @@ def test_a_vector_is_the_mean_over_all_tokens_of_length_one(tiny, tmp_path):
 def test_a_mix_has_the_weighted_mean_of_its_parts_cosines(tiny, tmp_path, monkeypatch):
     other = replace(tiny, name="other", max_tokens=3)
     monkeypatch.setitem(MODELS, "mix", ((tiny, 0.75), (other, 0.25)))
-    mix = choose("mix", folder=tmp_path)
+    mix = choose_embedder("mix", folder=tmp_path)
     texts = ["east", "north north", "", "east"]
     vectors = mix.embed(texts)
     assert mix.name == "mix"
@@ -108,14 +112,14 @@ def test_weights_that_are_not_the_pinned_ones_are_refused(tiny, tmp_path):
 
 def test_ready_says_whether_a_first_query_would_fetch(tiny, tmp_path, monkeypatch):
     monkeypatch.setitem(MODELS, "tiny", ((tiny, 1.0),))
-    assert not embedders.ready("tiny", folder=tmp_path)  # never verified
+    assert not embedders.is_ready("tiny", folder=tmp_path)  # never verified
     for file in embedders.files("tiny"):
         fetch(file, folder=tmp_path)
-    assert embedders.ready("tiny", folder=tmp_path)
-    assert not embedders.ready("tiny", folder=tmp_path / "elsewhere")
-    assert not embedders.ready("nobody", folder=tmp_path)
+    assert embedders.is_ready("tiny", folder=tmp_path)
+    assert not embedders.is_ready("tiny", folder=tmp_path / "elsewhere")
+    assert not embedders.is_ready("nobody", folder=tmp_path)
     monkeypatch.setattr(base, "find_spec", lambda name: None)
-    assert not embedders.ready("tiny", folder=tmp_path)
+    assert not embedders.is_ready("tiny", folder=tmp_path)
 
 
 def test_a_name_gives_back_the_embedder_that_has_it(monkeypatch, tmp_path):
@@ -127,8 +131,8 @@ def test_a_name_gives_back_the_embedder_that_has_it(monkeypatch, tmp_path):
         "openai:text-embedding-3-small",
         "openai:owner/m@latest",
     ]:
-        assert choose(name, folder=tmp_path).name == name
-    assert choose().name == "minilm+paraphrase" == embedders.DEFAULT
+        assert choose_embedder(name, folder=tmp_path).name == name
+    assert choose_embedder().name == "minilm+paraphrase" == embedders.DEFAULT
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch):
@@ -136,7 +140,7 @@ def test_missing_packages_are_named_with_the_command(monkeypatch):
     with pytest.raises(
         RetrievalUnavailable, match=r"'minilm' needs 'onnxruntime'; install it with pip install"
     ):
-        choose("minilm")
+        choose_embedder("minilm")
 
 
 VECTORS = {"east": [2.0, 0.0], "north": [0.0, 5.0]}
@@ -245,4 +249,4 @@ def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
 def test_a_name_that_nobody_has_is_said_with_those_that_there_are():
     for name in ["minilmm", ""]:
         with pytest.raises(RetrievalUnavailable, match=r"no embedder .*minilm.*'openai:MODEL'"):
-            choose(name)
+            choose_embedder(name)

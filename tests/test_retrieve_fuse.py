@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Hit, Ranked
+from atc.pipeline.retrieve.base import Hit, Ranking
 from atc.pipeline.retrieve.fuse import Hybrid, hits, multi_view, peak_rank
 
 NAMES = ["ant", "bee", "cat", "dog", "eel"]
@@ -30,7 +30,7 @@ class Fixed:
 
     def top(self, views, *, n):
         positions = np.argsort(-self._scores, kind="stable")[:n]
-        return [Ranked(positions, self._scores[positions]) for _ in views]
+        return [Ranking(positions, self._scores[positions]) for _ in views]
 
 
 def test_peak_rank_breaks_ties_by_the_highest_similarity_anywhere_and_multi_view_by_that_of_the_best_rank():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from atc.pipeline.retrieve.anytool import AnyTool, Options, Search
+from atc.pipeline.retrieve.anytool import AgentSearch, AnyTool, AnyToolOptions
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.model_replies import prompt_tokens
 from tests.hierarchy_lab import (
@@ -28,8 +28,10 @@ from tests.hierarchy_lab import (
 )
 
 
-def played(cast: Cast, documents: Mapping[str, ToolDocument] = WORLD, **options: Any) -> Search:
-    search = AnyTool(documents, cast, options=Options(**options)).start(
+def played(
+    cast: Cast, documents: Mapping[str, ToolDocument] = WORLD, **options: Any
+) -> AgentSearch:
+    search = AnyTool(documents, cast, options=AnyToolOptions(**options)).start(
         "Will it rain at the match?"
     )
     search.run()
@@ -193,7 +195,7 @@ def added(api: str) -> str:
     return call("add_API_into_API_pool", apis=[api])
 
 
-def stopped(cast: Cast) -> Search:
+def stopped(cast: Cast) -> AgentSearch:
     """A search that ended at the first API: the meta agent, a category agent and two tool agents are unfinished."""
     search = AnyTool(WORLD, cast).start("Who plays?")
     search.add_category_agent("sports", creator=search.agents[0])
@@ -269,7 +271,7 @@ def test_no_prompt_is_longer_than_the_model_can_hold(room: int) -> None:
         ],
         "": [FINISH],
     })  # fmt: skip
-    search = AnyTool(documents, cast, options=Options(prompt_tokens=room)).start(
+    search = AnyTool(documents, cast, options=AnyToolOptions(prompt_tokens=room)).start(
         "Wetter? " * 12_500
     )
     search.run()

@@ -165,9 +165,9 @@ def test_a_change_of_the_texts_makes_the_words_anew(
     ToolIndex.build(zoo(5), folder=tmp_path)
     monkeypatch.setattr(index_module, "words_text", lambda document: f"yak {document.name}")
     assert len(found(ToolIndex(DocumentStore(tmp_path)).lexical, "yak")) == 0
-    index_module.fingerprint.cache_clear()
+    index_module.index_fingerprint.cache_clear()
     assert len(found(ToolIndex(DocumentStore(tmp_path)).lexical, "yak")) == 5
-    index_module.fingerprint.cache_clear()
+    index_module.index_fingerprint.cache_clear()
 
 
 def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:

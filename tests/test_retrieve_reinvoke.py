@@ -22,8 +22,8 @@ from atc.pipeline.retrieve.reinvoke import (
     d2q,
     expanded_dense,
     expanded_lexical,
-    extract,
-    split,
+    extract_intents,
+    split_requests,
 )
 from tests.retrieve_index_lab import Words, found, zoo
 
@@ -76,9 +76,9 @@ def test_a_score_is_the_mean_of_the_copies(kept):
 
 def test_every_intent_brings_its_tool_and_the_transcript_tells(kept):
     model = ScriptedModel('{"intents": ["will it rain", "a cab to the airport"]}')
-    found = ReInvoke(expanded_dense(TOOLS, kept, Words()), find=partial(extract, ask=model)).search(
-        "…", k=2
-    )
+    found = ReInvoke(
+        expanded_dense(TOOLS, kept, Words()), find=partial(extract_intents, ask=model)
+    ).search("…", k=2)
     assert {hit.tool for hit in found.hits} == {"meteo", "rides"}
     assert found.transcript == ("intent: will it rain", "intent: a cab to the airport")
     assert found.usage.model_calls == 1
@@ -177,13 +177,13 @@ QUERY = "Book a table in Graz, and also tell me whether it will rain tonight. Th
     ],
 )
 def test_a_query_is_cut_where_a_request_may_begin(query, requests):
-    assert split(query) == requests
+    assert split_requests(query) == requests
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_can_be_cut_and_no_part_is_new(query):
-    parts = split(query)
+    parts = split_requests(query)
     assert parts
     whole = " ".join(query.split())
     assert all(" ".join(part.split()) in whole for part in parts)
@@ -200,7 +200,7 @@ def test_a_model_names_the_intents_and_what_that_took_is_counted():
         }
     )
     model = ScriptedModel(reply)
-    intents, usage = extract(QUERY, model)
+    intents, usage = extract_intents(QUERY, model)
     assert intents == ("book a table in Graz", "weather tonight in Graz")
     assert usage.model_calls == 1
     assert usage.output_tokens > 0
@@ -212,4 +212,4 @@ def test_a_model_names_the_intents_and_what_that_took_is_counted():
     "reply", ["", "no JSON", "[1, 2]", '{"intents": "one"}', '{"intents": [" ", 3]}', "{"]
 )
 def test_where_the_model_says_nothing_of_use_the_query_stands(reply):
-    assert extract(QUERY, ScriptedModel(reply))[0] == (QUERY,)
+    assert extract_intents(QUERY, ScriptedModel(reply))[0] == (QUERY,)

@@ -8,7 +8,7 @@ import pytest
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.document import ToolDocument, words_text
 from atc.pipeline.retrieve.lexical import Lexical
-from atc.pipeline.retrieve.rewrite import METHODS, Rewriter
+from atc.pipeline.retrieve.rewrite import REWRITERS, Rewriter
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Powers
 
@@ -66,11 +66,11 @@ WRITTEN = "rain forecast, wind of a city"
     ],
 )
 def test_what_is_searched_is_put_together_as_the_method_says(method, reply, view):
-    tested, model, ranker = rewriter(method, *[reply] * METHODS[method].samples)
+    tested, model, ranker = rewriter(method, *[reply] * REWRITERS[method].samples)
     found = tested.search(QUERY, k=1)
     assert ranker.views[-1] == view
     assert [hit.tool for hit in found.hits] == ["forecast"]
-    assert found.usage.model_calls == METHODS[method].samples == len(model.prompts)
+    assert found.usage.model_calls == REWRITERS[method].samples == len(model.prompts)
     assert found.usage.output_tokens > 0
 
 

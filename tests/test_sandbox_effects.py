@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import ToolError
 from protocols.protocol import HttpBinding, Verify
 from protocols.toolbox import Toolbox, idempotency_key
-from sandbox.lost_writes import PendingWrite, StillUnknown, WriteRecovery
+from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteRecovery
 from sandbox.trace import ToolCall
 from tests.tool_lab import record, tool
 
@@ -223,7 +223,7 @@ def test_an_equal_record_from_before_or_of_another_call_is_not_taken_for_the_wri
     ids=["no baseline", "the read fails", "only a page", "neither key nor read"],
 )
 def test_what_nothing_tells_is_not_guessed_but_left_to_a_person(desk, how, why):
-    with pytest.raises(StillUnknown, match=why):
+    with pytest.raises(UnconfirmedWrite, match=why):
         send(desk, **how)
     assert desk.sent == 1
 

@@ -12,8 +12,14 @@ from dataclasses import asdict
 
 import pytest
 
-from benchmarks.sandbox.canaries import Canaries, environment, leaked, says_escaped, strings
-from benchmarks.sandbox.containment import Program
+from benchmarks.sandbox.canaries import (
+    Canaries,
+    environment,
+    find_leaked_secrets,
+    says_escaped,
+    strings,
+)
+from benchmarks.sandbox.containment import SampleProgram
 from benchmarks.sandbox.shop import run, shop
 from benchmarks.shared_data import folder
 from protocols.toolbox import Toolbox
@@ -76,7 +82,7 @@ def runs(sandbox, canaries, before):
     def attempt(path):
         source = canaries.fill(path.read_text(encoding="utf-8"))
         # What only uses up time does so in half a second as well; other programs have time to do their work.
-        wall = 0.5 if Program(path.stem, source).category == "cpu" else 1.0
+        wall = 0.5 if SampleProgram(path.stem, source).category == "cpu" else 1.0
         trace = run(
             sandbox,
             source,
@@ -94,7 +100,10 @@ def runs(sandbox, canaries, before):
 
 def harm(source, trace, wall, changes, secrets):
     """What one program did that it should not have."""
-    told = [*changes, *leaked(list(strings({**asdict(trace), "backend": ""})), secrets)]
+    told = [
+        *changes,
+        *find_leaked_secrets(list(strings({**asdict(trace), "backend": ""})), secrets),
+    ]
     told += [text for text in (trace.stdout, str(trace.value)) if says_escaped(text, source)]
     if len(trace.calls) > 20:
         told.append(f"{len(trace.calls)} calls")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.journal import Journal, Recorded, canonical
+from sandbox.journal import Journal, RecordedCall, canonical_call
 from sandbox.trace import ToolCall
 from tests import tool_lab
 
@@ -63,9 +63,11 @@ def test_a_write_is_not_repeated_for_a_number_written_otherwise():
 def test_an_execution_that_is_made_again_goes_on_from_what_failed_in_it():
     """A program that took a refusal for "none" and then wrote must not write something else when it is resumed."""
     steps = (read("a", x=1), read("a", x=2), write("b"), read("c"))
-    stored: list[Recorded] = []
+    stored: list[RecordedCall] = []
     journal = Journal(
-        sink=lambda _, call, done: stored.append(Recorded(execution=0, call=call, complete=done))
+        sink=lambda _, call, done: stored.append(
+            RecordedCall(execution=0, call=call, complete=done)
+        )
     )
     execute(journal, *steps, fails=(1, 3))
     calls = [one for one in stored if one.complete]
@@ -83,9 +85,9 @@ def test_the_answer_stands_where_the_new_program_asks():
     execute(journal, read("b"), read("a", x=1))
     journal.open()
     asked = ToolCall(index=0, tool="a", arguments={"x": 1}, line=9, started=0.5)
-    found = journal.before(asked, writes=False, defaults={})
+    found = journal.find_answer(asked, writes=False, defaults={})
     assert found is None  # limit is not a default of this call, so it is another call
-    found = journal.before(asked, writes=False, defaults={"limit": 10})
+    found = journal.find_answer(asked, writes=False, defaults={"limit": 10})
     assert (found.index, found.line, found.started, found.seconds, found.reused) == (
         0,
         9,
@@ -136,7 +138,7 @@ def test_the_sink_hears_intents_and_outcomes_with_their_execution():
     [({"x": 1}, {"x": True}), ({"x": 1}, {"x": 1.0}), ({"x": 1}, {"x": "1"}), ({"x": None}, {})],
 )
 def test_what_differs_is_another_call(one, other):
-    assert canonical("a", one) != canonical("a", other)
+    assert canonical_call("a", one) != canonical_call("a", other)
 
 
 def made(index, tool, *, outcome="done", reused=False, result="r", **arguments):
@@ -154,7 +156,7 @@ def made(index, tool, *, outcome="done", reused=False, result="r", **arguments):
 
 
 def record(call, *, execution=0, complete=True):
-    return Recorded(execution=execution, call=call, complete=complete, intended=5.0)
+    return RecordedCall(execution=execution, call=call, complete=complete, intended=5.0)
 
 
 def restored(*calls):
@@ -175,24 +177,24 @@ def ask(journal, index, tool, *, writes=True, **arguments):
 def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
     journal = restored(record(call[0], complete=call[1]))
     assert ask(journal, 0, "w") is None
-    earlier, intended = journal.earlier(0)
+    earlier, intended = journal.earlier_write(0)
     assert (earlier.outcome, intended) == ("unknown", 5.0)
-    assert journal.unknown() == (earlier,)
+    assert journal.unconfirmed_writes() == (earlier,)
 
 
 def test_numbers_hold_when_a_write_in_doubt_turns_out_refused():
     journal = restored(record(made(0, "w", outcome="unknown")), record(made(1, "w")))
     assert ask(journal, 0, "w") is None
-    journal.after(made(0, "w", outcome="refused"))
+    journal.record_outcome(made(0, "w", outcome="refused"))
     assert ask(journal, 1, "w").reused
-    assert journal.unknown() == ()
+    assert journal.unconfirmed_writes() == ()
 
 
 def test_an_equal_write_is_not_sent_while_the_first_is_in_doubt():
     journal = Journal()
     journal.open()
     assert ask(journal, 0, "w") is None
-    journal.after(made(0, "w", outcome="unknown"))
+    journal.record_outcome(made(0, "w", outcome="unknown"))
     refused = ask(journal, 1, "w")
     assert (refused.outcome, "not sent" in refused.error) == ("not_run", True)
     assert ask(journal, 2, "w", x=2) is None
@@ -238,4 +240,4 @@ def test_writes_that_somebody_ruled_out_are_sent_again():
     journal.mark_not_sent()
     journal.open()
     assert ask(journal, 0, "w") is None
-    assert journal.earlier(0) is None
+    assert journal.earlier_write(0) is None

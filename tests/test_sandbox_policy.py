@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.shared_data import folder
-from sandbox.policy import refused, review
+from sandbox.policy import refusal_trace, review
 from sandbox.trace import Pins
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,7 +61,7 @@ def test_a_refusal_names_its_line_and_what_is_refused():
         "rows = []\nif rows:\n    data = rows; open('f')\nimport requests, json\njson.x = 1\n"
         + "open('x')\n" * 4
     )
-    failure = refused(violations, backend="trusted", pins=Pins()).failure
+    failure = refusal_trace(violations, backend="trusted", pins=Pins()).failure
     assert (failure.kind, failure.type, failure.line) == ("policy", "Refused", 3)
     assert failure.message == (
         "line 3: open() is not available in a program\n"

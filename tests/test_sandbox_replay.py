@@ -13,7 +13,7 @@ from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.replay import Diverged, replay
+from sandbox.replay import ReplayDiverged, replay
 from sandbox.testing import make_tool
 from sandbox.trace import Pins
 
@@ -204,7 +204,7 @@ def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
 )
 def test_a_departure_says_where_what_and_what_instead(any_sandbox, other, index, expected, got):
     first, _, offline = ran("note(id='a')\nnote(id='b')\nprint(1)", any_sandbox)
-    with pytest.raises(Diverged) as caught:
+    with pytest.raises(ReplayDiverged) as caught:
         replay(other, offline, first, sandbox=any_sandbox, limits=LIMITS)
     assert (caught.value.index, caught.value.expected) == (index, expected)
     assert got in caught.value.got
@@ -247,7 +247,7 @@ class TestSecrets:
             hidden,
             calls=(replace(hidden.calls[0], arguments={"id": "hunter-2"}), *hidden.calls[1:]),
         )
-        with pytest.raises(Diverged) as caught:
+        with pytest.raises(ReplayDiverged) as caught:
             replay(
                 self.SECRET + use,
                 offline,
@@ -263,7 +263,7 @@ class TestSecrets:
 
     def test_a_departure_before_any_of_them_was_seen_is_an_ordinary_one(self, any_sandbox):
         trace, _, offline = ran(self.SECRET, any_sandbox)
-        with pytest.raises(Diverged) as caught:
+        with pytest.raises(ReplayDiverged) as caught:
             replay(
                 "note(id='x')",
                 offline,

@@ -18,10 +18,10 @@ from protocols.toolbox import Toolbox
 from sandbox import wire
 from sandbox.base import SandboxUnavailable
 from sandbox.hints import fingerprint
-from sandbox.host import Exit, serve
+from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person
-from sandbox.replay import Diverged
+from sandbox.replay import ReplayDiverged
 from sandbox.testing import make_tool
 from sandbox.trace import Trace
 
@@ -62,7 +62,7 @@ def serve_bytes(
 ) -> Trace:
     child = child or FakeChild(data)
     within = Limits(**{"wall_seconds": 5.0, **limits})
-    trace = serve(
+    trace = serve_program(
         child, "print(1)\n", shop() if tools is None else tools,
         limits=within, journal=Journal(), backend="fake",
     )  # fmt: skip
@@ -265,7 +265,7 @@ def test_whatever_a_child_sends_the_host_gives_a_trace(data):
 
 class Broken(Journal):
     def open(self):
-        raise Diverged(0, "a", "b")
+        raise ReplayDiverged(0, "a", "b")
 
 
 def raising(error):
@@ -279,16 +279,16 @@ def raising(error):
     ("tool", "journal", "error"),
     [
         (raising(KeyboardInterrupt()), Journal(), KeyboardInterrupt),
-        (raising(Diverged(0, "a", "b")), Journal(), Diverged),
+        (raising(ReplayDiverged(0, "a", "b")), Journal(), ReplayDiverged),
         (lambda: 1, Journal(sink=raising(OSError(28, "disk full"))), OSError),
-        (lambda: 1, Broken(), Diverged),
+        (lambda: 1, Broken(), ReplayDiverged),
     ],
     ids=["ctrl-c", "a tool's replay", "the journal's sink", "the journal"],
 )
 def test_what_fails_on_our_side_is_raised_and_ends_the_child(tool, journal, error):
     child = FakeChild(lines(call(tool="f", args={})), hangs=True)
     with pytest.raises(error):
-        serve(
+        serve_program(
             child,
             "",
             Toolbox([make_tool("f", {}, tool)]),
@@ -354,7 +354,7 @@ def test_calls_that_waited_for_their_turn_are_not_made_after_a_limit():
     # The limit has struck when the journal hears of a call that is not made.
     journal = Journal(sink=lambda _, made, complete: made.outcome == "not_run" and released.set())
     within = Limits(wall_seconds=5.0, tool_calls=4, concurrent_calls=1)
-    trace = serve(child, "", tools, limits=within, journal=journal, backend="fake")
+    trace = serve_program(child, "", tools, limits=within, journal=journal, backend="fake")
     assert trace.failure.type == "tool_calls"
     assert len(begun) <= 1  # none, where the limit struck before the first was sent
     assert [made.outcome for made in trace.calls] == ["done"] * len(begun) + ["not_run"] * (
@@ -374,7 +374,7 @@ def test_a_tool_that_comes_back_after_the_end_changes_nothing():
     journal = Journal(sink=lambda execution, made, complete: heard.append((made.outcome, complete)))
     child = FakeChild(lines(call(tool="late", args={})), hangs=True)
     tools = Toolbox([make_tool("late", {}, late, writes=True)])
-    trace = serve(
+    trace = serve_program(
         child, "", tools, limits=Limits(wall_seconds=0.5), journal=journal, backend="fake"
     )
     released.set()

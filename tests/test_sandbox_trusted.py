@@ -9,7 +9,7 @@ import pytest
 from benchmarks import local
 from benchmarks.sandbox.shop import run
 from sandbox import workers
-from sandbox.unconfined import WARNING, TrustedSandbox
+from sandbox.unconfined import WARNING, UnconfinedSandbox
 from tests import sandbox_checks
 
 REFUSED = {  # by the policy, for what the check imports
@@ -21,7 +21,7 @@ CHECKS = [check for check in sandbox_checks.CHECKS if check.__name__ not in REFU
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with TrustedSandbox() as trusted:
+    with UnconfinedSandbox() as trusted:
         trusted.warm()
         yield trusted
 
@@ -32,7 +32,7 @@ def test_conforms(sandbox, check):
 
 
 def test_it_says_once_that_it_is_no_boundary(capsys):
-    with TrustedSandbox() as own:
+    with UnconfinedSandbox() as own:
         run(own, "1")
         run(own, "2")
         assert (own.boundary, own.name) == (False, "trusted")
@@ -45,8 +45,8 @@ def test_it_says_once_that_it_is_no_boundary(capsys):
 def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do():
     ignores = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     workers._finish()  # what an earlier test's sandbox still forks ahead would count
-    descriptors, before = len(list(Path("/proc/self/fd").iterdir())), local.existing()
-    with TrustedSandbox() as sandbox:
+    descriptors, before = len(list(Path("/proc/self/fd").iterdir())), local.existing_processes()
+    with UnconfinedSandbox() as sandbox:
         for source in (
             "1",
             "1 / 0",

@@ -77,7 +77,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
-    with scale.connected(f"ray:{nodes.address}"):
+    with scale.connect_cluster(f"ray:{nodes.address}"):
         yield scale.RayPool(environment={"ATC_TEST_KEY": KEY})
 
 
@@ -119,7 +119,7 @@ def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
 
     done = []
     with (
-        scale.connected(f"ray:{nodes.address}"),
+        scale.connect_cluster(f"ray:{nodes.address}"),
         pytest.raises(scale.ClusterUnavailable, match=r"is lost .* the same command goes on"),
     ):
         done.extend(scale.RayPool()(partial(nullcontext, work), range(15)))
@@ -220,7 +220,7 @@ def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool
     assert [here.store.texts(tool) for tool in tools[:9]] == [
         there.store.texts(tool) for tool in tools[:9]
     ]
-    assert there.store.expanded == 8
+    assert there.store.expanded_count == 8
 
 
 def kill_workers() -> None:
@@ -237,7 +237,7 @@ def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(
     monkeypatch.setattr(probing.probe, "host_of", str)
     called = ("a", "b", "c", "a b", "")
     sources = [
-        probing.probe.OneOfMany(source=hosts, folder=Path(), protocols=hosts.split())
+        probing.probe.SourceProbing(source=hosts, folder=Path(), protocols=hosts.split())
         for hosts in called
     ]
     groups = [{one.source for one in group} for group in probing.probe.by_host(sources)]

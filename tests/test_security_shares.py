@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
-from benchmarks.local import ATC, free_port, running
+from benchmarks.local import ATC, free_port, run_in_background
 
 TOOLS = '''
 import time
@@ -206,7 +206,7 @@ def serve(tmp_path):
             f"127.0.0.1:{port}",
             *options,
         ]
-        started.append(running(words, port=port, folder=tmp_path, env=own))
+        started.append(run_in_background(words, port=port, folder=tmp_path, env=own))
         started[-1].__enter__()
         return Served(tmp_path, port)
 

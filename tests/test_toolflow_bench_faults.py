@@ -17,12 +17,14 @@ from protocols.errors import ToolError
 from protocols.sources import load_tools
 from tests.notes_service import notes_app
 from toolflow_bench.services import rest
-from toolflow_bench.services.faults import Faults, drifted
-from toolflow_bench.services.serve import Served, serve
+from toolflow_bench.services.faults import Faults, drift_answer
+from toolflow_bench.services.serve import RunningService, serve
 
 
 @pytest.fixture
-def service(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def service(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RunningService]:
     """The notes service, under the HTTP parser that a test names, of the two that uvicorn can have."""
     parser = getattr(request, "param", "h11")
     import uvicorn.protocols.http.auto
@@ -37,7 +39,7 @@ def service(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 under_both_parsers = pytest.mark.parametrize("service", ["h11", "httptools"], indirect=True)
 
 
-def raw(service: Served, method: str, path: str, body: Any = None) -> bytes:
+def raw(service: RunningService, method: str, path: str, body: Any = None) -> bytes:
     """Every byte that comes until the service closes the connection; it is asked to close it after the answer."""
     data = b"" if body is None else json.dumps(body).encode()
     with socket.create_connection(
@@ -60,15 +62,15 @@ def parts(answer: bytes) -> tuple[int, dict[str, str], bytes]:
     return int(first.split()[1]), headers, body
 
 
-def kinds(service: Served) -> list[str]:
+def kinds(service: RunningService) -> list[str]:
     return [record.fault for record in service.app.state.requests]
 
 
-def stored(service: Served) -> list[str]:
+def stored(service: RunningService) -> list[str]:
     return [note["text"] for note in service.app.state.run.all("notes")]
 
 
-def test_429_says_when_to_come_back_and_nothing_is_done(service: Served) -> None:
+def test_429_says_when_to_come_back_and_nothing_is_done(service: RunningService) -> None:
     service.app.state.control.set_faults(Faults(rate_429=1, retry_after_seconds=3))
     status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
     assert (status, headers["retry-after"]) == (429, "3")
@@ -77,7 +79,7 @@ def test_429_says_when_to_come_back_and_nothing_is_done(service: Served) -> None
     assert kinds(service) == ["429"]
 
 
-def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: Served) -> None:
+def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: RunningService) -> None:
     service.app.state.control.set_faults(Faults(rate_drop=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == []
@@ -91,7 +93,7 @@ def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: Served) 
 
 
 @under_both_parsers
-def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: Served) -> None:
+def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: RunningService) -> None:
     service.app.state.control.set_faults(Faults(rate_drop_after=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == ["milk"]
@@ -100,7 +102,7 @@ def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: Served) 
 
 
 @under_both_parsers
-def test_a_truncated_answer_ends_before_its_length(service: Served) -> None:
+def test_a_truncated_answer_ends_before_its_length(service: RunningService) -> None:
     whole = parts(raw(service, "POST", "/notes", {"text": "milk"}))[2]
     for seed in range(12):
         service.app.state.control.reset()
@@ -112,7 +114,7 @@ def test_a_truncated_answer_ends_before_its_length(service: Served) -> None:
         assert whole.startswith(cut)
 
 
-def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Served) -> None:
+def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: RunningService) -> None:
     faults = Faults(seed=5, rate_429=0.2, rate_500=0.2, rate_drop=0.2, rate_truncated=0.2)
     service.app.state.control.set_faults(faults)
 
@@ -130,7 +132,7 @@ def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Serv
 
 
 def test_a_request_that_outlives_its_run_writes_nothing(
-    service: Served, monkeypatch: pytest.MonkeyPatch
+    service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def reset_meanwhile(_seconds: float) -> None:
         service.app.state.control.reset()
@@ -142,7 +144,7 @@ def test_a_request_that_outlives_its_run_writes_nothing(
     assert kinds(service) == ["stale"]
 
 
-def test_tools_report_each_fault_as_what_is_known_of_the_write(service: Served) -> None:
+def test_tools_report_each_fault_as_what_is_known_of_the_write(service: RunningService) -> None:
     """A lost write is unknown, never done or refused; with a key it can be made sure of."""
     with Invoker(InvokeSettings(retries=0)) as invoker:
         add = load_tools(service.document_url, invoker=invoker)["add_note"].call
@@ -166,7 +168,7 @@ def test_tools_report_each_fault_as_what_is_known_of_the_write(service: Served) 
 def test_a_drift_is_the_same_for_every_answer_of_an_operation() -> None:
     page = {"films": [{"film_id": "a", "year": 1999}, {"film_id": "b", "year": 2001}], "total": 2}
     for seed in range(30):
-        changed, change = drifted(page, operation="list_films", seed=seed)
+        changed, change = drift_answer(page, operation="list_films", seed=seed)
         assert changed != page
         assert change
         if change == "renamed films.film_id to filmId":
@@ -175,7 +177,7 @@ def test_a_drift_is_the_same_for_every_answer_of_an_operation() -> None:
                 "total": 2,
             }
         other = {**page, "films": page["films"][:1]}
-        assert drifted(other, operation="list_films", seed=seed)[1] == change
+        assert drift_answer(other, operation="list_films", seed=seed)[1] == change
     assert page["films"][0] == {"film_id": "a", "year": 1999}
-    assert len({drifted(page, operation="list_films", seed=seed)[1] for seed in range(30)}) > 8
-    assert drifted({}, operation="x", seed=0) == ({}, "")
+    assert len({drift_answer(page, operation="list_films", seed=seed)[1] for seed in range(30)}) > 8
+    assert drift_answer({}, operation="x", seed=0) == ({}, "")

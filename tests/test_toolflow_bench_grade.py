@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from toolflow_bench.grade import grade
-from toolflow_bench.numbers import structure, whole_number
-from toolflow_bench.task import Question
+from toolflow_bench.numbers import parse_structure, whole_number
+from toolflow_bench.task import GradedQuestion
 
 
-def ask(question: str, answer: Any, type_: str, **more: Any) -> Question:
-    return Question(id="q", question=question, answer=answer, type=type_, **more)  # type: ignore[arg-type]
+def ask(question: str, answer: Any, type_: str, **more: Any) -> GradedQuestion:
+    return GradedQuestion(id="q", question=question, answer=answer, type=type_, **more)  # type: ignore[arg-type]
 
 
 MAKER = ask("Who built most of the planes?", "Boeing", "text")
@@ -41,10 +41,10 @@ def test_reasons_name_what_was_found() -> None:
 
 
 def test_hostile_structures_are_only_text() -> None:
-    assert structure("[" * 100_000) is None
-    assert structure("[" + "9" * 5000 + "]") is None
-    assert structure("(" * 500 + ")" * 500) is None
-    assert structure("{[]: 1}") is None
+    assert parse_structure("[" * 100_000) is None
+    assert parse_structure("[" + "9" * 5000 + "]") is None
+    assert parse_structure("(" * 500 + ")" * 500) is None
+    assert parse_structure("{[]: 1}") is None
     assert whole_number("__import__('os')") is None
     assert not grade("[" * 100_000, AIRPORTS).correct
     assert not grade("[[" * 5_000 + "842" + "]]" * 5_000, MAKER).correct

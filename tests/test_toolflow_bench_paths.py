@@ -6,7 +6,7 @@ import pytest
 
 from toolflow_bench.paths import (
     correct_path,
-    issued,
+    issued_tools,
     orphaned_writes,
     path_rate,
     precision,
@@ -67,7 +67,7 @@ def test_calls_that_never_left_and_those_of_the_journal() -> None:
         call("c", 1),
     ]
     assert [one["tool"] for one in sent_calls(made)] == ["a", "b", "c"]
-    assert issued(made) == ["a", "a", "b", "c"]
+    assert issued_tools(made) == ["a", "a", "b", "c"]
     assert path_rate("ab", made[:2]) == 0.5
     # the second program asked for a, b, c in this order, whoever answered it
     assert correct_path(

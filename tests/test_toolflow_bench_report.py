@@ -377,7 +377,7 @@ def test_figures_are_spelt(shown: str, expected: str) -> None:
 )
 @example([980392157.0])
 def test_a_scale_holds_every_value_in_order(values: list[float]) -> None:
-    scale = Scale.fit(values, 50, 550)
+    scale = Scale.for_values(values, 50, 550)
     places = [scale(value) for value in sorted(values)]
     assert places == sorted(places)
     assert all(50 - 1e-6 <= place <= 550 + 1e-6 for place in places)

@@ -12,17 +12,17 @@ import requests
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
 from tests.notes_service import notes_app
-from toolflow_bench.services.serve import Served, serve
+from toolflow_bench.services.serve import RunningService, serve
 
 
 @pytest.fixture
-def service() -> Iterator[Served]:
+def service() -> Iterator[RunningService]:
     with serve(notes_app()) as served:
         yield served
 
 
 def send(
-    service: Served, method: str, path: str, body: Any = None, **headers: str
+    service: RunningService, method: str, path: str, body: Any = None, **headers: str
 ) -> tuple[int, Any, Any]:
     """Status, body and headers of one request."""
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -31,11 +31,11 @@ def send(
     return answer.status_code, answer.json() if answer.content else None, answer.headers
 
 
-def texts(service: Served) -> list[str]:
+def texts(service: RunningService) -> list[str]:
     return [note["text"] for note in send(service, "GET", "/notes")[1]["notes"]]
 
 
-def test_a_refusal_of_the_handler_is_an_answer_too(service: Served) -> None:
+def test_a_refusal_of_the_handler_is_an_answer_too(service: RunningService) -> None:
     note = send(service, "POST", "/notes", {"text": "milk"})[1]
     assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[0] == 409
     send(service, "DELETE", f"/notes/{note['note_id']}")
@@ -56,13 +56,15 @@ def test_a_refusal_of_the_handler_is_an_answer_too(service: Served) -> None:
     ],
     ids=lambda body: body[:24].decode(errors="replace"),
 )
-def test_a_body_that_cannot_be_used_is_refused_in_json(service: Served, body: bytes) -> None:
+def test_a_body_that_cannot_be_used_is_refused_in_json(
+    service: RunningService, body: bytes
+) -> None:
     status, answer, _ = send(service, "POST", "/notes", body)
     assert (status, list(answer)) == (422, ["detail"])
     assert texts(service) == []
 
 
-def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Served) -> None:
+def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: RunningService) -> None:
     send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")
     state = send(service, "GET", "/bench/state")[1]
     assert state == {"state": {"notes": [{"text": "milk", "stars": 0}]}}
@@ -84,7 +86,7 @@ def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Serve
     ]
 
 
-def test_a_path_argument_may_hold_a_slash(service: Served) -> None:
+def test_a_path_argument_may_hold_a_slash(service: RunningService) -> None:
     assert send(service, "DELETE", "/notes/a%2Fb")[1] == {"detail": "there is no note of this id."}
     assert send(service, "DELETE", "/notes/a/b")[1] == {"detail": "Not Found"}
     assert send(service, "DELETE", "/notes/")[:2] == (404, {"detail": "Not Found"})

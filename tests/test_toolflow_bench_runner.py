@@ -19,12 +19,12 @@ from atc.models.prices import Price
 from protocols.errors import ModelUnavailable
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.rows import Header, InvalidRunFile, read_rows
-from toolflow_bench.runner import Answered, Item, OpenWorker, digest, run_suite
-from toolflow_bench.task import Question
+from toolflow_bench.runner import AnsweredItem, Item, OpenWorker, question_digest, run_suite
+from toolflow_bench.task import GradedQuestion
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = [
-    Question(
+    GradedQuestion(
         id=f"q{number}",
         question=f"What is twice {number}?",
         answer=2 * number,
@@ -38,7 +38,7 @@ HEADER = Header(
     suite="twice",
     model="scripted",
     seed=0,
-    data=digest(QUESTIONS),
+    data=question_digest(QUESTIONS),
     version="0",
     settings={"samples": 4, "tools": ()},
 )
@@ -66,8 +66,10 @@ def solution(question: str, answer: str) -> Solution:
 def alone(solve: Callable[..., Solution]) -> OpenWorker:
     """Workers that all answer by `solve`, which takes the question's text and returns a solution."""
 
-    def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
-        return Answered(solution=solve(item.question.question, seed=seed, max_seconds=max_seconds))
+    def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> AnsweredItem:
+        return AnsweredItem(
+            solution=solve(item.question.question, seed=seed, max_seconds=max_seconds)
+        )
 
     return lambda: nullcontext(work)
 
@@ -246,9 +248,9 @@ def test_repeats_are_rows_of_their_own(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
     asked: list[tuple[str, int, int]] = []
 
-    def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
+    def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> AnsweredItem:
         asked.append((item.question.id, seed, repeat))
-        return Answered(solution=solution(item.question.question, str(repeat)))
+        return AnsweredItem(solution=solution(item.question.question, str(repeat)))
 
     run_suite(ITEMS[:2], lambda: nullcontext(work), header=HEADER, out=out)
     rows = run_suite(ITEMS[:2], lambda: nullcontext(work), header=HEADER, out=out, repeats=3)
@@ -309,7 +311,7 @@ def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
     )
 
     state = {"shop": {"bookings": [{"seats": 1}]}}
-    answered = Answered(
+    answered = AnsweredItem(
         solution=solved, state=state, candidates=("pay", "find"), writing=frozenset({"book", "pay"})
     )
     gold = ("find", "find", "book", "send")

@@ -16,7 +16,7 @@ import requests
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
-from benchmarks.local import ATC, free_port, running
+from benchmarks.local import ATC, free_port, run_in_background
 from tests.notes_service import notes_app
 from toolflow_bench.services.serve import serve
 
@@ -95,7 +95,7 @@ def test_an_mcp_client_calls_the_services(tmp_path):
             found = await client.call_tool("search_films", {"title": "Casablanca", "limit": 1})
             return len(tools.tools), found.structured_content
 
-    with running(command, port=port, folder=tmp_path, env=environment):
+    with run_in_background(command, port=port, folder=tmp_path, env=environment):
         count, found = anyio.run(talk)
     assert count == 39
     assert found["films"][0]["title"] == "Casablanca"

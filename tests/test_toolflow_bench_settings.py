@@ -11,7 +11,12 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Evidence, Example, Link, ToolProtocol, Verify
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.services.faults import Faults
-from toolflow_bench.settings import DRIFTING_SHARE, draw_distractors, hardened, without_responses
+from toolflow_bench.settings import (
+    DRIFTING_SHARE,
+    draw_distractors,
+    harden_worlds,
+    without_responses,
+)
 from toolflow_bench.world import World
 
 PROTOCOL = ToolProtocol(
@@ -84,7 +89,7 @@ def test_distractors_are_drawn_by_seed_and_refuse_calls(tmp_path):
     assert (
         drawn == draw_distractors(path, seed=1, count=5) != draw_distractors(path, seed=2, count=5)
     )
-    with hardened(lambda: nullcontext(Fixed()), ["open"], distractors=drawn)() as world:
+    with harden_worlds(lambda: nullcontext(Fixed()), ["open"], distractors=drawn)() as world:
         assert len(world.toolbox) == 6
         tool = world.toolbox[drawn[0].name]
         assert (tool.protocol.writes, tool.protocol.required) == (False, {"q"})
@@ -117,7 +122,7 @@ def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
             served = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(control=control)))
             self.toolbox, self.services = Toolbox(), {"notes": served}
 
-    with hardened(lambda: nullcontext(Recording()), ["faulty", "open", "blind"])() as world:
+    with harden_worlds(lambda: nullcontext(Recording()), ["faulty", "open", "blind"])() as world:
         for draw in ("0 0 a", "0 0 b", "0 0 a"):
             world.reset(draw)
     first, second, third = seen

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolflow_bench.suites import load_flights
-from toolflow_bench.task import CANDIDATES, InvalidTask, Question, load_questions, load_tasks
+from toolflow_bench.task import CANDIDATES, GradedQuestion, InvalidTask, load_questions, load_tasks
 
 GOOD: dict[str, Any] = {"id": "a", "question": "How many?", "answer": 5, "type": "number"}
 
@@ -23,7 +23,7 @@ def file_of(folder: Path, *documents: Any) -> Path:
 def test_questions_are_read_in_order(tmp_path: Path) -> None:
     full = GOOD | {"id": "b", "tolerance": 0.5, "accept": ["five"], "calls": 3}
     first, second = load_questions(file_of(tmp_path, GOOD, "", full))
-    assert first == Question(id="a", question="How many?", answer=5, type="number")
+    assert first == GradedQuestion(id="a", question="How many?", answer=5, type="number")
     assert (second.tolerance, second.accept, second.calls) == (0.5, ("five",), 3)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from atc.core.events import (
     AttemptEnded,
-    Called,
     ModelAsked,
     ModelReplied,
     ProgramWritten,
+    ToolCalled,
     ToolsChosen,
 )
 from atc.core.types import Attempt, Program, Solution, Usage
@@ -134,7 +134,7 @@ def many_calls(
         call = ToolCall(index=n, tool="list_pages", arguments={"after": after}, line=3 if n else 1,
                         result={"rows": rows, "next": f"cursor-{n:04}"}, started=n * 0.01, seconds=0.008)  # fmt: skip
         calls.append(call)
-        observe(Called(0, call))
+        observe(ToolCalled(0, call))
     if not running:
         trace = Trace(calls=tuple(calls), stdout="done\n", seconds=count * 0.01, backend="zygote")
         attempt = Attempt(Program(source), (), trace, None, execution=0)

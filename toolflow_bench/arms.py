@@ -17,7 +17,7 @@ from atc.models.prices import Price, price_of
 from toolflow_bench.metrics import Row, Summary
 from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
-from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
+from toolflow_bench.runner import Item, OpenWorker, question_digest, run_suite
 
 _SETTINGS = (
     *("sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
@@ -99,7 +99,7 @@ def ask_arms(
     asked = items[: how.limit]
     times = f", {how.repeats} times each," if how.repeats > 1 else ""
     each = len(asked) * how.repeats
-    data = digest([item.question for item in items])
+    data = question_digest([item.question for item in items])
     found: list[Asked] = []
 
     def show(row: Row, done: int, _: int) -> None:

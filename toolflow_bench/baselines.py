@@ -26,8 +26,8 @@ from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins
-from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
-from toolflow_bench.workers import OpenWorld, answered, offered
+from toolflow_bench.runner import AnsweredItem, Item, OpenWorker, Worker
+from toolflow_bench.workers import OpenWorld, build_answered_item, tools_for_item
 
 Baseline = Literal["echo", "first", "random", "gold"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
@@ -47,9 +47,9 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
 
             def work(
                 item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
-            ) -> Answered:
+            ) -> AnsweredItem:
                 world.reset(f"{seed} {repeat} {item.question.id}")
-                toolbox = offered(world, item)
+                toolbox = tools_for_item(world, item)
                 program = program_of(name, item, toolbox, seed=1_000_003 * seed + repeat)
                 solution = run(
                     program,
@@ -58,7 +58,7 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
                     sandbox=sandbox,
                     max_seconds=max_seconds,
                 )
-                return answered(solution, world, toolbox)
+                return build_answered_item(solution, world, toolbox)
 
             yield work
 

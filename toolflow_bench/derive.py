@@ -21,7 +21,7 @@ class NoDerivation(AtcError):
     """A query that gives no answer of its type; says what it gave."""
 
 
-class Data:
+class ServiceDatabases:
     """The databases of `names`, each attached under its service's name. Close it when done.
 
     Raises:

@@ -11,7 +11,7 @@ Snapshot = Mapping[str, Mapping[str, Sequence[Json]]]
 """As `toolflow_bench.world.World.snapshot` gives it: without the records' own ids, which differ with their order."""
 
 
-def difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> str | None:
+def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> str | None:
     """The first difference in words, or None. Order among a collection's records does not matter, within one it does.
 
     `tolerance` is how far a number may be off, absolutely.

@@ -39,9 +39,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.schema import Json
-from toolflow_bench.final_state import Snapshot, difference
-from toolflow_bench.numbers import fold, leaves, numbers, structure, whole_number, words
-from toolflow_bench.task import Question
+from toolflow_bench.final_state import Snapshot, find_difference
+from toolflow_bench.numbers import (
+    find_numbers,
+    fold,
+    folded_words,
+    leaves,
+    parse_structure,
+    whole_number,
+)
+from toolflow_bench.task import GradedQuestion
 
 MOST_WORDS_OF_NONE = 20
 """Words of a sentence that says that there is none."""
@@ -79,7 +86,7 @@ _SPELLED = re.compile(r"\w+_\w+")
 """An id, a tool or a key, as programs spell them."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORDS = frozenset(
-    words(
+    folded_words(
         "a an the with at in on of by for from is was are were it its that which who because so as has had have this"
         " there to than more most but i we they be been being did does do"
     )
@@ -94,25 +101,27 @@ class Verdict:
     reason: str
 
 
-def grade(answer: str | None, expected: Question, *, state: Snapshot | None = None) -> Verdict:
+def grade(
+    answer: str | None, expected: GradedQuestion, *, state: Snapshot | None = None
+) -> Verdict:
     """Compare `answer`, or the `state` that a run left, with what `expected` wants, as the module's docstring says."""
     if expected.type == "state":
-        wrong = difference(state or {}, expected.answer, tolerance=expected.tolerance)
+        wrong = find_difference(state or {}, expected.answer, tolerance=expected.tolerance)
         return Verdict(wrong is None, wrong or "the state is as expected")
     if expected.state is not None and (
-        wrong := difference(state or {}, expected.state, tolerance=expected.tolerance)
+        wrong := find_difference(state or {}, expected.state, tolerance=expected.tolerance)
     ):
         return Verdict(False, wrong)
     if answer is None or not answer.strip():
         return Verdict(False, "no answer")
-    said = words(answer)
-    if said and any(said == words(spelling) for spelling in expected.accept):
+    said = folded_words(answer)
+    if said and any(said == folded_words(spelling) for spelling in expected.accept):
         return Verdict(True, "an accepted spelling")
     return _GRADERS[expected.type](answer, expected)
 
 
-def _number(answer: str, expected: Question) -> Verdict:
-    found = numbers(answer)
+def _number(answer: str, expected: GradedQuestion) -> Verdict:
+    found = find_numbers(answer)
     if not found:
         return Verdict(False, "no number in the answer")
     whole = whole_number(answer)
@@ -120,7 +129,10 @@ def _number(answer: str, expected: Question) -> Verdict:
         return _verdict(
             _is_near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}"
         )
-    asked = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
+    asked = {
+        *find_numbers(expected.question),
+        *find_numbers(_DATE_PARTS.sub(" ", expected.question)),
+    }
     left = list(dict.fromkeys(number for number in found if number not in asked))
     if not left:
         return Verdict(False, "every number of the answer stands in the question")
@@ -128,8 +140,8 @@ def _number(answer: str, expected: Question) -> Verdict:
     return _verdict(correct, expected.answer, _shorten_list([f"{number:.12g}" for number in left]))
 
 
-def _text(answer: str, expected: Question) -> Verdict:
-    value = structure(answer)
+def _text(answer: str, expected: GradedQuestion) -> Verdict:
+    value = parse_structure(answer)
     if isinstance(value, dict | list):
         values = leaves(value)
         texts = [
@@ -150,8 +162,8 @@ def _text(answer: str, expected: Question) -> Verdict:
         )
     if _NEGATED.search(rest):
         return Verdict(False, f"denies {expected.answer!r}")
-    asked = set(words(expected.question))
-    beside = [word for word in words(rest) if word not in asked]
+    asked = set(folded_words(expected.question))
+    beside = [word for word in folded_words(rest) if word not in asked]
     if len(beside) > MOST_WORDS:
         return Verdict(
             False, f"{len(beside)} words besides the answer, at most {MOST_WORDS} are allowed"
@@ -169,7 +181,7 @@ def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
     """Short items of a list that are not the answer (a NUL in `rest`); those with a bare number in them are details."""
     found = []
     for item in _SEPARATORS.split(rest):
-        said = words(item)
+        said = folded_words(item)
         detail = (
             "\x00" in item or _FUNCTION_WORDS & set(said) or any(word.isdigit() for word in said)
         )
@@ -178,16 +190,19 @@ def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
     return found
 
 
-def _none(answer: str, expected: Question) -> Verdict:
-    value = structure(answer)
+def _none(answer: str, expected: GradedQuestion) -> Verdict:
+    value = parse_structure(answer)
     if isinstance(value, dict) and len(only := leaves(value)) == 1:
         answer = str(only[0])
-    said = words(answer)
+    said = folded_words(answer)
     plain = " ".join(said)
-    if plain in _NONE and not isinstance(structure(answer), dict | list):
+    if plain in _NONE and not isinstance(parse_structure(answer), dict | list):
         return Verdict(True, "says that there is none")
-    known = {*numbers(expected.question), *numbers(_DATE_PARTS.sub(" ", expected.question))}
-    new: list[float | str] = [number for number in numbers(answer) if number not in known]
+    known = {
+        *find_numbers(expected.question),
+        *find_numbers(_DATE_PARTS.sub(" ", expected.question)),
+    }
+    new: list[float | str] = [number for number in find_numbers(answer) if number not in known]
     new += [name for name in _SPELLED.findall(answer) if name not in expected.question]
     if (
         not _SAYS_NONE.search(plain)
@@ -199,7 +214,7 @@ def _none(answer: str, expected: Question) -> Verdict:
     return Verdict(True, "says that there is none")
 
 
-def _items(answer: str, expected: Question) -> Verdict:
+def _items(answer: str, expected: GradedQuestion) -> Verdict:
     """For `list` and `set`: each reading of the answer as items, then its words and numbers one after the other."""
     wanted = expected.answer
     readings = list(_readings(answer))
@@ -212,24 +227,28 @@ def _items(answer: str, expected: Question) -> Verdict:
     return _verdict(False, wanted, _shorten_list([str(item) for item in max(readings, key=len)]))
 
 
-def _has_expected_items(items: Sequence[Json], expected: Question) -> bool:
+def _has_expected_items(items: Sequence[Json], expected: GradedQuestion) -> bool:
     wanted = expected.answer
     tolerance = expected.tolerance
     if expected.type == "list":
         pairs = zip(items, wanted, strict=False)
         return len(items) == len(wanted) and all(
-            _same(one, other, tolerance) for one, other in pairs
+            _is_same(one, other, tolerance) for one, other in pairs
         )
-    every = all(any(_same(item, one, tolerance) for one in wanted) for item in items)
-    return every and all(any(_same(item, one, tolerance) for item in items) for one in wanted)
+    every = all(any(_is_same(item, one, tolerance) for one in wanted) for item in items)
+    return every and all(any(_is_same(item, one, tolerance) for item in items) for one in wanted)
 
 
 def _readings(answer: str) -> Iterator[list[Json]]:
     """Each way in which the answer can be read as a list of items."""
-    value = structure(answer)
+    value = parse_structure(answer)
     lines = [line for line in answer.splitlines() if line.strip()]
-    if value is None and len(lines) > 1 and all(structure(line) is not None for line in lines):
-        value = [structure(line) for line in lines]
+    if (
+        value is None
+        and len(lines) > 1
+        and all(parse_structure(line) is not None for line in lines)
+    ):
+        value = [parse_structure(line) for line in lines]
     while (
         isinstance(value, dict | list)
         and len(value) == 1
@@ -268,9 +287,9 @@ def _values(value: Json) -> list[Json]:
     )
 
 
-def _has_expected_words(text: str, expected: Question) -> bool:
+def _has_expected_words(text: str, expected: GradedQuestion) -> bool:
     """Whether the words and numbers of a text are those of the expected items, one after the other."""
-    if isinstance(structure(text), dict | list) or any(
+    if isinstance(parse_structure(text), dict | list) or any(
         re.search(r"[{\[(]\s*['\"]", line) for line in text.splitlines()
     ):
         return False
@@ -279,7 +298,7 @@ def _has_expected_words(text: str, expected: Question) -> bool:
 
     def follows(item: Sequence[str], at: int) -> bool:
         return len(tokens) >= at + len(item) and all(
-            _same(token, _number_or(one), expected.tolerance)
+            _is_same(token, _number_or(one), expected.tolerance)
             for token, one in zip(tokens[at:], item, strict=False)
         )
 
@@ -314,12 +333,13 @@ def _number_or(token: str) -> Json:
         return token
 
 
-def _same(item: Json, wanted: Json, tolerance: float) -> bool:
+def _is_same(item: Json, wanted: Json, tolerance: float) -> bool:
     if isinstance(item, dict) and isinstance(wanted, list):
         left = list(item.values())
         for one in wanted:
             match = next(
-                (number for number, other in enumerate(left) if _same(other, one, tolerance)), None
+                (number for number, other in enumerate(left) if _is_same(other, one, tolerance)),
+                None,
             )
             if match is None:
                 return False
@@ -330,14 +350,14 @@ def _same(item: Json, wanted: Json, tolerance: float) -> bool:
         return (
             isinstance(item, list)
             and len(item) == len(wanted)
-            and all(_same(a, b, tolerance) for a, b in pairs)
+            and all(_is_same(a, b, tolerance) for a, b in pairs)
         )
     if isinstance(item, dict | list) and len(item) == 1:
         item = _values(item)[0]
     if not isinstance(item, str | int | float) or isinstance(item, bool):
         return False
     if isinstance(wanted, str):
-        return words(str(item)) == words(wanted)
+        return folded_words(str(item)) == folded_words(wanted)
     value = whole_number(str(item))
     return value is not None and _is_near(value, wanted, tolerance)
 
@@ -349,7 +369,9 @@ def _is_near(value: float, wanted: float, tolerance: float) -> bool:
 
 def _occurrence(text: str) -> re.Pattern[str]:
     """`text` as whole words, whatever stands between them."""
-    return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words(text))) + r"(?![^\W_])")
+    return re.compile(
+        r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, folded_words(text))) + r"(?![^\W_])"
+    )
 
 
 def _verdict(correct: bool, wanted: Any, found: str) -> Verdict:
@@ -363,7 +385,7 @@ def _shorten_list(items: Sequence[str]) -> str:
     return f"{shown}, … ({len(items)} in all)" if len(items) > 5 else shown
 
 
-_GRADERS: Mapping[str, Callable[[str, Question], Verdict]] = {
+_GRADERS: Mapping[str, Callable[[str, GradedQuestion], Verdict]] = {
     "number": _number,
     "text": _text,
     "set": _items,

@@ -192,12 +192,13 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         crashes=sum(row.status == "crash" for row in rows),
         repeats=max((row.repeat + 1 for row in rows), default=1),
         by_calls={
-            name: _share(_within(graded, "needs", least, most)) for name, least, most in _CALLS
+            name: _share(_rows_in_range(graded, "needs", least, most))
+            for name, least, most in _CALLS
         },
         by_difficulty={
             name: _share(some)
             for name, least, most in _DIFFICULTY
-            if (some := _within(graded, "difficulty", least, most))
+            if (some := _rows_in_range(graded, "difficulty", least, most))
         },
         pass_k=_pass_k(graded, seed=seed),
         by_service=_shares(graded, lambda row: "+".join(sorted(row.services))),
@@ -256,7 +257,7 @@ def _share(rows: Sequence[Row]) -> Share:
     return Share(solved=sum(row.correct for row in rows), graded=len(rows))
 
 
-def _within(rows: Sequence[Row], name: str, least: int, most: int | None) -> list[Row]:
+def _rows_in_range(rows: Sequence[Row], name: str, least: int, most: int | None) -> list[Row]:
     return [
         row
         for row in rows

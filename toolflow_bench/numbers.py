@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from protocols.python_source import literal
+from protocols.python_source import evaluate_literal
 from protocols.schema import Json
 
 _LONGEST_STRUCTURE = (
@@ -39,17 +39,17 @@ def without_accents(text: str) -> str:
     )
 
 
-def words(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """The words of `text`, folded, without punctuation."""
     return re.findall(r"[^\W_]+", fold(text))
 
 
-def numbers(text: str) -> list[float]:
+def find_numbers(text: str) -> list[float]:
     """The numbers in `text`, in order. Dates, times, names with digits in them and infinities are none.
 
     Text that spells a structure gives the numbers of its values, however they are separated.
     """
-    value = structure(text)
+    value = parse_structure(text)
     if isinstance(value, dict | list):
         return [
             found[0]
@@ -62,7 +62,7 @@ def numbers(text: str) -> list[float]:
 
 def whole_number(text: str) -> float | None:
     """The number that `text` is as a whole (`$1,234.50`, `12 km`, `[5]`), or None. Up to three words may follow it."""
-    value = structure(text)
+    value = parse_structure(text)
     if isinstance(value, dict | list):
         found = leaves(value)
         if isinstance(value, dict) or len(found) != 1 or isinstance(found[0], bool):
@@ -72,10 +72,10 @@ def whole_number(text: str) -> float | None:
     if len(spans) != 1:
         return None
     number, start, end = spans[0]
-    return number if not words(text[:start]) and len(words(text[end:])) <= 3 else None
+    return number if not folded_words(text[:start]) and len(folded_words(text[end:])) <= 3 else None
 
 
-def structure(text: str) -> Json:
+def parse_structure(text: str) -> Json:
     """The JSON or Python literal that `text` is, tuples and sets as lists; None where it is neither."""
     stripped = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     if len(stripped) > _LONGEST_STRUCTURE or not stripped.startswith(("[", "{", "(", "set(")):
@@ -87,24 +87,24 @@ def structure(text: str) -> Json:
     if stripped == "set()":
         return []
     try:
-        return _plain(literal(stripped))
+        return _plain(evaluate_literal(stripped))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
 
 def leaves(value: Json) -> list[Json]:
     """The values of a structure that hold no others, keys not included."""
-    return [leaf for _, leaf in places(value)]
+    return [leaf for _, leaf in leaf_places(value)]
 
 
-def places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+def leaf_places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
     """Each value that holds no others, with its path; `*` stands for any index of a list."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from places(part, f"{path}/{key}")
+            yield from leaf_places(part, f"{path}/{key}")
     elif isinstance(value, list):
         for part in value:
-            yield from places(part, f"{path}/*")
+            yield from leaf_places(part, f"{path}/*")
     else:
         yield path, value
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sandbox.journal import canonical
+from sandbox.journal import canonical_call
 
 Call = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ def sent_calls(made: Iterable[Call]) -> list[Call]:
     return [call for call in made if not call["reused"] and call["outcome"] != "not_run"]
 
 
-def issued(made: Iterable[Call]) -> list[str]:
+def issued_tools(made: Iterable[Call]) -> list[str]:
     """The tools that the programs called with arguments that fit, in order, those answered by the journal included."""
     return [call["tool"] for call in made if call["outcome"] != "not_run"]
 
@@ -30,7 +30,7 @@ def issued(made: Iterable[Call]) -> list[str]:
 def path_rate(gold: Sequence[str], made: Iterable[Call]) -> float | None:
     """Path %: the share of the *distinct* gold tools that the run called; how often does not matter. None: no gold."""
     wanted = set(gold)
-    return len(wanted & set(issued(made))) / len(wanted) if wanted else None
+    return len(wanted & set(issued_tools(made))) / len(wanted) if wanted else None
 
 
 def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
@@ -48,7 +48,7 @@ def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
     """
     if not gold:
         return None
-    left = iter(_collapse_repeats(issued(made)))
+    left = iter(_collapse_repeats(issued_tools(made)))
     return all(any(tool == wanted for tool in left) for wanted in _collapse_repeats(gold))
 
 
@@ -59,7 +59,7 @@ def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
     for call in sent_calls(made):
         if call["tool"] not in writing:
             continue
-        key = canonical(call["tool"], call["arguments"])
+        key = canonical_call(call["tool"], call["arguments"])
         repeated += key in effective
         if _may_have_acted(call):
             effective.add(key)
@@ -72,7 +72,7 @@ def orphaned_writes(made: Sequence[Call], writing: frozenset[str], *, last: int)
     after: Counter[str] = Counter()
     for call in made:
         if call["tool"] in writing:
-            key = canonical(call["tool"], call["arguments"])
+            key = canonical_call(call["tool"], call["arguments"])
             if call["attempt"] >= last:
                 after[key] += 1
             elif not call["reused"] and _may_have_acted(call):

@@ -57,7 +57,7 @@ class LineFile:
         self.content = path.read_bytes()
         self.whole = self.content[: self.content.rfind(b"\n") + 1]
 
-    def keep(self, content: bytes) -> None:
+    def truncate_to(self, content: bytes) -> None:
         """Let the file hold nothing but `content`, with which it begins: all its whole lines, or none."""
         self._file.truncate(len(content))
 
@@ -144,7 +144,7 @@ class RowFile(LineFile):
             raise InvalidRunFile(
                 f"{str(self.path)!r} is not a benchmark's file; give another --out."
             )
-        self.keep(self.whole)
+        self.truncate_to(self.whole)
         if not self.whole:
             self.write({"format": FORMAT, "header": asdict(header)})
             return

@@ -20,7 +20,7 @@ from toolflow_bench.final_state import Snapshot
 from toolflow_bench.grade import Verdict, grade
 from toolflow_bench.metrics import Row, failure_class
 from toolflow_bench.rows import Header, RowFile
-from toolflow_bench.task import Question, Task
+from toolflow_bench.task import GradedQuestion, Task
 
 Grade = Callable[[str | None, Snapshot | None], Verdict]
 """Judges an answer (None: the run gave none) and the state that the run left (None: there is no state)."""
@@ -34,7 +34,7 @@ class Item:
     are); `program` is the gold program, where there is one.
     """
 
-    question: Question
+    question: GradedQuestion
     gold: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     split: str = ""
@@ -54,7 +54,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AnsweredItem:
     """What became of an item: the solution, the state that it left, and which tools there were and of these wrote."""
 
     solution: Solution
@@ -68,7 +68,7 @@ class Worker(Protocol):
 
     def __call__(
         self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
-    ) -> Answered:
+    ) -> AnsweredItem:
         """Answer one item. Raises an `AtcError` for an outage, which is no verdict on the model."""
 
 
@@ -161,7 +161,9 @@ def ask_item(
         return replace(blank, status="crash", error=told, seconds=time.monotonic() - begun)
 
 
-def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: Price | None) -> Row:
+def _row(
+    blank: Row, item: Item, answered: AnsweredItem, *, seconds: float, price: Price | None
+) -> Row:
     solution = answered.solution
     solved = solution.status == "solved"
     judge: Grade = item.grade or (lambda answer, state: grade(answer, item.question, state=state))
@@ -239,7 +241,7 @@ def _pick_fields(thing: object, names: Sequence[str], *, attempt: int) -> dict[s
     return {"attempt": attempt, **{name: getattr(thing, name) for name in names}}
 
 
-def digest(questions: Sequence[Question]) -> str:
+def question_digest(questions: Sequence[GradedQuestion]) -> str:
     """A short text that changes when a question or its answer does; gold programs, which not all have, do not count."""
     known = [
         {k: v for k, v in asdict(question).items() if k not in ("program", "query")}

@@ -42,7 +42,7 @@ _TYPES = {"NUMBER": "number", "BOOLEAN": "boolean", "ARRAY": "array", "OBJECT": 
 OpenWorld = Callable[[], AbstractContextManager[World]]
 
 
-def hardened(
+def harden_worlds(
     open_world: OpenWorld, settings: Sequence[Setting], *, distractors: Sequence[ToolProtocol] = ()
 ) -> OpenWorld:
     """Opens the same worlds under `settings`; `distractors` are the tools that `open` adds."""
@@ -71,10 +71,10 @@ def without_responses(toolbox: Toolbox) -> Toolbox:
     Links go too, since they point into responses; so do the results of examples, and a verifying read that was
     guessed. What tools answer, and how a program gets it otherwise, stays: only, nothing is unwrapped.
     """
-    return toolbox.map(lambda tool: replace(tool, protocol=_bare(tool.protocol)))
+    return toolbox.map(lambda tool: replace(tool, protocol=_without_response_schema(tool.protocol)))
 
 
-def _bare(protocol: ToolProtocol) -> ToolProtocol:
+def _without_response_schema(protocol: ToolProtocol) -> ToolProtocol:
     verified = protocol.verified_by
     return replace(
         protocol,

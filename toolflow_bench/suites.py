@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from protocols.naming import closest
+from protocols.naming import closest_spellings
 from toolflow_bench.services.service import NAMES, find_service
-from toolflow_bench.task import InvalidTask, Question, Task, load_questions, load_tasks
+from toolflow_bench.task import GradedQuestion, InvalidTask, Task, load_questions, load_tasks
 
 _T = TypeVar("_T")
 
@@ -68,10 +68,10 @@ def choose_tasks(
         raise InvalidTask(
             f"there is no task in the split {split!r}{among}; ask for long, short or all."
         )
-    return tasks if sample is None else draw(tasks, sample, seed=seed)
+    return tasks if sample is None else draw_tasks(tasks, sample, seed=seed)
 
 
-def draw(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
+def draw_tasks(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
     """`count` of the tasks; each service, and each set of services that tasks span, gets its share."""
     return draw_stratified(
         tasks,
@@ -91,7 +91,7 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
     owners = {operation.id: name for name in NAMES for operation in find_service(name).operations}
     named = {candidate: task.id for task in tasks for candidate in task.candidates}
     for candidate in sorted(named.keys() - owners.keys()):
-        near = closest(candidate, owners)
+        near = closest_spellings(candidate, owners)
         hint = f"did the file mean {near[0]!r}?" if near else "make the files of tasks anew."
         raise InvalidTask(
             f"task {named[candidate]!r} names the tool {candidate!r}, which no service has; {hint}"
@@ -100,7 +100,7 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name in found)
 
 
-def load_flights(path: Path | None = None) -> tuple[Question, ...]:
+def load_flights(path: Path | None = None) -> tuple[GradedQuestion, ...]:
     """The questions of `path`, else of `QUESTIONS` in the current folder.
 
     Raises:

@@ -46,7 +46,7 @@ class InvalidTask(AtcError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class GradedQuestion:
     """One question as a person asks it, and its answer as `toolflow_bench.grade` compares it."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -67,7 +67,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task(Question):
+class Task(GradedQuestion):
     """A question of ToolFlow with all that its answer rests on. `calls` is counted when the gold program runs."""
 
     split: Split
@@ -89,13 +89,13 @@ class Task(Question):
     """SQL that gives the answer straight from the data, where it is known; `toolflow_bench.derive` runs it."""
 
 
-def load_questions(path: Path) -> tuple[Question, ...]:
+def load_questions(path: Path) -> tuple[GradedQuestion, ...]:
     """The questions of a JSON Lines file, in its order. Blank lines are skipped.
 
     Raises:
         InvalidTask: the file is missing or not text, or a line is not a question.
     """
-    return tuple(_read(Question, [path]))
+    return tuple(_read(GradedQuestion, [path]))
 
 
 def load_tasks(
@@ -115,7 +115,7 @@ def load_tasks(
         raise InvalidTask(
             f"no file of tasks (*.jsonl) in {str(folder)!r}; give a folder that has some."
         )
-    gold = _gold() if folder == TASKS else {}
+    gold = _gold_programs() if folder == TASKS else {}
     return tuple(
         replace(task, **gold.get(task.id, {}))
         for task in _read(Task, paths)
@@ -124,7 +124,7 @@ def load_tasks(
 
 
 @cache
-def _gold() -> Mapping[str, Mapping[str, Any]]:
+def _gold_programs() -> Mapping[str, Mapping[str, Any]]:
     lines = GOLD.read_text(encoding="utf-8").splitlines() if GOLD.exists() else []
     return {(entry := json.loads(line)).pop("id"): entry for line in lines}
 
@@ -151,7 +151,7 @@ def to_document(task: Task) -> dict[str, Any]:
     return {key: (document | kept)[key] for key in asdict(task) if key in document | kept}
 
 
-_Question = TypeVar("_Question", bound=Question)
+_Question = TypeVar("_Question", bound=GradedQuestion)
 
 
 def _read(kind: type[_Question], paths: Iterable[Path]) -> Iterable[_Question]:
@@ -207,8 +207,8 @@ def _of_line(kind: type[_Question], line: str, where: str) -> _Question:
 
 
 _TOLD = {"missing": "is missing", "unexpected_keyword_argument": "is no field of a question"}
-_CHECKS: Mapping[type[Question], TypeAdapter[Any]] = {
-    kind: TypeAdapter(kind) for kind in (Question, Task)
+_CHECKS: Mapping[type[GradedQuestion], TypeAdapter[Any]] = {
+    kind: TypeAdapter(kind) for kind in (GradedQuestion, Task)
 }
 _ANSWERS: Mapping[AnswerType, tuple[str, Any]] = {
     "number": ("a number", int | float),

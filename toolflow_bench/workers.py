@@ -17,7 +17,7 @@ from protocols.model import Ask, Completion, Message, Powers, forget, powers
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from toolflow_bench.final_state import Snapshot
-from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
+from toolflow_bench.runner import AnsweredItem, Item, OpenWorker, Worker
 
 _SEEDS_OF_A_REPEAT = 1000
 """More than the samples of one run, which take the seeds from 0 on."""
@@ -63,11 +63,11 @@ def agent_worker(
 
             def work(
                 item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
-            ) -> Answered:
+            ) -> AnsweredItem:
                 shifted = _ReseededModel(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
                 world.reset(f"{seed} {repeat} {item.question.id}")
                 forget(ask)
-                toolbox = offered(world, item)
+                toolbox = tools_for_item(world, item)
                 given = config if item.candidates else _with_index_folder(config, toolbox)
                 with Agent(
                     toolbox,
@@ -80,7 +80,7 @@ def agent_worker(
                     if not item.candidates:
                         agent.finder(None)  # the index, which no question's time shall pay for
                     solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
-                return answered(solution, world, toolbox)
+                return build_answered_item(solution, world, toolbox)
 
             yield work
 
@@ -99,17 +99,24 @@ def shared_agent(agent: Agent) -> OpenWorker:
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:
-        def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:  # noqa: ARG001 - the shape of a worker
+        def work(
+            item: Item,
+            /,
+            *,
+            seed: int,
+            repeat: int,  # noqa: ARG001
+            max_seconds: float | None,
+        ) -> AnsweredItem:
             forget(agent.ask)
             solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
-            return Answered(solution=solution, candidates=tuple(agent.toolbox), writing=writing)
+            return AnsweredItem(solution=solution, candidates=tuple(agent.toolbox), writing=writing)
 
         yield work
 
     return open_worker
 
 
-def offered(world: WorldLike, item: Item) -> Toolbox:
+def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
     """The tools that an item is asked with.
 
     Raises:
@@ -118,7 +125,7 @@ def offered(world: WorldLike, item: Item) -> Toolbox:
     return world.toolbox.only(item.candidates) if item.candidates else world.toolbox
 
 
-def answered(solution: Solution, world: WorldLike, toolbox: Toolbox) -> Answered:
+def build_answered_item(solution: Solution, world: WorldLike, toolbox: Toolbox) -> AnsweredItem:
     """What became of an item in `world`.
 
     Raises:
@@ -130,7 +137,7 @@ def answered(solution: Solution, world: WorldLike, toolbox: Toolbox) -> Answered
                 raise SourceUnavailable(
                     f"the service of {call.tool!r} was not reached: {call.error}"
                 )
-    return Answered(
+    return AnsweredItem(
         solution=solution,
         state=world.snapshot(),
         candidates=tuple(toolbox) if len(toolbox) <= _MOST_NAMED else (),

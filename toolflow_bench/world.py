@@ -13,7 +13,7 @@ from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.services.faults import Faults
-from toolflow_bench.services.serve import Served, serve
+from toolflow_bench.services.serve import RunningService, serve
 from toolflow_bench.services.service import NAMES, find_service
 
 
@@ -37,7 +37,7 @@ class World(ExitStack):
         announce: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__()
-        self.services: dict[str, Served] = {}
+        self.services: dict[str, RunningService] = {}
         self.owners: dict[str, str] = {}
         self.faults: Faults | None = None
         with ExitStack() as opened:  # closed where one of them does not open

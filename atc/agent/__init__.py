@@ -99,7 +99,7 @@ class Agent(AgentResources):
             require_tools(allowed, self._declared)
             self._store = open_store(store, owned)
             self._owned = owned.pop_all()
-        self.toolbox = self._declared if learned is None else learned.over(self._declared)
+        self.toolbox = self._declared if learned is None else learned.apply_to(self._declared)
         self._learned = learned
         self._learning = threading.Lock()
         self._model = None if isinstance(model, str) else model
@@ -156,10 +156,10 @@ class Agent(AgentResources):
         task = readable(task if output is None else output.add_to_task(task))
         options = RunOptions(observer=observer, max_seconds=max_seconds)
         record = self._begin_record(task, options, seed=seed)
-        with self._open(record):
-            parts = replace(self._parts(record, options), output=output)
-            solution = record.ended(strategy(self.config.strategy)(task, parts))
-        return solution if output is None else output.solution(solution)
+        with self._open_record(record):
+            parts = replace(self._build_parts(record, options), output=output)
+            solution = record.finish(strategy(self.config.strategy)(task, parts))
+        return solution if output is None else output.to_typed(solution)
 
     @overload
     async def arun(
@@ -248,9 +248,9 @@ class Agent(AgentResources):
         if stored.summary.strategy == GIVEN:
             return self._execute(last_program(stored), options, continues=stored.summary.id)
         record = continue_run(stored, observer, store=self.store, toolbox=self.toolbox)
-        with self._open(record):
-            return record.ended(
-                strategy(self.config.strategy)(record.task, self._parts(record, options))
+        with self._open_record(record):
+            return record.finish(
+                strategy(self.config.strategy)(record.task, self._build_parts(record, options))
             )
 
     def execute(
@@ -304,19 +304,19 @@ class Agent(AgentResources):
                 ended=True,
             )
         past = record.past
-        with self._open(record):
+        with self._open_record(record):
             made = (
                 [found.call.tool for found in past.calls if found.call.tool in self.toolbox]
                 if past
                 else []
             )
-            parts = self._parts(
+            parts = self._build_parts(
                 record, options, given=self.toolbox.only(dict.fromkeys([*named, *made]))
             )
             if past is not None:
-                program = Program(parts.redact.restored(source))
+                program = Program(parts.redact.restore(source))
             earlier = past.attempts if past else ()
-            return record.ended(
+            return record.finish(
                 run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
             )
 
@@ -357,7 +357,7 @@ class Agent(AgentResources):
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
         """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
-        return draft(readable(task), self._parts(RunRecord(observer), RunOptions()))
+        return draft(readable(task), self._build_parts(RunRecord(observer), RunOptions()))
 
     def close(self) -> None:
         """Close what the agent has opened: connections of its tools, store, model, sandbox, index. Twice does no harm.
@@ -372,7 +372,7 @@ class Agent(AgentResources):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _parts(
+    def _build_parts(
         self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
     ) -> Parts:
         """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""
@@ -410,7 +410,7 @@ class Agent(AgentResources):
         )
 
     @contextmanager
-    def _open(self, record: RunRecord) -> Iterator[None]:
+    def _open_record(self, record: RunRecord) -> Iterator[None]:
         """The record is open; then what the run has shown of the tools' responses is taken over."""
         with record.open(self.toolbox):
             yield

@@ -24,7 +24,7 @@ from atc.store.stored import RunRefused, StoredRun
 from atc.strategies.provided import GIVEN
 from protocols.model import Ask
 from protocols.schema import JsonObject
-from protocols.sources import absolute
+from protocols.sources import absolute_source
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.lost_writes import WriteRecovery
@@ -94,7 +94,7 @@ def begin_run(
         model=model,
         strategy=GIVEN if given else config.strategy,
         sandbox=config.sandbox,
-        config=public(config) | {"tools": [*map(absolute, config.tools)]},
+        config=public(config) | {"tools": [*map(absolute_source, config.tools)]},
         tools=tuple(toolbox)[:1000],
         pins=pins,
         identities={alias: tool.identity for alias, tool in toolbox.items()},

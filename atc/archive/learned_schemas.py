@@ -21,11 +21,11 @@ from typing import Any
 from atc.pipeline.synthesize import is_described
 from atc.safety.redaction import Redactor
 from probing.infer import infer
-from probing.keys import shareable, words_of
+from probing.keys import document_words, shareable
 from protocols.private_files import keep_private, write_whole
 from protocols.protocol import Evidence, EvidenceLevel, dump
 from protocols.schema import Json, JsonObject, wrapper_key
-from protocols.secrets import within
+from protocols.secrets import find_embedded_secrets
 from protocols.toolbox import Tool, Toolbox
 from protocols.validate import validator
 from sandbox.trace import ToolCall
@@ -58,7 +58,7 @@ class LearnedSchemas:
         """Return schemas of their own, which share nothing with these, kept in a folder of this name."""
         return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
-    def over(self, toolbox: Toolbox) -> Toolbox:
+    def apply_to(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
         return toolbox.map(
@@ -76,9 +76,9 @@ class LearnedSchemas:
         if not news:
             return toolbox
         with self._lock:
-            known = self.over(toolbox)
+            known = self.apply_to(toolbox)
             clean = (replace(call, result=redact.value(call.result)) for call in news)
-            better = observed(known, clean, shared=self._shared)
+            better = add_observed_schemas(known, clean, shared=self._shared)
             for alias, tool in better.items():
                 if tool is not known[alias]:
                     name = tool.protocol.name
@@ -121,7 +121,7 @@ def _replace_schema(tool: Tool, schema: JsonObject, level: EvidenceLevel = "obse
     )
 
 
-def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
+def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
     """The tools of `before` whose declared response schema `after` replaces by what calls brought."""
     declared = (
         tool
@@ -135,14 +135,14 @@ def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
     ]
 
 
-def exported(tool: Tool, declared: Tool) -> Tool:
+def export_tool(tool: Tool, declared: Tool) -> Tool:
     """Return the tool as a file for others may show it: with those keys alone that certainly are names of fields."""
     if (
         tool.protocol.output_schema is None
         or tool.protocol.output_schema == declared.protocol.output_schema
     ):
         return tool
-    words = words_of(declared.protocol)
+    words = document_words(declared.protocol)
     return _replace_schema(
         tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level
     )
@@ -154,7 +154,7 @@ def is_news(tool: Tool, response: Json) -> bool:
     return schema is None or not is_described(tool) or not validator(schema).is_valid(response)
 
 
-def observed(
+def add_observed_schemas(
     toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False
 ) -> Toolbox:
     """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
@@ -187,7 +187,10 @@ def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: b
     if exactly:
         return infer(responses, every_key=True)
     return infer(
-        responses, tool.protocol.output_schema or None, words=words_of(tool.protocol), shared=shared
+        responses,
+        tool.protocol.output_schema or None,
+        words=document_words(tool.protocol),
+        shared=shared,
     )
 
 
@@ -199,7 +202,9 @@ def structure(schema: Any) -> Any:
     for keyword, value in schema.items():
         if keyword in _IN_PLACE:
             kept[keyword] = {
-                name: structure(inner) for name, inner in value.items() if not any(within(name))
+                name: structure(inner)
+                for name, inner in value.items()
+                if not any(find_embedded_secrets(name))
             }
         elif keyword in _LISTS:
             kept[keyword] = [structure(inner) for inner in value]

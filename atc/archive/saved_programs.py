@@ -19,8 +19,8 @@ from typing import Any
 from typing_extensions import TypeIs
 
 from atc.archive.learned_schemas import structure
-from atc.archive.recording import RecordedTools, find_final_attempt, redactor
-from atc.core.types import Program, answered
+from atc.archive.recording import RecordedTools, create_redactor, find_final_attempt
+from atc.core.types import Program, parse_answer
 from atc.pipeline.check import check
 from atc.store.stored import StoredRun
 from probing.infer import count_fields, infer
@@ -33,7 +33,7 @@ from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.limits import Limits
-from sandbox.replay import Diverged, ReplayJournal
+from sandbox.replay import ReplayDiverged, ReplayJournal
 
 SOURCE = "saved"
 """The name of the source that saved tools come from."""
@@ -73,7 +73,7 @@ class Savable:
             )
         self._run = run
         self._attempt = find_final_attempt(run)
-        self._redact = redactor(run)
+        self._redact = create_redactor(run)
         self._source = self._attempt.program.source
         self._tree = tree = parse_python(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         self._names = dict.fromkeys(
@@ -115,7 +115,9 @@ class Savable:
             CannotSave: a name cannot be used, a secret would be in it, or the function does not do what the run did.
         """
         self._check_names(name, parameters)
-        binding = ProgramBinding(source=self._function(name, parameters), tools=self._needed())
+        binding = ProgramBinding(
+            source=self._function(name, parameters), tools=self._tool_identities()
+        )
         if self._redact(binding.source) != binding.source:
             raise CannotSave(
                 f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
@@ -176,7 +178,7 @@ class Savable:
                 "two parameters stand for the same literal; a literal is one parameter or none."
             )
 
-    def _needed(self) -> dict[str, str]:
+    def _tool_identities(self) -> dict[str, str]:
         """The identity of each tool that the program calls."""
         called = [name for name in self._names if name in self._run.protocols]
         known = self._run.summary.identities
@@ -224,13 +226,13 @@ class Savable:
                 if not problem
                 else None
             )
-        except Diverged as departure:
+        except ReplayDiverged as departure:
             problem = str(departure)
         if trace is not None and trace.failure is not None:
             problem = f"{trace.failure.type}: {trace.failure.message}"
         elif trace is not None and (
             len(trace.calls) < len(recorded.calls)
-            or (trace.value != answered(answer) and str(trace.value) != answer)
+            or (trace.value != parse_answer(answer) and str(trace.value) != answer)
         ):
             problem = (
                 "it does not give the run's answer; the program may end itself, or print nothing."
@@ -258,12 +260,14 @@ class _LiteralReplacer(ast.NodeTransformer):
         return ast.Name(self._names[id(node)], ast.Load()) if id(node) in self._names else node
 
 
-def offered(toolbox: Toolbox, folder: Path) -> Toolbox:
+def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
     """The toolbox with those saved tools whose own tools are in it."""
-    return toolbox.also([tool for _, tool, _ in examined(toolbox, folder) if tool is not None])
+    return toolbox.also(
+        [tool for _, tool, _ in check_saved_tools(toolbox, folder) if tool is not None]
+    )
 
 
-def examined(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
+def check_saved_tools(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
     """Each file of saved tools: its name, the tool, or else why `toolbox` cannot offer it."""
     return [
         (path.name, *_check_saved_tool(toolbox, path)) for path in sorted(folder.glob("*.json"))

@@ -14,7 +14,7 @@ import click
 from atc.cli import options
 from atc.cli.output import bar, print_result, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import Shared, open_agent, open_pool
+from atc.cli.wiring import SharedResources, open_agent, open_pool
 from atc.core.config import SETTINGS, Config
 from atc.core.parallel import Pool, Threads
 from atc.core.text import count
@@ -26,7 +26,7 @@ from toolflow_bench.baselines import BASELINES, baseline_worker
 from toolflow_bench.metrics import summarize
 from toolflow_bench.runner import Item, Worker
 from toolflow_bench.services.service import NAMES
-from toolflow_bench.settings import CATALOGUE, OpenWorld, draw_distractors, hardened
+from toolflow_bench.settings import CATALOGUE, OpenWorld, draw_distractors, harden_worlds
 from toolflow_bench.settings import SETTINGS as HARDSHIPS
 from toolflow_bench.suites import choose_tasks, load_flights, services_of
 from toolflow_bench.task import Task, require_gold
@@ -35,7 +35,7 @@ from toolflow_bench.world import World
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-run_options = options.several(
+run_options = options.combine_options(
     click.option(
         "--limit", type=options.AT_LEAST_ONE, metavar="N", help="The first N questions only."
     ),
@@ -190,10 +190,10 @@ def toolflow(
         others = draw_distractors(distractors, seed=how.seed)
         items = [replace(item, candidates=()) for item in items]
     open_world = _worlds(base, () if "open" in hard else tasks[: how.limit])
-    open_world = hardened(open_world, hard, distractors=others)
+    open_world = harden_worlds(open_world, hard, distractors=others)
     about: dict[str, Any] = {"split": split, "services": sorted(only), "sample": sample}
     about |= {"setting": hard} if hard else {}
-    with Shared(base) as shared, open_pool(base, how.jobs) as pool:
+    with SharedResources(base) as shared, open_pool(base, how.jobs) as pool:
 
         def arm(name: str | None) -> Arm:
             baseline = next((one for one in BASELINES if one == name), None)

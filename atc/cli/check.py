@@ -14,7 +14,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
 from atc.core.text import count
 from atc.core.types import Program
-from atc.pipeline.check import characters, render_place
+from atc.pipeline.check import character_span, render_place
 from atc.pipeline.check import check as findings_of
 
 
@@ -41,7 +41,7 @@ def check(program: str, **flags: Any) -> None:
     documents = []
     lines = []
     for finding in found:
-        start, end = characters(finding, source)
+        start, end = character_span(finding, source)
         # Columns as an editor counts them: characters from 1, the end excluded.
         documents.append(
             {"file": program, **asdict(finding), "column": start + 1, "end_column": end + 1}

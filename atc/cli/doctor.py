@@ -18,10 +18,10 @@ from atc.cli.main import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
 from atc.cli.settings import read_settings
-from atc.cli.wiring import Shared, open_store
+from atc.cli.wiring import SharedResources, open_store
 from atc.core.config import Config, with_secrets, without_password
 from atc.models import openai
-from atc.models.fetch import LOCAL_MODELS, whereabouts
+from atc.models.fetch import LOCAL_MODELS, locate_model
 from atc.models.llama import require_runtime
 from protocols.errors import AtcError, ModelUnavailable
 from protocols.private_files import private_folder
@@ -84,13 +84,13 @@ def _cluster(config: Config) -> Iterator[Check]:
     """The configured Ray cluster where it cannot be used, else each of its nodes."""
 
     def require_boundary() -> None:
-        with Shared(config, away=True) as shared:
+        with SharedResources(config, away=True) as shared:
             _ = shared.sandbox
 
     try:
-        from atc.core.ray_pool import connected, nodes
+        from atc.core.ray_pool import connect_cluster, nodes
 
-        with connected(config.workers or "ray"):
+        with connect_cluster(config.workers or "ray"):
             for host, has, problem in nodes(require_boundary):
                 yield (
                     f"node {host}",
@@ -125,12 +125,12 @@ def _sandbox(name: str) -> str:
 
 def _model(config: Config) -> str:
     name = config.model or (
-        f"the endpoint {openai.OpenAIModel().url}" if openai.configured() else "local"
+        f"the endpoint {openai.OpenAIModel().url}" if openai.is_configured() else "local"
     )
     if name not in LOCAL_MODELS:
         return f"{name}; 'atc models test' asks it"
     require_runtime()
-    state, where = whereabouts(name, folder=config.cache_dir / "models")
+    state, where = locate_model(name, folder=config.cache_dir / "models")
     if state == "file" and not Path(where).is_file():
         raise OSError(f"ATC_MODEL_PATH names {where!r}, which is no file")
     if state == "not fetched":

@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.reconfigure(
             errors="backslashreplace"
         )  # an answer must not fail over one letter of it
-    code = _guarded(sys.argv[1:] if arguments is None else arguments)
+    code = _run_guarded(sys.argv[1:] if arguments is None else arguments)
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
-def _guarded(arguments: Sequence[str]) -> int:
+def _run_guarded(arguments: Sequence[str]) -> int:
     """The exit code of one command. Nothing escapes."""
     try:
         with cli.make_context("atc", list(arguments)) as context:
@@ -157,17 +157,17 @@ def _guarded(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except (KeyboardInterrupt, click.Abort):
-        return _failed("interrupted.", 130, arguments)
+        return _report_error("interrupted.", 130, arguments)
     except BrokenPipeError:
         return _READER_GONE
     except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
         if os.environ.get("ATC_DEBUG") == "1":
             traceback.print_exception(error)
-        return _failed(*explained(error), arguments)
+        return _report_error(*explain_error(error), arguments)
     return 0
 
 
-def explained(error: BaseException) -> tuple[str, int]:
+def explain_error(error: BaseException) -> tuple[str, int]:
     """The sentence and the exit code of an error."""
     match error:
         case click.UsageError():
@@ -204,7 +204,7 @@ def explained(error: BaseException) -> tuple[str, int]:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
 
 
-def _failed(sentence: str, code: int, arguments: Sequence[str]) -> int:
+def _report_error(sentence: str, code: int, arguments: Sequence[str]) -> int:
     """Tell of an error, and give its exit code."""
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it

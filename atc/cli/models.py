@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from atc.cli.options import VerbGroup, model_option
-from atc.cli.output import print_result, say, told_in_tenths
+from atc.cli.output import print_result, report_tenths, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
 from atc.core.text import count
@@ -33,7 +33,7 @@ def list_() -> None:
     """The models that can be used here; * marks those in use."""
     config = load_config()
     folder = config.cache_dir / "models"
-    chosen = config.model or ("(endpoint)" if openai.configured() else "local")
+    chosen = config.model or ("(endpoint)" if openai.is_configured() else "local")
     rows = [("language", *row, row[0] == chosen) for row in list_models(chosen, folder=folder)]
     rows += [
         ("embedding", *row, row[0] == config.embedder)
@@ -65,7 +65,7 @@ def pull(name: str) -> None:
         )
     files = [LOCAL_MODELS[name]] if name in LOCAL_MODELS else embedders.files(name)
     paths = [
-        fetch(file, folder=folder, on_progress=told_in_tenths(), on_message=say) for file in files
+        fetch(file, folder=folder, on_progress=report_tenths(), on_message=say) for file in files
     ]
     told = {
         "model": name,

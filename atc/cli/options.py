@@ -38,7 +38,7 @@ class VerbGroup(click.Group):
     command_class = Verb
 
 
-def several(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
+def combine_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     """One decorator of several options, which the help shows in this order."""
     return lambda verb: reduce(lambda decorated, option: option(decorated), reversed(options), verb)
 
@@ -58,7 +58,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
 AT_LEAST_ONE = click.IntRange(1)
 FILE = click.Path(path_type=Path)
 
-servers_options = several(
+servers_options = combine_options(
     click.option(
         "--start-servers",
         is_flag=True,
@@ -72,7 +72,7 @@ servers_options = several(
         help="Believe MCP servers which tools only read.",
     ),
 )
-tools_options = several(
+tools_options = combine_options(
     click.option(
         "--tools",
         multiple=True,
@@ -128,7 +128,7 @@ on_unknown_option = click.option(
     type=click.Choice(["stop", "skip"]),
     help="A write of which nothing tells whether it took effect: pause (default), or go on without it.",
 )
-budget_options = several(
+budget_options = combine_options(
     click.option(
         "--max-calls",
         type=click.IntRange(0),

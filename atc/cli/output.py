@@ -80,7 +80,7 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
         yield lambda done, *_: progress.update(task, completed=done)
 
 
-def told_in_tenths() -> Callable[[int, int], None]:
+def report_tenths() -> Callable[[int, int], None]:
     """Says on stderr when another tenth of a model's bytes has come, and about how long the rest takes."""
     told = -1
     began = time.monotonic()

@@ -27,14 +27,14 @@ from atc.cli.options import (
 from atc.cli.output import bar, confirmed, error_document, has_person, print_result, say
 from atc.cli.settings import load_config
 from atc.core.config import SETTINGS, Config, portable
-from atc.core.parallel import Pool, as_done
+from atc.core.parallel import Pool, run_parallel
 from atc.core.quoting import quote_name, quoted
 from atc.core.text import count, escape_controls
 from atc.models import openai
-from probing.caller import ApprovalCheck, PlannedTool, ProbePlan, plan
-from probing.drift import CALLS, Checked, earlier_samples, recheck
-from probing.probe import OneOfMany, Probed, by_host, probe, probe_in_turn
-from probing.report import READABLE, coverage, made_line, write
+from probing.caller import ApprovalCheck, PlannedTool, ProbePlan, plan_probing
+from probing.drift import CALLS, DriftReport, earlier_samples, recheck
+from probing.probe import Probed, SourceProbing, by_host, probe, probe_in_turn
+from probing.report import READABLE, coverage, format_created_record, write
 from probing.samples import FOLDER, SOURCE, Log, ProbeSettings, Watch
 from protocols.client import Invoker
 from protocols.errors import AtcError
@@ -155,7 +155,7 @@ def probe_command(
         ):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
-            sys.exit(_check_again(source, loaded.tools, settings, wiring.held_by_persons(config)))
+            sys.exit(_check_again(source, loaded.tools, settings, wiring.load_held_check(config)))
         log = None
         if output is not None and (not dry_run or (output / FOLDER).is_dir()):
             given = Path(source)
@@ -164,20 +164,20 @@ def probe_command(
                     f"{str(output)!r} is the source itself; give another folder to write to"
                 )
             log = stack.enter_context(Log(output))
-            begin(log, output, source)
+            log_source(log, output, source)
         if output is None or log is None or dry_run:
-            _show_plan(plan(loaded.tools, settings, log), settings)
+            _show_plan(plan_probing(loaded.tools, settings, log), settings)
             return
         settings = confirm_writes(loaded.tools, settings, log)
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-        most = log.sent_count + plan(loaded.tools, settings, log).total
+        most = log.sent_count + plan_probing(loaded.tools, settings, log).total
         # What a Python tool prints is not the result.
         with (
             redirect_stdout(sys.stderr),
             open_model(config) as ask,
             _probing_bar(log, most) as watch,
         ):
-            held = wiring.held_by_persons(config)
+            held = wiring.load_held_check(config)
             probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch, held=held)
         report = write_report(output, probed, log.sent_count, keep_values=keep_values)
     print_result(report, "\n".join(summary(report)))
@@ -200,7 +200,7 @@ def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSe
     require_named((tool.protocol for tool in tools.values()), settings)
     named = settings.allow_writes
     agreed = replace(settings, allow_writes=named or True)
-    writes = plan(tools, agreed, log).writes
+    writes = plan_probing(tools, agreed, log).writes
     if not writes:
         return settings
     number = count(len(writes), "tool")
@@ -220,7 +220,7 @@ def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) ->
         raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
 
 
-def begin(log: Log, folder: Path, source: str) -> None:
+def log_source(log: Log, folder: Path, source: str) -> None:
     """Note in the log what is probed.
 
     Raises:
@@ -251,7 +251,7 @@ def open_model(config: Config) -> Iterator[Ask | None]:
 
     The embedded model is used when it is named: it takes a minute a tool, which nobody expects who did not ask for it.
     """
-    if config.model == "none" or (config.model is None and not openai.configured()):
+    if config.model == "none" or (config.model is None and not openai.is_configured()):
         if config.model is None:
             say("No model: --model local adds words and values (about a minute a tool).")
         yield None
@@ -309,7 +309,7 @@ def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: App
         LogUnreadable: the folder's log cannot be read.
     """
     earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []
-    planned = plan(tools, settings)
+    planned = plan_probing(tools, settings)
     most = min(planned.total, CALLS * sum(bool(tool.at_most) for tool in planned.tools))
     # A log of its own: what the folder's log has would be answered from there.
     with (
@@ -327,7 +327,7 @@ def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: App
     return 1 if checked.breaking else 3 if problem else 0
 
 
-def _check_lines(checked: Checked) -> Iterator[str]:
+def _check_lines(checked: DriftReport) -> Iterator[str]:
     for change in checked.changes:
         yield f"{change.severity:<9} {change.tool}: {change.text}"
     for tool, why in checked.unchecked.items():
@@ -366,7 +366,7 @@ def probe_many(
     folders = {source: output / _folder_name(source) for source in sources}
     with invoker_for(config, settings) as invoker, bar("sources", total=len(sources)) as advance:
 
-        def done(one: OneOfMany) -> None:
+        def done(one: SourceProbing) -> None:
             report: dict[str, Any] = {
                 "folder": str(folders[one.source]),
                 "sent": one.sent,
@@ -388,7 +388,7 @@ def probe_many(
                 raise KeyboardInterrupt
 
         read = list(
-            as_done(
+            run_parallel(
                 partial(_load_source, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True
             )
         )
@@ -399,16 +399,16 @@ def probe_many(
         require_named((protocol for one in found for protocol in one.protocols), settings)
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = portable(config) if config.workers is not None else config
-        held = wiring.held_by_persons(config)
+        held = wiring.load_held_check(config)
         for group in pool(partial(_prober, away, settings, held), by_host(found)):
             for one in group:
                 done(one)
     return [reports[source] for source in sources]
 
 
-def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
+def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> SourceProbing:
     """A source with its protocols, whose log is begun, or why it cannot be had."""
-    one = OneOfMany(
+    one = SourceProbing(
         source=source, folder=folders[source].absolute()
     )  # a worker may stand in another one
     try:
@@ -419,7 +419,7 @@ def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> 
                 error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.",
             )
         with Log(one.folder) as log:
-            begin(log, one.folder, source)
+            log_source(log, one.folder, source)
     except (AtcError, click.UsageError) as error:
         return replace(one, error=str(error))
     return replace(one, protocols=[tool.protocol for tool in loaded.tools.values()])
@@ -428,7 +428,7 @@ def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> 
 @contextmanager
 def _prober(
     config: Config, settings: ProbeSettings, held: ApprovalCheck
-) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
+) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
     """A worker that probes the sources of one host."""
     with invoker_for(config, settings) as invoker, open_model(config) as ask:
         yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask, held=held)
@@ -469,7 +469,7 @@ def summary(report: Mapping[str, Any]) -> Iterator[str]:
     if len(silent) > _MOST_SHOWN:
         yield f"  … and {len(silent) - _MOST_SHOWN} more"
     for made in report["made"]:
-        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
+        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(format_created_record(made))}"
     if report["kept"]:
         yield f"Kept as they were changed by hand: {', '.join(report['kept'])}; without them they are written anew"
     yield f"Protocols in {folder}; what is missing, and why, in {folder / READABLE}"

@@ -12,19 +12,19 @@ from typing import Any, NoReturn
 import click
 
 from atc.agent import Agent
-from atc.archive.learned_schemas import amended
+from atc.archive.learned_schemas import find_changed_tools
 from atc.archive.recording import Recording
 from atc.archive.recording.script import MAY_BE_WITHHELD, to_script
 from atc.cli import options, output
 from atc.cli.output import has_person
-from atc.cli.settings import LIMITS, Layer, load_config, lowers
-from atc.cli.wiring import asker, open_agent, open_learned, open_store, open_toolbox
+from atc.cli.settings import LIMITS, Layer, is_within_limit, load_config
+from atc.cli.wiring import make_asker, open_agent, open_learned, open_store, open_toolbox
 from atc.core.config import Config
 from atc.core.quoting import command, escape_hidden, quote_name
 from atc.core.task import readable
 from atc.core.text import count
 from atc.core.types import Solution
-from atc.observe.terminal_view import RunView, stderr_console, told_call
+from atc.observe.terminal_view import RunView, format_whole_call, stderr_console
 from atc.safety.redaction import Redactor
 from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
@@ -32,7 +32,7 @@ from atc.strategies import parse_spec
 from protocols.errors import ModelUnavailable
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
-from protocols.sources import absolute
+from protocols.sources import absolute_source
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import AUTO
 
@@ -207,7 +207,7 @@ def _keep_harmless_settings(
         RunRefused: see `config_of`.
     """
     ours: dict[str, set[str | None]] = {
-        "tools": {absolute(one) for one in own.tools},
+        "tools": {absolute_source(one) for one in own.tools},
         "model": {own.model},
         "sandbox": {own.sandbox, AUTO},
     }
@@ -231,7 +231,9 @@ def _keep_harmless_settings(
         if key in _SHAPES or (key == "tools" and not flags.get(key))
     }
     taken |= {
-        key: value for key, value in known.items() if key in LIMITS and lowers(key, value, own)
+        key: value
+        for key, value in known.items()
+        if key in LIMITS and is_within_limit(key, value, own)
     }
     taken |= {key: False for key in ("lend_credentials", "near_hosts") if known.get(key) is False}
     return taken | ({"policy": True} if known.get("policy") is True else {})
@@ -268,7 +270,7 @@ def _own_tools(
     if config.tools:
         learned = open_learned(config)
         with open_toolbox(config) as toolbox:
-            informed = toolbox if learned is None else learned.over(toolbox)
+            informed = toolbox if learned is None else learned.apply_to(toolbox)
             known = {
                 tool.identity: replace(tool.protocol, examples=()) for tool in informed.values()
             }
@@ -285,8 +287,8 @@ def _own_tools(
 def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
     """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
     with RunView(stderr_console()) as view:
-        person = asker(aside=view.interrupted)
-        with open_agent(config, reading=view.reading, ask_person=person, warm=warm) as agent:
+        person = make_asker(aside=view.pause_status)
+        with open_agent(config, reading=view.show_reading, ask_person=person, warm=warm) as agent:
             yield agent, view
 
 
@@ -306,7 +308,7 @@ def _solve(
             if (
                 name != "last" or [stored.id for stored in agent.store.list(1)] != latest
             ):  # else it had not begun
-                output.say(f"Go on with: {_runs('resume', name)}")
+                output.say(f"Go on with: {_format_runs_command('resume', name)}")
             raise
     redact = Redactor(agent.toolbox)
     redact.learn_sources(config.tools)
@@ -320,7 +322,7 @@ def _solve(
     answer = solution.answer if solution.status == "solved" else None
     output.print_result(plain | output.error_document(_explain_failure(shown), 1), answer or "")
     _conclude(shown, view)
-    for tool in amended(before, agent.toolbox):
+    for tool in find_changed_tools(before, agent.toolbox):
         output.say(
             f"{tool.alias} answered otherwise than declared; later runs go by its answer."
             " To write it down: atc tools import SOURCE -o FOLDER"
@@ -338,19 +340,21 @@ def _conclude(solution: Solution, view: RunView) -> None:
     for call in solution.orphans:
         view.line(
             "left",
-            f"{told_call(call)}: an earlier program made it, the answer's does not",
+            f"{format_whole_call(call)}: an earlier program made it, the answer's does not",
             "yellow",
         )
     for call in solution.unknown:
-        view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
+        view.line(
+            "unknown", f"{format_whole_call(call)}: nobody knows whether it took effect", "yellow"
+        )
     if (why := _explain_failure(solution)) is None:
         return
     output.say(why)
-    resume = _runs("resume", solution.run or "")
+    resume = _format_runs_command("resume", solution.run or "")
     if resume in why:
         return
     if solution.status == "failed":
-        output.say(f"See every attempt with: {_runs('show', solution.run or '')}")
+        output.say(f"See every attempt with: {_format_runs_command('show', solution.run or '')}")
     elif solution.unknown:
         output.say(
             f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
@@ -363,7 +367,7 @@ def _conclude(solution: Solution, view: RunView) -> None:
         )
 
 
-def _runs(verb: str, run: str) -> str:
+def _format_runs_command(verb: str, run: str) -> str:
     """Return the command that does something with a run; one whose id cannot be typed safely is the last one's."""
     return command("atc", "runs", verb, run) or f"atc runs {verb} last"
 

@@ -14,7 +14,13 @@ from typing import Any
 
 import click
 
-from atc.archive.recording import Recording, Replayer, line_without_secrets, record, without_secrets
+from atc.archive.recording import (
+    Recording,
+    Replayer,
+    line_without_secrets,
+    make_recording,
+    without_secrets,
+)
 from atc.archive.recording.document import parse_recording, to_document
 from atc.archive.saved_programs import Savable
 from atc.cli import options, output
@@ -27,7 +33,7 @@ from atc.core.quoting import escape_hidden
 from atc.core.text import clipped, count
 from atc.core.types import Attempt, Solution
 from atc.models.local import forget_prompts
-from atc.observe.terminal_view import told_call
+from atc.observe.terminal_view import format_whole_call
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
@@ -96,7 +102,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     # A call stands once, in its attempt's trace or under `unfinished_calls`.
     summary = replace(stored.summary, identities={})
     document = asdict(
-        replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished))
+        replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished_calls))
     )
     document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
     print_result(
@@ -230,7 +236,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         text = page(without_secrets(stored))
         use = "open it in a browser"
     else:
-        recording = record(stored)
+        recording = make_recording(stored)
         hidden = recording.secrets
         if as_script:
             text = script_of(recording, stored, shared=store.shared)
@@ -412,7 +418,7 @@ def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
             for line, text in enumerate(attempt.program.source.splitlines(), start=1)
         ]
         lines += ["", f"attempt {number}", *source, *_format_attempt(attempt)]
-    if unfinished := stored.unfinished:
+    if unfinished := stored.unfinished_calls:
         lines += ["", "calls of executions that broke off or were begun again"]
         lines += [_format_call(one.call, complete=one.complete) for one in unfinished]
     if prompts:
@@ -454,7 +460,7 @@ def _format_call(call: ToolCall, *, complete: bool = True) -> str:
     how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
     how += f" · within {call.within}" if call.within is not None else ""
     how += f" · {call.note}" if call.note is not None else ""
-    return f"call {call.index:<3} {told_call(call)} → {_line(result)} · {how}"
+    return f"call {call.index:<3} {format_whole_call(call)} → {_line(result)} · {how}"
 
 
 def _line(text: str) -> str:

@@ -14,12 +14,12 @@ import click
 from atc.archive.recording import InvalidRecording, RecordedTools
 from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse_script
 from atc.cli import options, output
-from atc.cli.main import explained
+from atc.cli.main import explain_error
 from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import (
-    asker,
-    consenting,
+    drop_outdated_consent,
     invoke_settings,
+    make_asker,
     open_questions,
     open_store,
     say_withheld,
@@ -71,7 +71,7 @@ def run_script(text: str) -> NoReturn:
         code = 130
         click.echo(f"atc: {sentence}", err=True)
     except (AtcError, click.ClickException, OSError) as error:
-        sentence, code = explained(error)
+        sentence, code = explain_error(error)
         click.echo(f"atc: {escape_hidden(' '.join(sentence.split()))}", err=True)
     sys.exit(code)
 
@@ -85,7 +85,7 @@ def _start(text: str, flags: Mapping[str, Any]) -> int:
 
 def _run(script: Script, config: Config) -> int:
     """Run the program, print its answer, and return the exit status."""
-    if missing := script.left_out:
+    if missing := script.remaining_placeholders:
         problem = f"{quoted(missing[0])} stands for a value that was left out; write the value in its place in RUN."
         raise InvalidRecording(WHERE, problem)
     trace = _execute_script(script, config)
@@ -115,11 +115,13 @@ def _execute_script(script: Script, config: Config) -> Trace:
             lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
         )
         say_withheld(config)
-        config = consenting(config, tools)
+        config = drop_outdated_consent(config, tools)
         effects = WriteRecovery(
             tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
         )
-        journal = Journal(pins=Pins(clock=time.time()), effects=effects)
-        consent = Consent(script.task, tools, config, asker(), journal, held=HeldCalls(questions))
+        journal = Journal(pins=Pins(clock=time.time()), write_recovery=effects)
+        consent = Consent(
+            script.task, tools, config, make_asker(), journal, held=HeldCalls(questions)
+        )
         limits = Limits(tool_calls=config.max_calls)
         return sandbox.run(script.program, consent.toolbox, limits=limits, journal=journal)

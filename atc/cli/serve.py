@@ -24,7 +24,7 @@ from atc.core.quoting import command
 from atc.serve.client_configs import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
 from protocols.secrets.sources import mask_source
-from protocols.sources import absolute
+from protocols.sources import absolute_source
 
 _MOST_TOLD = 500
 """Runs that stderr tells of; a client that does not read it must not stop the gateway."""
@@ -190,7 +190,9 @@ def _command() -> list[str]:
         for one in value if isinstance(value, tuple) else [value]:
             words.append(option.opts[0] if one is not False else option.secondary_opts[0])
             words += (
-                [] if isinstance(one, bool) else [absolute(one) if name == "tools" else str(one)]
+                []
+                if isinstance(one, bool)
+                else [absolute_source(one) if name == "tools" else str(one)]
             )
     own = Path(sys.argv[0]).absolute()
     return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), *words]

@@ -22,14 +22,20 @@ import platformdirs
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, got
+from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, config_adapter, got
 from atc.core.specs import demand
 from atc.pipeline.retrieve.methods import read_method as read_method
 from atc.safety.standing import KEYS
 from atc.strategies import parse_spec as read_strategy
 from protocols.errors import AtcError
-from protocols.naming import closest
-from protocols.private_files import NotPrivate, check_above, keep_private, others_write, write_whole
+from protocols.naming import closest_spellings
+from protocols.private_files import (
+    NotPrivate,
+    check_above,
+    is_writable_by_others,
+    keep_private,
+    write_whole,
+)
 from protocols.secrets.sources import mask_source
 from protocols.sources import is_local_data
 from sandbox.choose import AUTO
@@ -91,8 +97,8 @@ def read_settings(
     base = Layer(str(user_config_file()), own.values if own else {})
     values = project.values if project else {}
     refused = ""
-    if project is not None and not project.trusted:
-        keys, refused = _refused(project, _merge([base])[0])
+    if project is not None and not project.is_trusted:
+        keys, refused = _find_refused_settings(project, _merge([base])[0])
         values = {key: value for key, value in values.items() if key not in keys}
     layers = [
         base,
@@ -106,7 +112,7 @@ def read_settings(
         ),
     ]
     config, origins = _merge(layers)
-    if project is not None and not project.trusted and origins["tools"] == PROJECT_FILE:
+    if project is not None and not project.is_trusted and origins["tools"] == PROJECT_FILE:
         config = _for_strangers(config, origins, f"{PROJECT_FILE}, which is not trusted")
     elif stored is not None and stored.values.get("near_hosts") is False:  # it began so
         config = _for_strangers(config, origins, stored.origin, theirs=stored.origin)
@@ -151,7 +157,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
             else:
                 raise InvalidConfig(f"{layer.origin}: {key} must be tables, such as [{key}.NAME].")
     try:
-        config = adapter().validate_python(values)
+        config = config_adapter().validate_python(values)
     except ValidationError as error:
         raise InvalidConfig(_explain_problem(error.errors()[0], places)) from None
     # What these are spelled with is known by the packages that they choose from.
@@ -180,7 +186,7 @@ def _explain_problem(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
 
 
 def _explain_unknown_key(layer: Layer, key: str) -> str:
-    near = closest(key, SETTINGS)
+    near = closest_spellings(key, SETTINGS)
     hint = (
         f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
     )
@@ -207,9 +213,9 @@ class SettingsFile:
     foreign: str
 
     @property
-    def trusted(self) -> bool:
+    def is_trusted(self) -> bool:
         """Whether the user trusts the file as it is."""
-        return _trusted().get(str(self.path)) == self.digest
+        return _read_trust_book().get(str(self.path)) == self.digest
 
 
 def read_file(path: Path) -> SettingsFile | None:
@@ -255,7 +261,7 @@ def _read_own() -> SettingsFile | None:
     except NotPrivate as error:
         raise InvalidConfig(f"your settings are not yours alone: {error}") from error
     foreign = own.foreign
-    if not foreign and others_write(own.path.stat()):
+    if not foreign and is_writable_by_others(own.path.stat()):
         foreign = "can be changed by the users of its group"
     if foreign:
         place = shlex.quote(str(own.path.resolve()))
@@ -268,7 +274,7 @@ def _read_own() -> SettingsFile | None:
 
 def trust(path: Path, digest: str | None) -> None:
     """Trust the file at `path` until its content has another `digest`; with None no longer."""
-    known = {place: kept for place, kept in _trusted().items() if place != str(path)}
+    known = {place: kept for place, kept in _read_trust_book().items() if place != str(path)}
     known |= {} if digest is None else {str(path): digest}
     write_whole(_trust_book(), json.dumps(known, indent=1, sort_keys=True) + "\n")
 
@@ -277,7 +283,7 @@ def _trust_book() -> Path:
     return user_config_file().with_name("trusted.json")
 
 
-def _trusted() -> dict[str, str]:
+def _read_trust_book() -> dict[str, str]:
     """Return the digests of the files that the user trusts, by path.
 
     Raises:
@@ -306,19 +312,21 @@ def _read_environment() -> dict[str, Any]:
                 if key in _LISTS
                 else value
             )
-        elif near := closest(key, known, cutoff=0.85):
+        elif near := closest_spellings(key, known, cutoff=0.85):
             raise InvalidConfig(
                 f"environment: unknown setting {variable!r}; did you mean 'ATC_{near[0].upper()}'?"
             )
     return found
 
 
-def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
+def _find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
     """The settings that an untrusted file may not decide, and the sentence about them; `below` are those it overrides.
 
     Nothing is said of a key that is no setting.
     """
-    changed = " It has changed since you trusted it." if str(file.path) in _trusted() else ""
+    changed = (
+        " It has changed since you trusted it." if str(file.path) in _read_trust_book() else ""
+    )
     if file.foreign:
         told = f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
         return frozenset(file.values), told + changed
@@ -348,11 +356,11 @@ def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
             return ""
         return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, an address, or a place elsewhere)"
     if key in LIMITS:
-        return "" if lowers(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
+        return "" if is_within_limit(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
 
 
-def lowers(key: str, raw: Any, below: Config) -> bool:
+def is_within_limit(key: str, raw: Any, below: Config) -> bool:
     """Return True if a limit of `LIMITS` is not above the one of `below`. What is no number is an error later on."""
     limit = _limit(key, below)
     with suppress(TypeError, ValueError):  # "99" is read as a number

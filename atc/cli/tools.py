@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from atc.archive.learned_schemas import exported
-from atc.archive.saved_programs import examined
+from atc.archive.learned_schemas import export_tool
+from atc.archive.saved_programs import check_saved_tools
 from atc.cli import options, output, wiring
 from atc.cli.settings import load_config
 from atc.core.text import count
 from atc.pipeline.retrieve.document import documents
 from atc.pipeline.retrieve.expand import expand_all
-from atc.pipeline.retrieve.finder import open_finder, open_index, spelled_out
+from atc.pipeline.retrieve.finder import open_finder, open_index, resolve_method
 from atc.pipeline.retrieve.methods import read_method
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
@@ -31,7 +31,7 @@ from protocols.protocol import HttpBinding, dump, format_binding
 from protocols.render import FULL, stubs
 from protocols.schema import Json, loads, type_name
 from protocols.toolbox import Tool, Toolbox
-from protocols.validate import violation
+from protocols.validate import find_violation
 from sandbox.arguments import BadArguments, contract
 from sandbox.base import Paused
 from sandbox.journal import Journal
@@ -61,7 +61,7 @@ def list_(**flags: Any) -> None:
     with wiring.open_toolbox(config) as toolbox:
         rows = [(tool.alias, _effect(tool), _summary(tool)) for tool in toolbox.values()]
         output.print_result([_line(tool) for tool in toolbox.values()], rows)
-        for name, tool, why in examined(toolbox, wiring.saved_folder(config)):
+        for name, tool, why in check_saved_tools(toolbox, wiring.saved_folder(config)):
             if tool is None:
                 output.say(f"The saved tool {name} is not offered: {why}.")
 
@@ -73,7 +73,7 @@ def show(name: str, **flags: Any) -> None:
     """The tool NAME, as programs see it; with --json, its protocol."""
     with wiring.open_toolbox(load_config(flags)) as toolbox:
         tool = toolbox.find(name)
-        output.print_result(dump(tool.protocol), _page(tool, toolbox))
+        output.print_result(dump(tool.protocol), _format_tool_page(tool, toolbox))
 
 
 @tools.command(
@@ -104,7 +104,7 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> No
         toolbox = stack.enter_context(wiring.open_toolbox(config))
         index = open_index(toolbox, config, method=config.retrieval)
         stack.callback(index.close)
-        method = spelled_out(config.retrieval, index)
+        method = resolve_method(config.retrieval, index)
         ask = (
             stack.enter_context(wiring.open_model(config)) if read_method(method)[0].asks else None
         )
@@ -175,7 +175,7 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
             method = "bm25" if words_only else "hybrid"
             made = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
         if expand:
-            shared = stack.enter_context(wiring.Shared(config))
+            shared = stack.enter_context(wiring.SharedResources(config))
             with output.bar("Asking for questions", total=len(toolbox)) as advance:
                 texts = documents(toolbox.values())
                 usage = expand_all(
@@ -185,7 +185,7 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
         report = {
             "tools": len(made.names),
             "embedder": made.dense.embedder.name if made.dense is not None else None,
-            "expanded": made.store.expanded,
+            "expanded": made.store.expanded_count,
             "model_calls": asked,
             "folder": str(made.folder) if made.folder is not None else None,
             "seconds": round(time.monotonic() - began, 2),
@@ -217,8 +217,10 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     ):
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
-        config = wiring.consenting(config, toolbox)
-        consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=HeldCalls(questions))
+        config = wiring.drop_outdated_consent(config, toolbox)
+        consent = Consent(
+            "", toolbox, config, wiring.make_asker(), Journal(), held=HeldCalls(questions)
+        )
         guarded = consent.toolbox[tool.alias]
         consent.accept_arguments(guarded, values)  # what a person types is theirs
         began = time.monotonic()
@@ -234,7 +236,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
             if guarded.admit is not None:
                 guarded.admit(values)
             report["result"] = guarded.call(values)
-            broken = violation(tool.protocol.output_schema or {}, report["result"])
+            broken = find_violation(tool.protocol.output_schema or {}, report["result"])
             report["drift"] = (
                 [f"{broken.path}: {broken.message}".lstrip(": ")] if broken is not None else []
             )
@@ -287,8 +289,8 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
     config = load_config({"tools": (source,), **flags})
     learned = wiring.open_learned(config)
     with wiring.open_toolbox(config, saved=False) as declared:
-        toolbox = learned.over(declared) if learned is not None else declared
-        toolbox = toolbox.map(lambda tool: exported(tool, declared[tool.alias]))
+        toolbox = learned.apply_to(declared) if learned is not None else declared
+        toolbox = toolbox.map(lambda tool: export_tool(tool, declared[tool.alias]))
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
         texts = {
             folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()
@@ -357,7 +359,7 @@ def _effect(tool: Tool) -> str:
     return "writes" if tool.protocol.writes else "reads"
 
 
-def _page(tool: Tool, toolbox: Toolbox) -> str:
+def _format_tool_page(tool: Tool, toolbox: Toolbox) -> str:
     """The tool's stub, how it is called, its errors, and where its ids come from."""
     protocol = tool.protocol
     how = format_binding(protocol.binding) or "no binding, so it cannot be called"
@@ -386,7 +388,7 @@ def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     if len(dict(given)) < len(given):
         raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
     try:
-        return tool.original(terms.accept(dict(given)))
+        return tool.original_arguments(terms.accept(dict(given)))
     except BadArguments as problem:
         raise click.UsageError(f"{tool.alias}: {problem}") from None
 

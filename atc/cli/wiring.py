@@ -16,16 +16,16 @@ import click
 
 from atc.agent import Agent
 from atc.archive.learned_schemas import LearnedSchemas
-from atc.archive.saved_programs import offered
+from atc.archive.saved_programs import load_saved_tools
 from atc.cli.browser import open_page
-from atc.cli.output import confirmed, has_person, say, told_in_tenths
+from atc.cli.output import confirmed, has_person, report_tenths, say
 from atc.cli.settings import read_settings
 from atc.core.config import Config, portable
 from atc.core.parallel import Pool, Threads
 from atc.core.tool_access import WITHHELD, call_settings
 from atc.models import choose
-from atc.models.wire import Reading
-from atc.safety.held_calls import held_now
+from atc.models.wire import ReadingProgress
+from atc.safety.held_calls import make_held_check
 from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
 from atc.safety.standing import KEYS, drop_reassigned_consent
 from atc.store import RunStore, StoreUnavailable, store_at
@@ -91,10 +91,10 @@ def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]
         yield found
 
 
-def held_by_persons(config: Config) -> Callable[[Tool, JsonObject], bool]:
+def load_held_check(config: Config) -> Callable[[Tool, JsonObject], bool]:
     """Return what says of a call whether only a person may let it through, for calls that no run makes."""
     with open_store(config) as store, open_questions(config, store) as questions:
-        return held_now(questions)
+        return make_held_check(questions)
 
 
 def _is_absent(path: Path) -> bool:
@@ -117,7 +117,7 @@ def open_learned(config: Config) -> LearnedSchemas | None:
 def open_agent(
     config: Config,
     *,
-    reading: Reading | None = None,
+    reading: ReadingProgress | None = None,
     ask_person: AskPerson | None = None,
     given: bool = False,
     warm: bool = True,
@@ -136,7 +136,7 @@ def open_agent(
             sandbox.warm()
         toolbox = stack.enter_context(open_toolbox(config))
         questions = stack.enter_context(open_questions(config, store))
-        config = consenting(config, toolbox)
+        config = drop_outdated_consent(config, toolbox)
         agent = Agent(
             toolbox,
             model=model,
@@ -150,7 +150,7 @@ def open_agent(
         yield stack.enter_context(agent)
 
 
-def consenting(config: Config, toolbox: Toolbox) -> Config:
+def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
     """Return the configuration without standing consent and trust whose names other tools have taken."""
     flags = context.params if (context := click.get_current_context(silent=True)) else {}
     standing = read_settings()[0]
@@ -174,7 +174,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         sources = config.tools or (_start_flights(config, stack, invoker),)
         loaded = load_tools(*sources, invoker=invoker)
         say_withheld(config)
-        toolbox = offered(loaded, saved_folder(config)) if saved else loaded
+        toolbox = load_saved_tools(loaded, saved_folder(config)) if saved else loaded
         flags = context.params if (context := click.get_current_context(silent=True)) else {}
         named = [
             ("--allow-writes", name) for name in flags.get("allow_writes") or () if name != "all"
@@ -209,21 +209,21 @@ def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
     return f"flights={service.document_url}"
 
 
-def choose_model(config: Config, *, reading: Reading | None = None) -> Ask:
+def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> Ask:
     """The model of the configuration. The person at stderr is told of a download."""
     return choose(
         config.model,
         cache_dir=config.cache_dir,
         timeout_seconds=config.model_timeout,
         max_retries=config.model_retries,
-        on_progress=told_in_tenths(),
+        on_progress=report_tenths(),
         on_message=say,
         on_reading=reading,
     )
 
 
 @contextmanager
-def open_model(config: Config, *, reading: Reading | None = None) -> Iterator[Ask]:
+def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Iterator[Ask]:
     """The model of the configuration, see `choose_model`; its process ends when this is left."""
     ask = choose_model(config, reading=reading)
     try:
@@ -232,7 +232,7 @@ def open_model(config: Config, *, reading: Reading | None = None) -> Iterator[As
         getattr(ask, "close", lambda: None)()
 
 
-def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
+def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
     """Asks on the terminal about a call before it is sent; there is no answer where there is nobody to ask.
 
     `aside` stops what moves on the screen while somebody reads.
@@ -283,14 +283,14 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
     if config.workers is None:
         yield Threads(jobs or 1)
         return
-    from atc.core.ray_pool import RayPool, connected  # Ray takes a second to import
+    from atc.core.ray_pool import RayPool, connect_cluster  # Ray takes a second to import
 
-    with connected(config.workers):
+    with connect_cluster(config.workers):
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         yield RayPool(jobs, environment)
 
 
-class Shared(ExitStack):
+class SharedResources(ExitStack):
     """What all workers of one process share, each opened when it is first asked for and closed at the end.
 
     A copy in another process, where this value was sent, opens its own; copies of one value are one there. `away`: this
@@ -329,13 +329,13 @@ class Shared(ExitStack):
         """The runs."""
         return self.enter_context(open_store(self.config))
 
-    def __reduce__(self) -> tuple[Callable[..., Shared], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., SharedResources], tuple[Any, ...]]:
         return _restore_shared, (self._name, portable(self.config))
 
 
-_there: dict[str, Shared] = {}
+_there: dict[str, SharedResources] = {}
 
 
-def _restore_shared(name: str, config: Config) -> Shared:
+def _restore_shared(name: str, config: Config) -> SharedResources:
     """The copy of a `Shared` in another process."""
-    return _there.setdefault(name, Shared(config, away=True))
+    return _there.setdefault(name, SharedResources(config, away=True))

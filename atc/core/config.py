@@ -32,7 +32,7 @@ from pydantic_core import ArgsKwargs, ErrorDetails, PydanticCustomError
 
 from atc.core.specs import demand, unknown_name
 from protocols.errors import AtcError
-from protocols.naming import closest
+from protocols.naming import closest_spellings
 from protocols.schema import Json
 from protocols.secrets.sources import mask_source
 from protocols.settings import Credential, McpServer
@@ -123,9 +123,9 @@ Words = Annotated[
 Secret = Annotated[str, PlainSerializer(_without_secret)]
 AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
-Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+PriceSetting = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[
-    tuple[Price, Price],
+    tuple[PriceSetting, PriceSetting],
     BeforeValidator(lambda raw: raw.split(",") if isinstance(raw, str) else raw),
 ]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -314,7 +314,7 @@ def _sentence(problem: ErrorDetails) -> str:
     """Return what is wrong with a setting that a Python program gave, and what to do."""
     name = str(problem["loc"][0])
     if name not in SETTINGS:
-        near = closest(name, SETTINGS)
+        near = closest_spellings(name, SETTINGS)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(SETTINGS)}."
         return f"there is no setting {name!r}; {hint}"
     place = ".".join(map(str, problem["loc"][:3])) if name in TABLES else name
@@ -342,12 +342,12 @@ def got(problem: ErrorDetails) -> str:
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    plain: dict[str, Json] = adapter().dump_python(config, mode="json", warnings=False)
+    plain: dict[str, Json] = config_adapter().dump_python(config, mode="json", warnings=False)
     return plain
 
 
 @cache
-def adapter() -> TypeAdapter[Config]:
+def config_adapter() -> TypeAdapter[Config]:
     """What checks and writes the configuration; it takes 9 ms to make."""
     return TypeAdapter(Config)
 

@@ -54,7 +54,7 @@ class ToolsNamed:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCalled:
     """A call: its intent, before it is sent, and then, `complete`, its outcome."""
 
     execution: int
@@ -84,7 +84,7 @@ Event = (
     | ModelReplied
     | ProgramWritten
     | ToolsNamed
-    | Called
+    | ToolCalled
     | AttemptEnded
     | NoteAdded
 )

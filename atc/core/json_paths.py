@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
-from protocols.schema import Json, beneath
+from protocols.schema import Json, join_path
 from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000
@@ -27,17 +27,17 @@ EACH = Many.EACH
 KEY = Many.KEY
 
 
-Step = str | int | Many
-Path = tuple[Step, ...]
+PathStep = str | int | Many
+JsonPath = tuple[PathStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A concrete place in a response. `missing` is the step that leads no further from `value`, None when all exist."""
 
-    path: Path
+    path: JsonPath
     value: Json
-    missing: Step | None = None
+    missing: PathStep | None = None
 
     @property
     def value_or_none(self) -> Json:
@@ -45,12 +45,12 @@ class Place:
         return self.value if self.missing is None else None
 
 
-def meets(one: Step, other: Step) -> bool:
+def can_overlap(one: PathStep, other: PathStep) -> bool:
     """Whether two steps may lead to the same place."""
     return one is EACH or other is EACH or one == other
 
 
-def text(path: Path) -> str:
+def format_json_path(path: JsonPath) -> str:
     """`("rows", EACH, "id")` → `rows[].id`; the empty path is the whole response."""
     out = ""
     for step in path:
@@ -60,13 +60,13 @@ def text(path: Path) -> str:
             case int():
                 out += f"[{step}]"
             case _:
-                out = beneath(out, step)
+                out = join_path(out, step)
     return out
 
 
-def places(value: Json, path: Path, *, limit: int = MAX_NODES) -> Iterator[Place]:
+def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Iterator[Place]:
     """Every place in `value` that `path` may mean, in document order, at most `limit` of them."""
-    stack: list[tuple[Path, Json, Path]] = [((), value, path)]
+    stack: list[tuple[JsonPath, Json, JsonPath]] = [((), value, path)]
     visited = 0
     while stack and visited < limit:
         visited += 1
@@ -74,14 +74,14 @@ def places(value: Json, path: Path, *, limit: int = MAX_NODES) -> Iterator[Place
         if not rest:
             yield Place(done, current)
             continue
-        below = _below(current, rest[0])
+        below = _follow_step(current, rest[0])
         if below is None:
             yield Place(done, current, rest[0])
         else:
             stack.extend(((*done, step), inner, rest[1:]) for step, inner in reversed(below))
 
 
-def _below(value: Json, step: Step) -> list[tuple[Step, Json]] | None:
+def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
     """Where `step` leads from `value`; None where it leads nowhere (an empty list is no dead end for EACH)."""
     match step, value:
         case Many.EACH, list():
@@ -97,9 +97,9 @@ def _below(value: Json, step: Step) -> list[tuple[Step, Json]] | None:
     return None
 
 
-def walk(value: Json) -> Iterator[tuple[Path, Json]]:
+def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
     """Every value inside `value` with its path, in document order, at most `MAX_NODES`."""
-    stack: list[tuple[Path, Json]] = [((), value)]
+    stack: list[tuple[JsonPath, Json]] = [((), value)]
     visited = 0
     while stack and visited < MAX_NODES:
         visited += 1
@@ -114,19 +114,19 @@ def walk(value: Json) -> Iterator[tuple[Path, Json]]:
             )
 
 
-def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, Path, Json]]:
+def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPath, Json]]:
     """Every value inside the responses of calls, with its path, in the order of these calls, at most `MAX_NODES`."""
     return islice(
         ((call, path, inner) for call in calls for path, inner in walk(call.result)), MAX_NODES
     )
 
 
-def general(path: Path) -> Path:
+def generalize(path: JsonPath) -> JsonPath:
     """The path with every index of a list replaced by EACH."""
     return tuple(EACH if isinstance(step, int) else step for step in path)
 
 
-def shared(one: Path, other: Path) -> int:
+def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
     """How many first steps two paths have in common."""
     return next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
@@ -134,9 +134,9 @@ def shared(one: Path, other: Path) -> int:
     )
 
 
-def at(value: Json, path: Path) -> Json:
+def get_at_path(value: Json, path: JsonPath) -> Json:
     """What stands at a concrete path; None where nothing does."""
-    place = next(places(value, path, limit=len(path) + 1), None)
+    place = next(find_places(value, path, limit=len(path) + 1), None)
     return place.value_or_none if place is not None else None
 
 
@@ -169,7 +169,7 @@ class ResponseOrigin:
     call: int
     tool: str
     path: str
-    steps: Path
+    steps: JsonPath
     """The same path as steps; of the first match where `path` says `[]` for several."""
 
 
@@ -188,7 +188,7 @@ def is_distinctive(value: Json) -> bool:
             return bool(value)
 
 
-def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
+def find_origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
     """Every place in the responses of `calls_before` that holds `value`, nearest call first.
 
     Equal means equal and of the same type. Matches that differ in list indices alone are one origin with `[]` for
@@ -199,13 +199,16 @@ def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrig
     before = sorted(
         (call for call in calls_before if call.error is None), key=lambda call: -call.index
     )
-    matches: dict[tuple[int, Path], tuple[ToolCall, list[Path]]] = {}
+    matches: dict[tuple[int, JsonPath], tuple[ToolCall, list[JsonPath]]] = {}
     for call, path, inner in walk_responses(before):
         if type(inner) is type(value) and inner == value:
-            matches.setdefault((id(call), general(path)), (call, []))[1].append(path)
+            matches.setdefault((id(call), generalize(path)), (call, []))[1].append(path)
     return tuple(
         ResponseOrigin(
-            call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0]
+            call.index,
+            call.tool,
+            format_json_path(paths[0] if len(paths) == 1 else pattern),
+            paths[0],
         )
         for (_, pattern), (call, paths) in matches.items()
     )

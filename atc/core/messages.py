@@ -24,7 +24,7 @@ _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
 
 
-def finding(
+def make_finding(
     code: str,
     node: ast.AST,
     message: str,
@@ -55,7 +55,7 @@ def finding(
 
 
 @contextmanager
-def few_guesses() -> Iterator[None]:
+def limit_guesses() -> Iterator[None]:
     """Within this, `may_guess` allows for `_MOST_COMPARED` names: a program may have very many wrong ones."""
     token = _compared.set([0])
     try:
@@ -73,7 +73,7 @@ def may_guess(names: int) -> bool:
     return so_far[0] <= _MOST_COMPARED
 
 
-def nearest(
+def find_nearest(
     name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True
 ) -> str | None:
     """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
@@ -107,7 +107,7 @@ def _fold(name: str) -> str:
     return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
-def listed(names: Iterable[str], *, most: int = 24) -> str:
+def format_list(names: Iterable[str], *, most: int = 24) -> str:
     """`a, b, c`, cut where there are very many."""
     known = list(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
@@ -118,7 +118,7 @@ def snippet(value: Json, *, most: int = 160) -> str:
     return shorten(json.dumps(value, ensure_ascii=False, default=str), most)
 
 
-def a_type(value: Json) -> str:
+def describe_type(value: Json) -> str:
     """`a list of 3`, `None`, `a string`."""
     kind = type_name(value)
     if kind == "array":
@@ -126,7 +126,7 @@ def a_type(value: Json) -> str:
     return _ARTICLE.get(kind, f"a {kind}")
 
 
-def invocation(call: ToolCall, *, most: int = 60) -> str:
+def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
     """`get_flights(origin="JFK", page=1)`, with `most` characters of each value."""
     given = ", ".join(
         f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items()
@@ -134,15 +134,15 @@ def invocation(call: ToolCall, *, most: int = 60) -> str:
     return f"{call.tool}({given})"
 
 
-def keys_there(value: Json) -> str:
+def describe_keys(value: Json) -> str:
     """`its keys are a, b, c`, or what the value is where it has none."""
     if isinstance(value, Mapping):
         return (
-            f"its keys are {listed(map(str, value), most=MOST_KEYS)}"
+            f"its keys are {format_list(map(str, value), most=MOST_KEYS)}"
             if value
             else "it is an empty object"
         )
-    return f"it is {a_type(value)}"
+    return f"it is {describe_type(value)}"
 
 
 def format_expression(node: ast.AST, *, most: int = 60) -> str:
@@ -163,7 +163,7 @@ def render_place(finding: Finding, program: Program) -> str:
     text = program.raw_line(finding.line)
     if text is None:
         return ""
-    start, end = characters(finding, program)
+    start, end = character_span(finding, program)
     indent = len(text) - len(text.lstrip())
     shown = text.expandtabs(1)[indent:]
     gutter = f"{finding.line:>4} | "
@@ -171,7 +171,7 @@ def render_place(finding: Finding, program: Program) -> str:
     return f"\n{gutter}{shown}\n{carets}"
 
 
-def characters(finding: Finding, program: Program) -> tuple[int, int]:
+def character_span(finding: Finding, program: Program) -> tuple[int, int]:
     """Where a finding begins and ends in its line, in characters from 0: the columns of a syntax tree count bytes."""
     text = program.raw_line(finding.line)
     if text is None:

@@ -22,7 +22,7 @@ _Item = TypeVar("_Item")
 _UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 
 
-def as_done(
+def run_parallel(
     work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: int, ordered: bool = False
 ) -> Iterator[_Given]:
     """What `work` gives for each item, `most` at once, as it comes or in the order of the items.
@@ -35,11 +35,11 @@ def as_done(
         return
     with ThreadPool(most) as threads:  # these do not keep a process from ending
         each = threads.imap if ordered else threads.imap_unordered
-        for future in each(partial(_done, work), items):
+        for future in each(partial(_run_item, work), items):
             yield future.result()
 
 
-def _done(work: Callable[[_Item], _Given], item: _Item) -> Future[_Given]:
+def _run_item(work: Callable[[_Item], _Given], item: _Item) -> Future[_Given]:
     """What came of it; a pool would lose what is no Exception."""
     future: Future[_Given] = Future()
     try:
@@ -84,10 +84,10 @@ class Threads:
         with ExitStack() as stack:
             for _ in range(min(self.most, len(todo))):
                 idle.put(stack.enter_context(open_worker()))
-            yield from as_done(work, todo, most=self.most)
+            yield from run_parallel(work, todo, most=self.most)
 
 
-class Request(NamedTuple):
+class ModelRequest(NamedTuple):
     """What a model is asked: the arguments of `Ask`."""
 
     messages: Sequence[Message]
@@ -101,7 +101,7 @@ class Request(NamedTuple):
 ModelReply: TypeAlias = Completion | ModelUnavailable
 
 
-def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[ModelReply]:
+def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
     """The reply to each request, `most` asked at once; an outage stands in the place of the reply it prevented.
 
     An `Ask` that keeps a record of what it was asked, in order, has an `each` of its own.
@@ -109,10 +109,10 @@ def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[Model
     if each := getattr(ask, "each", None):
         found: Sequence[ModelReply] = each(requests, most)
         return found
-    return list(as_done(partial(reply, ask), requests, most=most, ordered=True))
+    return list(run_parallel(partial(ask_once, ask), requests, most=most, ordered=True))
 
 
-def reply(ask: Ask, request: Request) -> ModelReply:
+def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
     """The reply to one request, or the outage that prevented it."""
     options = request._asdict()
     try:
@@ -121,7 +121,7 @@ def reply(ask: Ask, request: Request) -> ModelReply:
         return error
 
 
-def require(reply: ModelReply) -> Completion:
+def require_completion(reply: ModelReply) -> Completion:
     """A reply that was had. Raises the outage that prevented it."""
     if isinstance(reply, ModelUnavailable):
         raise reply
@@ -138,7 +138,7 @@ def wait_until(moment: float) -> Iterator[None]:
         _UNTIL.reset(token)
 
 
-def patience(most: float) -> float:
+def seconds_to_wait(most: float) -> float:
     """Seconds that a reply may take from now on: `most`, or what is left.
 
     Raises:

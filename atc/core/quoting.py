@@ -81,7 +81,7 @@ def quote_name(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name, most=_LONGEST_NAME)
 
 
-def typed(text: str) -> str | None:
+def safe_shell_argument(text: str) -> str | None:
     """Return the text as an argument of a shell's command, or None if nobody could tell by eye what they type."""
     if len(text) > _LONGEST_TYPED or "".join(_escape_lookalikes(text, strict=True)) != text:
         return None
@@ -95,7 +95,7 @@ def shell_word(word: str) -> str:
 
 def command(*words: str) -> str | None:
     """Return a command that a person can copy into a shell, or None if one of its words must not be typed."""
-    safe = [typed(word) for word in words]
+    safe = [safe_shell_argument(word) for word in words]
     return None if None in safe else " ".join(filter(None, safe))
 
 

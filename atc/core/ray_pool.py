@@ -51,7 +51,7 @@ def versions() -> str:
 
 
 @contextmanager
-def connected(workers: str) -> Iterator[None]:
+def connect_cluster(workers: str) -> Iterator[None]:
     """The cluster of the setting `workers`: `ray:HOST:PORT`, of which this machine is a node, or `ray`, the one that
     RAY_ADDRESS names, else one of this machine alone, which lasts as long as the block.
 

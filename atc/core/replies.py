@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from atc.core.source_edits import Places, edited
+from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program
-from protocols.python_source import parsed
+from protocols.python_source import parse_python_or_none
 
 _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -39,7 +39,7 @@ def program_in_reply(reply: str) -> Program | None:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    tree = parsed(source)
+    tree = parse_python_or_none(source)
     return tree.body if tree is not None else []
 
 
@@ -63,8 +63,10 @@ def _without_stubs(source: str) -> str | None:
         for node in left
     ):
         return None
-    place = Places(source)
-    return edited(Program(source), [place.over(node, "") for node in stubs]).source.lstrip("\n")
+    place = SourceOffsets(source)
+    return apply_edits(
+        Program(source), [place.replacement(node, "") for node in stubs]
+    ).source.lstrip("\n")
 
 
 def _is_constant(node: ast.stmt) -> bool:

@@ -20,7 +20,7 @@ class Edit:
     text: str
 
 
-class Places:
+class SourceOffsets:
     """Byte offsets of 1-based lines and the columns, in bytes, of a source."""
 
     def __init__(self, source: str) -> None:
@@ -38,12 +38,12 @@ class Places:
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
 
-    def over(self, node: Node, text: str) -> Edit:
+    def replacement(self, node: Node, text: str) -> Edit:
         """`text` in the place of a node."""
         return Edit(self.start(node), self.end(node), text)
 
 
-def edited(program: Program, edits: Iterable[Edit]) -> Program:
+def apply_edits(program: Program, edits: Iterable[Edit]) -> Program:
     """The program with these edits. Of two that want the same place, the later one in the program is made."""
     source = program.source.encode("utf-8", "surrogatepass")
     end = len(source) + 1

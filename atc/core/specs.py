@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from protocols.naming import closest
+from protocols.naming import closest_spellings
 
 Kinds: TypeAlias = Mapping[str, Any]
 """Flags by name, and of what type each is; pydantic reads it."""
@@ -55,7 +55,7 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
     """Return the sentence that there is no such name, with the nearest one and all. `what` says what it names."""
-    near = closest(name, known)
+    near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
     return f"no {what} is named {name!r}; {meant} {', '.join(known)}."
 

@@ -17,13 +17,13 @@ UNSAFE = [
 ]
 
 
-def visible(code: int) -> str:
+def escape_visibly(code: int) -> str:
     """A character as an escape that can be seen, as in a Python string."""
     short = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\x1b"}
     return short.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
-_ONE_LINE = {code: visible(code) for code in UNSAFE}
+_ONE_LINE = {code: escape_visibly(code) for code in UNSAFE}
 _LINES = {code: text for code, text in _ONE_LINE.items() if code not in (0x09, 0x0A)}
 
 

@@ -116,7 +116,7 @@ class Fault:
     evidence: tuple[Fact, ...] = ()
 
 
-def answered(text: str) -> Json:
+def parse_answer(text: str) -> Json:
     """What a program printed: as JSON where it is JSON or the `repr` of a value, else the text (`1,234`, `+49…`)."""
     for read in (
         (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)

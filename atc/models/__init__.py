@@ -14,16 +14,16 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
-from atc.models.fetch import LOCAL_MODELS, whereabouts
+from atc.models.fetch import LOCAL_MODELS, locate_model
 from atc.models.local import LocalModel
-from atc.models.openai import OpenAIModel, configured
+from atc.models.openai import OpenAIModel, is_configured
 from atc.models.scripted import ScriptedModel
 from protocols.errors import ModelUnavailable
 from protocols.http.request import HttpRequest
 from protocols.http.transport import Transport
 from protocols.model import Ask
 from protocols.response import one_line, parse_json
-from protocols.schema import listed, mapping
+from protocols.schema import as_mapping, items_of_type
 from protocols.urls import split_url
 
 _OLLAMA_TOKENS = 2500
@@ -67,7 +67,7 @@ def choose(
         ModelUnavailable: the name needs an endpoint and none is set, or a file that cannot be read.
     """
     if name is None:
-        name = "openai" if configured() else "local"
+        name = "openai" if is_configured() else "local"
     kind, _, rest = name.partition(":")
     if kind == "scripted" and rest:
         return ScriptedModel.load(Path(rest))
@@ -100,13 +100,13 @@ def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     `folder` is where fetched models are; `(endpoint)` stands for the default model of the configured endpoint.
     """
     for name in LOCAL_MODELS:
-        yield name, *whereabouts(name, folder=folder)
-    if configured():
+        yield name, *locate_model(name, folder=folder)
+    if is_configured():
         yield "(endpoint)", "set", OpenAIModel().url
-    offered = dict(served(ollama_url(), llamacpp_url()))
+    offered = dict(list_served_models(ollama_url(), llamacpp_url()))
     for name, where in offered.items():
         yield name, "served", where
-    if (best := recommended(free := free_memory())) is not None:
+    if (best := recommend_model(free := free_memory())) is not None:
         fits = f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
         yield (
             f"ollama:{best}",
@@ -149,7 +149,7 @@ def free_memory() -> float | None:
     return free
 
 
-def recommended(free: float | None) -> str | None:
+def recommend_model(free: float | None) -> str | None:
     """The largest of SUGGESTIONS that fits; None where only the embedded model does, or nothing is known."""
     return next(
         (tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free),
@@ -157,22 +157,27 @@ def recommended(free: float | None) -> str | None:
     )
 
 
-def served(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:
+def list_served_models(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:
     """The names for `--model` that servers at these addresses offer, and where; a server that is not there has none."""
-    for entry in _listed(f"{ollama}/api/tags", "models"):
+    for entry in _fetch_model_list(f"{ollama}/api/tags", "models"):
         yield one_line(f"ollama:{entry.get('name')}", limit=_NAME), ollama
     if any(
-        entry.get("owned_by") == "llamacpp" for entry in _listed(f"{llamacpp}/v1/models", "data")
+        entry.get("owned_by") == "llamacpp"
+        for entry in _fetch_model_list(f"{llamacpp}/v1/models", "data")
     ):
         yield "llamacpp", llamacpp
 
 
-def _listed(url: str, key: str) -> list[dict[str, object]]:
+def _fetch_model_list(url: str, key: str) -> list[dict[str, object]]:
     try:
         origin, _ = split_url(url)
         request = HttpRequest(method="GET", url=url)
         with closing(Transport(max_body_bytes=_LIST_BYTES, homes={origin.host})) as transport:
             answer = transport.send(request, origin, deadline=time.monotonic() + _WAIT_SECONDS)
-        return listed(mapping(parse_json(answer.text())).get(key), dict) if answer.succeeded else []
+        return (
+            items_of_type(as_mapping(parse_json(answer.text())).get(key), dict)
+            if answer.succeeded
+            else []
+        )
     except ValueError:
         return []

@@ -9,7 +9,7 @@ from typing import Any
 from atc.models import lark, wire
 from atc.models.endpoint import Endpoint
 from protocols.model import Powers
-from protocols.schema import Json, listed
+from protocols.schema import Json, items_of_type
 
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
 """Fields of a request that hold a reply to a grammar."""
@@ -62,19 +62,19 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     if endpoint.is_official:
         return OPENAI
     path = endpoint.url.removeprefix(endpoint.url.removesuffix("/v1")) + "/models"
-    offered = listed(endpoint.probe(path).get("data"), dict)
+    offered = items_of_type(endpoint.probe(path).get("data"), dict)
     owners = {str(entry.get("owned_by", "")).lower() for entry in offered}
     if "llamacpp" in owners:
-        powers = replace(_SCHEMA, continues=wire.continues_there(endpoint.probe, model))
-        if lark.installed() and wire.reads_lark(endpoint.probe, model):
+        powers = replace(_SCHEMA, continues=wire.can_continue(endpoint.probe, model))
+        if lark.is_installed() and wire.reads_lark(endpoint.probe, model):
             powers = replace(powers, lark=True)
         return replace(LLAMA, powers=powers)
     if "sglang" in owners:  # its field takes what the backend of its grammars reads
         information = endpoint.probe("/server_info") or endpoint.probe("/get_server_info")
-        reads = information.get("grammar_backend") == "llguidance" and lark.installed()
+        reads = information.get("grammar_backend") == "llguidance" and lark.is_installed()
         return replace(SGLANG, powers=_LARK) if reads else SGLANG
     if "vllm" in owners:
-        return VLLM if lark.installed() else replace(VLLM, powers=_SCHEMA)
+        return VLLM if lark.is_installed() else replace(VLLM, powers=_SCHEMA)
     return OLLAMA if "library" in owners else UNKNOWN
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from atc.core.parallel import patience
+from atc.core.parallel import seconds_to_wait
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.response import parse_json
-from protocols.schema import Json, listed
+from protocols.schema import Json, items_of_type
 from protocols.urls import Origin, split_url
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -30,7 +30,7 @@ _LONGEST_WAIT = 120.0
 """Seconds that an endpoint may ask to wait before the next try."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The endpoint refuses what it was sent (HTTP 400 or 422). `field` is the parameter that it names, if it does."""
 
     def __init__(self, error: Any, message: str) -> None:
@@ -55,7 +55,7 @@ class Endpoint:
     max_retries: int = 4
     max_bytes: int = 8_000_000
     model: str | None = None
-    otherwise: str = "use --model local"
+    fallback_advice: str = "use --model local"
     """What to do without this endpoint."""
     _client: Any = field(default=None, init=False)
 
@@ -89,22 +89,24 @@ class Endpoint:
         client = self._open_client()
         send = client.get if body is None else partial(client.post, body=body)
         try:
-            return self._parsed(self._answered(partial(send, path, cast_to=httpx2.Response)).text)
+            return self._parse_reply(
+                self._send_with_retries(partial(send, path, cast_to=httpx2.Response)).text
+            )
         except OpenAIError as error:
             sentence = self._sentence(error).replace(
                 self.key or "\0", "…"
             )  # which a broken answer may repeat
             if getattr(error, "status_code", None) in _REFUSALS:
-                raise Refused(error, sentence) from error
+                raise RequestRefused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
 
-    def _answered(self, send: Callable[..., Any]) -> Any:
+    def _send_with_retries(self, send: Callable[..., Any]) -> Any:
         """Return the answer of the first try that has one, within the time that is left."""
         from openai import APITimeoutError, OpenAIError
 
         tries = 0
         while True:
-            seconds = patience(self.timeout_seconds)
+            seconds = seconds_to_wait(self.timeout_seconds)
             last = seconds < self.timeout_seconds
             try:
                 return send(options={"timeout": seconds, "max_retries": 0})
@@ -115,7 +117,12 @@ class Endpoint:
                     )
                     raise OutOfTime(problem) from error
                 wait = _wait_after(error, tries)
-                if last or tries >= self.max_retries or wait is None or wait >= patience(math.inf):
+                if (
+                    last
+                    or tries >= self.max_retries
+                    or wait is None
+                    or wait >= seconds_to_wait(math.inf)
+                ):
                     raise
             tries += 1
             time.sleep(wait)
@@ -132,7 +139,7 @@ class Endpoint:
         """
         try:
             return self.request_at_root(path, body)
-        except Refused:
+        except RequestRefused:
             return {}
         except ModelUnavailable as error:
             if (
@@ -144,7 +151,9 @@ class Endpoint:
 
     def first_model(self) -> str:
         """The first of the endpoint's models."""
-        offered = [entry.get("id") for entry in listed(self.request("/models").get("data"), dict)]
+        offered = [
+            entry.get("id") for entry in items_of_type(self.request("/models").get("data"), dict)
+        ]
         names = [name for name in offered if isinstance(name, str) and name and _line(name) == name]
         if not names:
             raise ModelUnavailable(
@@ -163,7 +172,9 @@ class Endpoint:
             import httpx2
             from openai import OpenAI
 
-            from atc.models.exchange import Exchange  # which needs httpx2, as heavy as the client
+            from atc.models.exchange import (
+                ModelTransport,  # which needs httpx2, as heavy as the client
+            )
 
             if not self.key.isascii() or (
                 self.key and not self.key.isprintable()
@@ -172,7 +183,9 @@ class Endpoint:
                     f"the key for the model endpoint {self.url} holds a character that no key has, such as a line end; "
                     "set OPENAI_API_KEY to a valid one."
                 )
-            exchange = httpx2.Client(transport=Exchange(self._origin, max_bytes=self.max_bytes))
+            exchange = httpx2.Client(
+                transport=ModelTransport(self._origin, max_bytes=self.max_bytes)
+            )
             self._client = OpenAI(
                 api_key=self.key or _DUMMY_KEY, base_url=self.url, http_client=exchange
             )
@@ -182,17 +195,17 @@ class Endpoint:
         """What a failure of the client means, and the next step."""
         from openai import APIConnectionError, APITimeoutError
 
-        from atc.models.exchange import Unusable
+        from atc.models.exchange import UnusableReply
 
         endpoint = f"the model endpoint {self.url}"
         status = getattr(error, "status_code", None)
         model = self.model or "its first"
-        otherwise = self.otherwise
+        otherwise = self.fallback_advice
         if status is None:
             if isinstance(error, APITimeoutError):
                 within = f"within {self.timeout_seconds:g} s"
                 return f"{endpoint} gave no answer {within}; try again, ask a faster model, or {otherwise}."
-            if isinstance(error.__cause__, Unusable):
+            if isinstance(error.__cause__, UnusableReply):
                 problem = _line(str(error.__cause__).partition(";")[0])
                 return f"{endpoint} gave no usable answer: {problem}; correct its address, or {otherwise}."
             if isinstance(error, APIConnectionError):
@@ -216,7 +229,7 @@ class Endpoint:
             return f"{endpoint} {state} {said}; wait{then}, or {otherwise}."
         return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
-    def _parsed(self, text: str) -> dict[str, Json]:
+    def _parse_reply(self, text: str) -> dict[str, Json]:
         """Return the reply in a body, in which nothing repeats the key.
 
         Raises:
@@ -240,10 +253,10 @@ class Endpoint:
 
 def _wait_after(error: Any, tries: int) -> float | None:
     """Return the seconds before the next try; None for a failure that does not pass."""
-    from atc.models.exchange import Unusable
+    from atc.models.exchange import UnusableReply
 
     status = getattr(error, "status_code", None)
-    if isinstance(error.__cause__, Unusable) or not (
+    if isinstance(error.__cause__, UnusableReply) or not (
         status is None or status in _PASSING or status >= 500
     ):
         return None

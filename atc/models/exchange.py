@@ -12,18 +12,18 @@ import httpx2
 
 from protocols.http.decoding import ACCEPTED
 from protocols.http.request import HttpRequest
-from protocols.http.transport import Transport, follow
+from protocols.http.transport import Transport, follow_redirects
 from protocols.response import Answer
 from protocols.urls import Origin, split_url
 
 _LONGEST_SECONDS = 600.0  # where a request names no time-out
 
 
-class Unusable(httpx2.TransportError):
+class UnusableReply(httpx2.TransportError):
     """An answer came that is of no use, however often it is asked for again."""
 
 
-class Exchange(httpx2.BaseTransport):
+class ModelTransport(httpx2.BaseTransport):
     """Sends requests whole and gives answers that were read whole, as UTF-8."""
 
     def __init__(self, origin: Origin, *, max_bytes: int) -> None:
@@ -49,7 +49,7 @@ class Exchange(httpx2.BaseTransport):
         try:
             origin, _ = split_url(str(request.url))
         except ValueError as error:
-            raise Unusable(str(error)) from None
+            raise UnusableReply(str(error)) from None
         headers = {
             name: value
             for name, value in request.headers.items()
@@ -62,13 +62,15 @@ class Exchange(httpx2.BaseTransport):
             headers=headers,
             body=request.read() or None,
         )
-        answer, _ = follow(sent, lambda one: self._transport.send(one, origin, deadline=deadline))
+        answer, _ = follow_redirects(
+            sent, lambda one: self._transport.send(one, origin, deadline=deadline)
+        )
         if answer.status is None:
             if time.monotonic() >= deadline:
                 raise httpx2.ReadTimeout(answer.trouble, request=request)
             raise httpx2.ConnectError(answer.trouble, request=request)
         if answer.trouble:
-            raise Unusable(answer.trouble, request=request)
+            raise UnusableReply(answer.trouble, request=request)
         return httpx2.Response(
             answer.status,
             headers=_remaining_headers(answer),

@@ -72,7 +72,7 @@ class ModelFile:
     hub_url: str = ""
     carriers: tuple[Carrier, ...] = ()
     suffix: str = ".gguf"
-    instead: str = "set ATC_MODEL_PATH to a GGUF file or OPENAI_API_KEY to use an endpoint"
+    fallback_advice: str = "set ATC_MODEL_PATH to a GGUF file or OPENAI_API_KEY to use an endpoint"
 
     @property
     def file_name(self) -> str:
@@ -118,7 +118,7 @@ def cache_folder() -> Path:
     )
 
 
-def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
+def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
     """The model's file if it is there and was verified since it last changed; reads no weights."""
     path = (folder or cache_folder()) / model.file_name
     with suppress(OSError, UnicodeDecodeError):
@@ -130,11 +130,11 @@ def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | Non
     return None
 
 
-def whereabouts(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
+def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
     """Whether a model of `LOCAL_MODELS` can be used at once, and where it is, or how it is had."""
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return "file", own
-    if path := cached(LOCAL_MODELS[name], folder=folder):
+    if path := find_cached(LOCAL_MODELS[name], folder=folder):
         return "here", str(path)
     command = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
     return (
@@ -173,7 +173,7 @@ def fetch(
     folder = folder or cache_folder()
     path = folder / model.file_name
     check_folder(folder)
-    if cached(model, folder=folder):
+    if find_cached(model, folder=folder):
         return path
     try:
         private_folder(folder)
@@ -234,7 +234,7 @@ def _download(growing: _PartialFile) -> None:
     model = growing.model
     raise ModelUnavailable(
         f"the model {model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept, so try again with a "
-        f"network, or {model.instead}."
+        f"network, or {model.fallback_advice}."
     )
 
 

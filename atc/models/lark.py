@@ -15,14 +15,14 @@ from atc.models.decode.grammar import classify_text
 from protocols.errors import ModelUnavailable
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether Lark grammars can be compiled here."""
     return find_spec("llguidance") is not None
 
 
-def require_taken(grammar: str) -> str:
+def require_compilable(grammar: str) -> str:
     """The grammar in Lark. Raises ModelUnavailable where llguidance refuses it, or is not installed to be asked."""
-    if not installed():
+    if not is_installed():
         raise ModelUnavailable(
             "a grammar in Lark needs 'llguidance', which is not installed: "
             'pip install "automatic-tool-chain[decode]", or ask without one.'
@@ -34,13 +34,13 @@ def require_taken(grammar: str) -> str:
     return grammar
 
 
-def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+def to_usable_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """The schema as llama.cpp is to be sent it, so that it enforces what it can; None where it can use none of it.
 
     The lenient form has llguidance pass over keywords that it cannot enforce (`not`, `uniqueItems` …).
     """
     lenient = {**schema, "x-guidance": {"lenient": True}}
-    if not installed():
+    if not is_installed():
         return lenient
     forms = (dict(schema), lenient)
     return next(

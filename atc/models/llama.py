@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from atc.core.parallel import patience
-from atc.models.wire import Reading, collect_stream
+from atc.core.parallel import seconds_to_wait
+from atc.models.wire import ReadingProgress, collect_stream
 from protocols.errors import ModelUnavailable, OutOfTime
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")
@@ -136,7 +136,11 @@ class LlamaProcess:
         return reply
 
     def chat(
-        self, body: dict[str, Any], *, enough: Callable[[str], bool], reading: Reading | None = None
+        self,
+        body: dict[str, Any],
+        *,
+        enough: Callable[[str], bool],
+        reading: ReadingProgress | None = None,
     ) -> dict[str, Any]:
         """As `post` to `/v1/chat/completions`, but ended, as by the token limit, once `enough` holds of the text.
 
@@ -156,7 +160,7 @@ class LlamaProcess:
 
     @contextmanager
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
-        seconds = patience(_REPLY_SECONDS)
+        seconds = seconds_to_wait(_REPLY_SECONDS)
         connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=seconds)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         try:
@@ -190,7 +194,7 @@ class LlamaProcess:
 def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
     """The JSON of each server-sent event, up to `[DONE]`."""
     for line in response:
-        patience(_REPLY_SECONDS)
+        seconds_to_wait(_REPLY_SECONDS)
         name, _, data = line.decode("utf-8").rstrip("\r\n").partition(": ")
         if data == "[DONE]":
             return

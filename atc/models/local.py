@@ -19,14 +19,14 @@ from atc.models import lark
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
 from atc.models.wire import (
-    Reading,
+    ReadingProgress,
     completion_of,
-    continued,
-    continues,
     drop_empty_prefill,
+    is_continuation,
     refusal,
+    request_continuation,
+    strip_fence,
     to_api_messages,
-    unfenced,
 )
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Message, Powers
@@ -74,7 +74,7 @@ class LocalModel:
         folder: Path | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         on_message: Callable[[str], None] | None = None,
-        on_reading: Reading | None = None,
+        on_reading: ReadingProgress | None = None,
     ) -> None:
         model = str(path) if path is not None else "local"
         self._own = own_file(model)
@@ -102,7 +102,7 @@ class LocalModel:
     @property
     def powers(self) -> Powers:
         """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
-        return Powers(schema=True, lark=lark.installed(), continues=True)
+        return Powers(schema=True, lark=lark.is_installed(), continues=True)
 
     def __call__(
         self,
@@ -129,15 +129,15 @@ class LocalModel:
             "max_tokens": max_tokens,
         }
         if schema is not None:
-            if (usable := lark.usable(schema)) is None:
+            if (usable := lark.to_usable_schema(schema)) is None:
                 completion = self.reply(messages, options, in_words=schema)[1]
-                return replace(completion, text=unfenced(completion.text))
+                return replace(completion, text=strip_fence(completion.text))
             options["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "schema": usable},
             }
         elif grammar is not None:
-            options["grammar"] = lark.require_taken(grammar)
+            options["grammar"] = lark.require_compilable(grammar)
         return self.reply(messages, options)[1]
 
     def reply(
@@ -156,16 +156,16 @@ class LocalModel:
         body = {"messages": to_api_messages(messages, in_words), **options}
         with self._lock:
             started = time.perf_counter()
-            process = self._loaded()
+            process = self._load()
             prompt = "\n".join("{role}: {content}".format(**turn) for turn in body["messages"])
             if self._forgotten:
                 body["cache_prompt"], self._forgotten = False, False
             else:
                 self._recall(process, prompt)
-            if continues(messages):
-                reply = continued(process.post, body)
+            if is_continuation(messages):
+                reply = request_continuation(process.post, body)
             elif options["max_tokens"] > _LONG_REPLY and not options.keys() & _HELD:
-                reply = process.chat(body, enough=runs_in_circles, reading=self._on_reading)
+                reply = process.chat(body, enough=is_repeating, reading=self._on_reading)
             else:
                 reply = process.post("/v1/chat/completions", body)
             seconds = time.perf_counter() - started
@@ -187,7 +187,9 @@ class LocalModel:
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
         """Load the kept state that spares most of reading `prompt`, if one does."""
-        name = self._states.nearest(prompt, held=self._read) if self._states is not None else None
+        name = (
+            self._states.find_nearest(prompt, held=self._read) if self._states is not None else None
+        )
         if (
             self._states
             and name
@@ -201,9 +203,9 @@ class LocalModel:
         if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
             name = self._states.file_for(prompt)
             if "error" not in process.post("/slots/0?action=save", {"filename": name}):
-                self._states.saved(name, prompt)
+                self._states.note_saved(name, prompt)
 
-    def _loaded(self) -> LlamaProcess:
+    def _load(self) -> LlamaProcess:
         if self._process is None or not self._process.running:
             require_runtime()  # before 1.1 GB are fetched in vain
             path = self._own or self._fetch()
@@ -232,7 +234,7 @@ class LocalModel:
         return PromptStates(self._states_folder, kind=kind)
 
 
-def runs_in_circles(text: str) -> bool:
+def is_repeating(text: str) -> bool:
     """Whether `text` ends in one piece, of 200 characters at most, that stands there six times or more in a row.
 
     A small model that has begun to repeat itself goes on so to the last token.
@@ -260,15 +262,17 @@ class PromptStates:
         self.folder = folder
         self._kind = hashlib.sha256(kind.encode()).hexdigest()[:12]
 
-    def nearest(self, prompt: str, *, held: str = "") -> str | None:
+    def find_nearest(self, prompt: str, *, held: str = "") -> str | None:
         """The file of the state that shares enough of its beginning with `prompt`, more than `held` does; or None."""
         best = None
-        most = shared(held, prompt) + _WORTH_LOADING
+        most = shared_prefix_length(held, prompt) + _WORTH_LOADING
         if most > len(prompt):
             return None  # nothing is looked for on the disk while a conversation goes on from what is held
         for note in self.folder.glob(f"{self._kind}-*.json"):
             with contextlib.suppress(OSError, ValueError):
-                common = shared(json.loads(note.read_text(encoding="utf-8"))["prompt"], prompt)
+                common = shared_prefix_length(
+                    json.loads(note.read_text(encoding="utf-8"))["prompt"], prompt
+                )
                 if common >= most and note.with_suffix(".state").exists():
                     best = note.with_suffix(".state")
                     most = common
@@ -281,7 +285,7 @@ class PromptStates:
         """The name under which the state of `prompt` is to be saved."""
         return f"{self._kind}-{hashlib.sha256(prompt.encode()).hexdigest()[:12]}.state"
 
-    def saved(self, name: str, prompt: str) -> None:
+    def note_saved(self, name: str, prompt: str) -> None:
         """Note that `name` now holds the state of `prompt`, and drop the states not used for longest."""
         with contextlib.suppress(OSError):  # a cache that cannot be kept costs time, nothing else
             note = (self.folder / name).with_suffix(".json")
@@ -308,6 +312,6 @@ def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
                 note.unlink()
 
 
-def shared(left: str, right: str) -> int:
+def shared_prefix_length(left: str, right: str) -> int:
     """How many characters two texts begin with alike."""
     return len(os.path.commonprefix((left, right)))  # noqa: RUF071 - characters are what is meant

@@ -18,20 +18,20 @@ from atc.models.dialects import (
     dialect_of,
     fits_strict,
 )
-from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, error_text
+from atc.models.endpoint import OPENAI_URL, Endpoint, RequestRefused, error_text
 from atc.models.wire import (
-    OtherForm,
+    UnexpectedForm,
     completion_of,
-    continued,
-    continues,
     drop_empty_prefill,
+    is_continuation,
     is_cut_before_text,
+    request_continuation,
+    strip_fence,
     to_api_messages,
-    unfenced,
 )
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Message, Powers
-from protocols.schema import Json, listed
+from protocols.schema import Json, items_of_type
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
@@ -40,7 +40,7 @@ _OPTIONAL = GRAMMAR_FIELDS | CONTINUING_FIELDS | {"response_format", "temperatur
 """What a request can do without, where an endpoint refuses it."""
 
 
-def configured() -> bool:
+def is_configured() -> bool:
     """Whether the environment names an endpoint: OPENAI_API_KEY or OPENAI_BASE_URL is set."""
     return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
 
@@ -136,7 +136,7 @@ class OpenAIModel:
                 wanted["strict"] = True
             options["response_format"] = {"type": "json_schema", "json_schema": wanted}
         elif grammar is not None and self.powers.lark:
-            options |= self._dialect.grammar(lark.require_taken(grammar))
+            options |= self._dialect.grammar(lark.require_compilable(grammar))
         return self._complete(messages, options, max_tokens=max_tokens)
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class OpenAIModel:
     ) -> Completion:
         """The endpoint's reply to a body of `options`, as far as it takes them."""
         messages = drop_empty_prefill(messages)
-        going_on = continues(messages)
+        going_on = is_continuation(messages)
         continuing = (going_on and self._dialect.continuing) or {}
         started = time.perf_counter()
         while True:
@@ -163,7 +163,9 @@ class OpenAIModel:
             in_words = (
                 form["json_schema"]["schema"] if form and "response_format" not in body else None
             )
-            reply = self._accepted(body | {"messages": to_api_messages(messages, in_words)})
+            reply = self._request_completion(
+                body | {"messages": to_api_messages(messages, in_words)}
+            )
             if reply is None:
                 continue
             try:
@@ -173,17 +175,17 @@ class OpenAIModel:
                 completion = completion_of(
                     reply, model=self.name, seconds=time.perf_counter() - started
                 )
-            except OtherForm as error:
+            except UnexpectedForm as error:
                 raise ModelUnavailable(
                     f"the endpoint {self.url} answered in another form than the chat completions of the OpenAI API; "
                     "correct OPENAI_BASE_URL, or use --model local."
                 ) from error
             break
-        text = completion.text if in_words is None else unfenced(completion.text)
+        text = completion.text if in_words is None else strip_fence(completion.text)
         if going_on and not self._is_rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words
         if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
-            parts = (reply, *listed(reply.get("choices"), dict))
+            parts = (reply, *items_of_type(reply.get("choices"), dict))
             failed = next((one for one in parts if one.get("error")), None)
             what = (
                 f"an error ({error_text(failed, key=self._endpoint.key)})"
@@ -206,18 +208,18 @@ class OpenAIModel:
     def _is_rendered_by_llama(self) -> bool:
         return self._dialect.name == LLAMA.name and self._dialect.powers.continues
 
-    def _accepted(self, body: dict[str, Json]) -> dict[str, Json] | None:
+    def _request_completion(self, body: dict[str, Json]) -> dict[str, Json] | None:
         """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""
         try:
             if body["messages"][-1]["role"] == "assistant" and self._is_rendered_by_llama:
-                return continued(self._endpoint.request_at_root, body)
+                return request_continuation(self._endpoint.request_at_root, body)
             return self._endpoint.request("/chat/completions", body)
-        except Refused as refused:
+        except RequestRefused as refused:
             if self._learn(refused, body):
                 return None
             raise ModelUnavailable(str(refused)) from refused
 
-    def _learn(self, refused: Refused, body: Mapping[str, Json]) -> bool:
+    def _learn(self, refused: RequestRefused, body: Mapping[str, Json]) -> bool:
         """Remember the parameter of `body` that a refusal names; False when it names none. Shrinks, so it ends."""
         named = set(
             re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from atc.core.parallel import Request
+from atc.core.parallel import ModelRequest
 from atc.core.text import count
 from protocols.errors import AtcError, ModelUnavailable
 from protocols.model import Completion, Message, Powers
@@ -30,8 +30,11 @@ class ScriptedModel:
     prompt_tokens = 4000
 
     def __init__(
-        self, *replies: ScriptedReply, name: str = "scripted", powers: Powers = Powers()
-    ) -> None:  # noqa: B008 - frozen
+        self,
+        *replies: ScriptedReply,
+        name: str = "scripted",
+        powers: Powers = Powers(),  # noqa: B008
+    ) -> None:
         self.name = name
         self.powers = powers
         self.prompts: list[list[Message]] = []
@@ -61,7 +64,7 @@ class ScriptedModel:
         """The next reply. Raises ScriptEnded when there is none, or the exception that stands in its place."""
         turn = len(self.prompts)
         self.prompts.append(list(messages))
-        self.options.append(Request(messages, **options)._asdict())
+        self.options.append(ModelRequest(messages, **options)._asdict())
         if turn >= len(self._replies):
             raise ScriptEnded(
                 f"the model {self.name!r} has a script of {count(len(self._replies), 'turn')} and was asked"

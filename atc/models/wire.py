@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from protocols.model import Completion, Message
-from protocols.schema import Json, JsonObject, mapping
+from protocols.schema import Json, JsonObject, as_mapping
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Sends a body to a path of the server (`/completion`) and gives its reply's JSON."""
-Reading: TypeAlias = Callable[[int, int, float], None]
+ReadingProgress: TypeAlias = Callable[[int, int, float], None]
 """Told, while a prompt is read, how many of how many tokens are through, and after how many seconds."""
 
 _RENAMED = {
@@ -30,14 +30,14 @@ _MOST_TOKENS = 1_000_000_000
 _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 
 
-def continues(messages: Sequence[Message]) -> bool:
+def is_continuation(messages: Sequence[Message]) -> bool:
     """Whether the reply is to go on from the assistant's words."""
     return bool(messages) and messages[-1].role == "assistant"
 
 
 def drop_empty_prefill(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without a last one of the assistant that is empty: llama.cpp renders it as a turn that is over."""
-    return messages[:-1] if continues(messages) and not messages[-1].content else messages
+    return messages[:-1] if is_continuation(messages) and not messages[-1].content else messages
 
 
 def to_api_messages(
@@ -46,14 +46,14 @@ def to_api_messages(
     """The messages as the API has them, with the schema asked for in words if there is one."""
     turns = [{"role": message.role, "content": message.content} for message in messages]
     if schema is not None:
-        last = turns[-2] if continues(messages) and len(turns) > 1 else turns[-1]
+        last = turns[-2] if is_continuation(messages) and len(turns) > 1 else turns[-1]
         last["content"] += (
             f"\n\nAnswer with JSON alone, valid under this JSON Schema: {json.dumps(schema)}"
         )
     return turns
 
 
-class OtherForm(ValueError):
+class UnexpectedForm(ValueError):
     """A reply has not the form of the API's."""
 
 
@@ -64,7 +64,7 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
         OtherForm: its text or what leads to it is of another type. Of numbers that cannot be, none is believed.
     """
     choice = _choice(reply)
-    usage = mapping(reply.get("usage"))
+    usage = as_mapping(reply.get("usage"))
     return Completion(
         text=_text(choice),
         model=model,
@@ -72,7 +72,7 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
         output_tokens=_count(usage.get("completion_tokens")),
         seconds=seconds,
         truncated=choice.get("finish_reason") == "length",
-        cached_tokens=_count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        cached_tokens=_count(as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
     )
 
 
@@ -82,7 +82,7 @@ def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
     return not _text(choice) and choice.get("finish_reason") == "length"
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """JSON out of the code fence that models put around it when asked in words."""
     found = re.search(r"```(?:json)?[^\S\n]*\n(.*?)```", text, re.DOTALL)
     return found[1].strip() if found else text
@@ -91,7 +91,7 @@ def unfenced(text: str) -> str:
 def _choice(reply: Mapping[str, Json]) -> JsonObject:
     choices = reply.get("choices") or [{}]
     if not isinstance(choices, list):
-        raise OtherForm(f"a list was expected, not a {type(choices).__name__}")
+        raise UnexpectedForm(f"a list was expected, not a {type(choices).__name__}")
     return _object(choices[0])
 
 
@@ -106,13 +106,13 @@ def _text(choice: JsonObject) -> str:
 
 def _object(value: Json) -> JsonObject:
     if not isinstance(value, Mapping):
-        raise OtherForm(f"an object was expected, not a {type(value).__name__}")
+        raise UnexpectedForm(f"an object was expected, not a {type(value).__name__}")
     return value
 
 
 def _string(value: Json) -> str:
     if not isinstance(value, str):
-        raise OtherForm(f"a text was expected, not a {type(value).__name__}")
+        raise UnexpectedForm(f"a text was expected, not a {type(value).__name__}")
     return value
 
 
@@ -122,7 +122,7 @@ def _count(value: Json) -> int:
     return int(value) if plausible else 0
 
 
-def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
+def request_continuation(post: Post, body: dict[str, Json]) -> dict[str, Json]:
     """The reply to a body of `/v1/chat/completions` whose last message is the assistant's, without that message's text.
 
     It has that endpoint's shape, or is what the server refused with.
@@ -142,7 +142,7 @@ def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
     reply = post("/completion", options | {"prompt": rendered["prompt"]})
     if "content" not in reply:
         return reply
-    timings = dict(mapping(reply.get("timings")))
+    timings = dict(as_mapping(reply.get("timings")))
     usage = _usage(reply.get("tokens_evaluated", 0), reply.get("tokens_predicted", 0), timings)
     found = _reply(
         reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings
@@ -156,7 +156,7 @@ def collect_stream(
     events: Iterable[Mapping[str, Json]],
     *,
     enough: Callable[[str], bool],
-    reading: Reading | None = None,
+    reading: ReadingProgress | None = None,
 ) -> dict[str, Json]:
     """The reply that a stream of `/v1/chat/completions` makes, in the shape that it has at once.
 
@@ -207,7 +207,7 @@ def _template(messages: Json) -> dict[str, Json]:
     return {"messages": messages, "chat_template_kwargs": {"enable_thinking": False}}
 
 
-def continues_there(post: Post, model: str) -> bool:
+def can_continue(post: Post, model: str) -> bool:
     """Whether the server renders a conversation so that it can be continued."""
     return str(
         post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")
@@ -223,7 +223,7 @@ def reads_lark(post: Post, model: str) -> bool:
         "/completion",
         {"prompt": "a", "n_predict": 1, "json_schema": {"type": "boolean"}, "model": model},
     )
-    return str(mapping(reply.get("generation_settings")).get("grammar", "")).startswith(
+    return str(as_mapping(reply.get("generation_settings")).get("grammar", "")).startswith(
         "%llguidance"
     )
 

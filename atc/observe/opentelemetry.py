@@ -25,11 +25,11 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from atc.core.events import (
     AttemptEnded,
-    Called,
     Event,
     ModelAsked,
     ModelReplied,
     ProgramWritten,
+    ToolCalled,
     ToolsChosen,
 )
 from atc.core.text import escape_controls
@@ -110,14 +110,14 @@ class RunSpans:
         self._set_content(self._root, "gen_ai.input.messages", _messages([("user", self._task)]))
         for at, event in self._events:
             self._now = at
-            self._tell(event)
+            self._record_event(event)
         self._now = over
         kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
         failed = None if error is None else kind
         if self._asked is not None:
             self._end_chat(None, failed=failed or "no_reply")
-        self._ended(self._program, failed=failed)
-        self._ended(self._repair, failed=failed)
+        self._end_span(self._program, failed=failed)
+        self._end_span(self._repair, failed=failed)
         if solution is not None:
             came = {
                 f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")
@@ -136,9 +136,9 @@ class RunSpans:
                     if self._fault
                     else "no_answer"
                 )
-        self._ended(self._root, failed=failed, why=None if error is None else str(error))
+        self._end_span(self._root, failed=failed, why=None if error is None else str(error))
 
-    def _tell(self, event: Event) -> None:
+    def _record_event(self, event: Event) -> None:
         match event:
             case ToolsChosen():
                 self._root.set_attributes(
@@ -160,8 +160,8 @@ class RunSpans:
             case ModelReplied():
                 self._end_chat(event.completion)
             case ProgramWritten():
-                self._ended(self._repair)
-                self._ended(self._program)
+                self._end_span(self._repair)
+                self._end_span(self._program)
                 self._repair = _NO_SPAN
                 self._fault = None
                 counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
@@ -169,12 +169,12 @@ class RunSpans:
                     "program", self._root, {"atc.attempt": event.attempt + 1, **counts}
                 )
                 self._set_content(self._program, "atc.program", event.program.source)
-            case Called(complete=True):
-                self._called(event.call)
+            case ToolCalled(complete=True):
+                self._record_call(event.call)
             case AttemptEnded(result=attempt):
                 found = None if attempt.paused else attempt.fault
                 failed, why = (found.kind, found.message) if found else (None, None)
-                self._ended(self._program, failed=failed, why=why)
+                self._end_span(self._program, failed=failed, why=why)
                 self._program = _NO_SPAN
                 self._fault = (event.attempt, found) if found else None
 
@@ -212,9 +212,9 @@ class RunSpans:
                 "gen_ai.output.messages",
                 _messages([("assistant", reply.text)], finish_reason=reason),
             )
-        self._ended(span, failed=failed)
+        self._end_span(span, failed=failed)
 
-    def _called(self, call: ToolCall) -> None:
+    def _record_call(self, call: ToolCall) -> None:
         tool = self._tools.get(call.tool)
         binding = tool.protocol.binding if tool is not None else None
         name = (mcp := binding.tool if isinstance(binding, McpBinding) else None) or call.tool
@@ -242,7 +242,7 @@ class RunSpans:
         if call.error is None:
             self._set_content(span, "gen_ai.tool.call.result", call.result)
         failed = str(call.status or (call.outcome if call.outcome != "done" else "tool_error"))
-        self._ended(span, failed=None if call.error is None else failed, why=call.error)
+        self._end_span(span, failed=None if call.error is None else failed, why=call.error)
 
     def _begin(
         self,
@@ -263,7 +263,7 @@ class RunSpans:
             escape_controls(name), context, kind, given, start_time=start
         )
 
-    def _ended(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
+    def _end_span(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
         if failed is not None:
             span.set_attribute("error.type", escape_controls(failed))
             told = (

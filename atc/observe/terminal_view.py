@@ -13,15 +13,15 @@ from rich.text import Text
 
 from atc.core.events import (
     AttemptEnded,
-    Called,
     Event,
     ModelAsked,
     ModelReplied,
     NoteAdded,
     ProgramWritten,
+    ToolCalled,
     ToolsChosen,
 )
-from atc.core.messages import invocation
+from atc.core.messages import format_tool_call
 from atc.core.quoting import escape_hidden
 from atc.core.text import clipped, count
 from atc.core.types import Finding, Program
@@ -86,7 +86,7 @@ class RunView:
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
-        if not isinstance(event, Called):
+        if not isinstance(event, ToolCalled):
             self._fold()
         match event:
             case ToolsChosen():
@@ -99,7 +99,7 @@ class RunView:
                 self.line("tools", names, "cyan")
             case ModelAsked():
                 self._doing = f"{_DOING.get(event.purpose, event.purpose)} …"
-                self._now(self._doing)
+                self._set_status(self._doing)
             case ModelReplied(completion=reply):
                 read = reply.input_tokens - reply.cached_tokens
                 self.line(
@@ -108,11 +108,11 @@ class RunView:
                     "dim",
                 )
             case ProgramWritten():
-                self._program(event)
-            case Called(complete=False):
-                self._now(f"calling {event.call.tool} …")
-            case Called():
-                self._call(event.call)
+                self._show_program(event)
+            case ToolCalled(complete=False):
+                self._set_status(f"calling {event.call.tool} …")
+            case ToolCalled():
+                self._show_call(event.call)
             case AttemptEnded(result=end) if (
                 end.fault is not None and not end.findings and not end.paused
             ):
@@ -122,17 +122,17 @@ class RunView:
             case AttemptEnded(result=end) if end.doubts:
                 self.line("doubt", " ".join(end.doubts), "yellow")
 
-    def reading(self, done: int, total: int, seconds: float) -> None:
+    def show_reading(self, done: int, total: int, seconds: float) -> None:
         """The embedded model has read `done` of `total` tokens of a prompt, which took so long."""
         if total >= _LONG_PROMPT:
-            self._now(told_reading(done, total, seconds) if done < total else self._doing)
+            self._set_status(format_reading(done, total, seconds) if done < total else self._doing)
 
     def line(self, label: str, text: str, style: str) -> None:
         """One labelled line; foreign text in it cannot move the cursor or colour the screen."""
         self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_hidden(text)))
 
     @contextmanager
-    def interrupted(self) -> Iterator[None]:
+    def pause_status(self) -> Iterator[None]:
         """The moving status stands still while a person is asked."""
         if self._status is not None:
             self._status.stop()
@@ -142,7 +142,7 @@ class RunView:
             if self._status is not None:
                 self._status.start()
 
-    def _program(self, event: ProgramWritten) -> None:
+    def _show_program(self, event: ProgramWritten) -> None:
         source = event.program.source.rstrip("\n")
         if event.findings:
             self.line(
@@ -162,9 +162,9 @@ class RunView:
         self.line("program", f"attempt {event.attempt + 1}, {more}", "cyan")
         for number, line in enumerate(lines[self._kept :], self._kept + 1):
             self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_hidden(line)))
-        self._now("running the program …")
+        self._set_status("running the program …")
 
-    def _call(self, call: ToolCall) -> None:
+    def _show_call(self, call: ToolCall) -> None:
         if call.reused and self._kept:
             return  # it was shown when it was made
         if call.tool != self._last_tool or call.error is not None:
@@ -172,12 +172,12 @@ class RunView:
         self._alike += self._last_tool != ""
         self._last_tool = call.tool if call.error is None else ""
         if self._alike >= _ALIKE:
-            self._now(f"calling {call.tool}, {self._alike + 1} times so far …")
+            self._set_status(f"calling {call.tool}, {self._alike + 1} times so far …")
             return
         came = str(call.error if call.error is not None else shape(call.result, depth=1))
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
         style = "red" if call.error is not None else "green"
-        made = told_call(call)
+        made = format_whole_call(call)
         room = _LONGEST_LINE
         if self._console.is_terminal:  # a line each
             room = max(40, self._console.width - _LABEL_WIDTH - len(f"{made} →  · {took} "))
@@ -195,21 +195,21 @@ class RunView:
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True, highlight=False)
 
-    def _now(self, doing: str) -> None:
+    def _set_status(self, doing: str) -> None:
         if self._status is not None:
             self._status.update(escape_hidden(doing))
 
 
-def told_reading(done: int, total: int, seconds: float) -> str:
+def format_reading(done: int, total: int, seconds: float) -> str:
     """How many of a prompt's tokens are read, after so many seconds, as a bar with an estimate."""
     filled = _BAR * done // total
     left = f", about {seconds * (total - done) / done:.0f} s left" if done else ""
     return f"reading the tools {'━' * filled}{'╌' * (_BAR - filled)} {done:,} of {total:,} tokens{left}"
 
 
-def told_call(call: ToolCall) -> str:
+def format_whole_call(call: ToolCall) -> str:
     """A call as a program writes it, its values whole."""
-    return invocation(call, most=sys.maxsize)
+    return format_tool_call(call, most=sys.maxsize)
 
 
 def _format_finding(finding: Finding) -> str:

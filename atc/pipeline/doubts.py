@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from atc.core.messages import finding
+from atc.core.messages import make_finding
 from atc.core.types import Finding, Program
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.autofix.paging import unread_pages
-from protocols.python_source import parse_python, parsed
+from protocols.python_source import parse_python, parse_python_or_none
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
@@ -49,7 +49,7 @@ def doubts(
             f"It printed {said!r}: look at what the functions returned and find out why there was nothing."
         )
     if trace.calls and (_ZERO.match(said) or (says_nothing(said) and not _ALLOWED.search(task))):
-        found += islice(_nowhere(program, nodes, trace, said), 1)
+        found += islice(_find_unmatched_texts(program, nodes, trace, said), 1)
     # A sentence of the program itself ("No plane found"): nothing that a call returned is in it.
     texts = {
         node.value.strip()
@@ -93,7 +93,9 @@ def says_nothing(answer: str) -> bool:
     return _NOTHING.match(answer) is not None
 
 
-def _nowhere(program: Program, nodes: list[ast.AST], trace: Trace, said: str) -> Iterator[str]:
+def _find_unmatched_texts(
+    program: Program, nodes: list[ast.AST], trace: Trace, said: str
+) -> Iterator[str]:
     """Texts that a program which came to nothing compares with, and that no result holds."""
     held = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
@@ -142,24 +144,24 @@ def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[F
             f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it from"
             f" {sources[0].expression()}, or use a function that does not need it."
         )
-        found.append(finding("made-up-value", keyword.value, message, tool=tool.alias))
+        found.append(make_finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)
 
 
 def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
-    for node in ast.walk(parsed(program.source) or ast.Module([], [])):
+    for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
         match node:
             case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
                 yield from ((tools[alias], keyword) for keyword in keywords)
 
 
-def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """A finding where a program calls tools that only read, and prints what none of their responses can change.
 
     `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is
     left alone, and so is a program that writes: what it did is its answer.
     """
-    tree = parsed(program.source) or ast.Module([], [])
+    tree = parse_python_or_none(program.source) or ast.Module([], [])
     nodes = list(ast.walk(tree))
     used = Counter((n.id, isinstance(n.ctx, ast.Load)) for n in nodes if isinstance(n, ast.Name))
     named = {name for name, _ in used} & tools.keys()
@@ -184,7 +186,7 @@ def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     if not all(_is_fixed(argument, once) for call in plain for argument in call.args):
         return ()
     message = "This prints the same whatever the functions return: the answer has to come from what they return."
-    return (finding("fixed-answer", plain[-1], message),)
+    return (make_finding("fixed-answer", plain[-1], message),)
 
 
 def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:

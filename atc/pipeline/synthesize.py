@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from atc.core.messages import listed
+from atc.core.messages import format_list
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
 from atc.core.types import Program
 from protocols.model import Completion, Message
-from protocols.render import Docs, described_within
+from protocols.render import Docs, describe_within_budget
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
@@ -27,10 +27,10 @@ def build_program_prompt(
     A worked example from another field comes first: on a small model it matters more than anything else, and what
     stands first is read once and cached. `budget` is in tokens of what is told of the tools.
     """
-    text, chosen = described_within(tools, budget=budget, docs=docs)
+    text, chosen = describe_within_budget(tools, budget=budget, docs=docs)
     asked = fill("task", stubs=text, task=task)
-    if docs == "full" and (unknown := undescribed(chosen.values())):
-        asked += "\n\n" + fill("unknown_shapes", tools=listed(unknown, most=_MOST_NAMED))
+    if docs == "full" and (unknown := find_undescribed(chosen.values())):
+        asked += "\n\n" + fill("unknown_shapes", tools=format_list(unknown, most=_MOST_NAMED))
     return [
         Message("system", fill("program")),
         Message("user", fill("example_task_names" if docs == "names" else "example_task")),
@@ -39,7 +39,7 @@ def build_program_prompt(
     ]
 
 
-def undescribed(tools: Iterable[Tool]) -> list[str]:
+def find_undescribed(tools: Iterable[Tool]) -> list[str]:
     """Aliases of the tools of which nobody knows what they return; one that is declared to write does not count."""
     return [
         t.alias

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from atc.archive.learned_schemas import observed
+from atc.archive.learned_schemas import add_observed_schemas
 from atc.core.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.core.types import Attempt, FaultKind, Finding, Program
 from atc.pipeline.attribute import attribute
@@ -17,11 +17,11 @@ from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import look_up_answer
 from atc.pipeline.autofix.paging import read_every_page, unread_pages
 from atc.pipeline.check import check
-from atc.pipeline.doubts import doubts, find_invented_values, fixed_answer
+from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
 from atc.run.strategy_run import Parts, Run
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
-from sandbox.journal import canonical
+from sandbox.journal import canonical_call
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
@@ -29,7 +29,7 @@ FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
-Call: TypeAlias = tuple[str, int]
+CallKey: TypeAlias = tuple[str, int]
 """What the journal knows a call by: tool and arguments, and the number among those that are alike."""
 _MENDING_ROUNDS = 3
 """Mending one thing may bring another to light."""
@@ -48,26 +48,37 @@ def attempt(
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     known = with_named(program, run.tools, run.parts.toolbox)
-    program, findings, mended = checked(
+    program, findings, mended = check_and_fix(
         f"{run.task}\n{seen}", program, known, look=look, blind=blind
     )
-    insisted = insists(findings, program, known, run.attempts) and not writing_tools(program, known)
+    insisted = is_insisting(findings, program, known, run.attempts) and not writing_tools(
+        program, known
+    )
 
-    def better(result: Attempt) -> Attempt:
+    def improve(result: Attempt) -> Attempt:
         result = _fix_from_calls(run, known, result, look=look)
         return _withdraw_if_confirmed(result, known) if insisted else result
 
     findings = () if insisted else findings
     result = _make_attempt(
-        run, program, known, blind=blind, look=look, findings=findings, mended=mended, better=better
+        run,
+        program,
+        known,
+        blind=blind,
+        look=look,
+        findings=findings,
+        mended=mended,
+        better=improve,
     )
     if result.trace is not None:
-        run.parts = replace(run.parts, toolbox=observed(run.parts.toolbox, result.trace.calls))
+        run.parts = replace(
+            run.parts, toolbox=add_observed_schemas(run.parts.toolbox, result.trace.calls)
+        )
         run.tools = run.parts.toolbox.only(list(run.tools))
     return result
 
 
-def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
+def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
     """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check."""
     tools = with_named(program, tools, run.parts.toolbox)
     return _make_attempt(run, program, tools, blind=not seen_output(run.attempts), look=look)
@@ -91,7 +102,7 @@ def _withdraw_if_confirmed(result: Attempt, tools: Toolbox) -> Attempt:
     if result.answer is None or result.trace is None:
         return result
     came = {call.tool for call in result.trace.calls if call.error is None}
-    found = check(result.program, observed(tools, result.trace.calls))
+    found = check(result.program, add_observed_schemas(tools, result.trace.calls))
     held = tuple(one for one in found if one.certain and (one.tool is None or one.tool in came))
     return replace(result, fault=attribute(result.program, held, None, tools)) if held else result
 
@@ -110,11 +121,11 @@ def _make_attempt(
     """The run's next attempt, made `better` where it ran; one of the run's past is not made again."""
     parts = run.parts
     number = len(run.attempts)
-    parts.consent.wrote(program, blind=blind)
+    parts.consent.begin_program(program, blind=blind)
     result = parts.past.attempt(number)
     if result is None:
         parts.observer(ProgramWritten(number, program, findings, mended))
-        trace = None if findings else traced(run, program, tools)
+        trace = None if findings else trace_program(run, program, tools)
         result = Attempt(program, findings, trace, None, mended=mended, round=run.round)
         result = _attribute_fault(result, tools, parts, look=look)
         if trace is not None:
@@ -143,16 +154,16 @@ def _fix_from_calls(run: Run, tools: Toolbox, result: Attempt, *, look: bool) ->
 
     A mended program runs in the place of the first where it gives an answer; the journal answers what was called.
     """
-    if wrote(result, run.parts):
+    if has_written(result, run.parts):
         return result
-    result = _shapes(run, tools, result)
+    result = _fix_shapes(run, tools, result)
     if look:
         return result
     result = _complete_answer(run, tools, result)
-    return result if wrote(result, run.parts) else _add_doubts(run, tools, result)
+    return result if has_written(result, run.parts) else _add_doubts(run, tools, result)
 
 
-def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+def _fix_shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """Results of undescribed tools read as they came: the sole list inside, the one key that is near.
 
     One such slip may hide another: it is mended until the program answers, or nothing is left to mend.
@@ -165,10 +176,10 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
             fault is None
             or fault.kind not in {*MISREAD, "error"}
             or trace is None
-            or wrote(mended, run.parts)
+            or has_written(mended, run.parts)
         ):
             break
-        seen = observed(tools, trace.calls, exactly=True)
+        seen = add_observed_schemas(tools, trace.calls, exactly=True)
         found = tuple(one for one in check(mended.program, seen) if one.certain)
         program = autofix(mended.program, found, seen) if seen is not tools and found else None
         if program is None:
@@ -205,7 +216,7 @@ def _replace_program(
     tools = with_named(program, tools, run.parts.toolbox) if program is not None else tools
     if (
         program is None
-        or wrote(result, run.parts)
+        or has_written(result, run.parts)
         or any(one.certain for one in check(program, tools))
     ):
         return result
@@ -217,7 +228,7 @@ def _rerun_with(
     run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]
 ) -> Attempt:
     """The attempt with `program` run in its place."""
-    trace = traced(run, program, tools)
+    trace = trace_program(run, program, tools)
     trace = replace(trace, calls=_merge_calls(trace.calls, result))
     again = replace(result, program=program, trace=trace, mended=(*result.mended, *found))
     return _attribute_fault(again, tools, run.parts)
@@ -252,7 +263,7 @@ def _add_doubts(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     )
 
 
-def checked(
+def check_and_fix(
     task: str, program: Program, tools: Toolbox, *, look: bool = False, blind: bool = True
 ) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
     """The program to run, what stops it, and what was mended in it; the program as it came where mending fails.
@@ -281,11 +292,11 @@ def _find_certain(
         for finding in check(program, tools)
         if finding.certain and not (look and finding.code == "no-output")
     )
-    fixed = () if found or look or not blind else fixed_answer(program, tools)
+    fixed = () if found or look or not blind else find_fixed_answer(program, tools)
     return (*found, *fixed, *find_invented_values(program, task, tools))
 
 
-def insists(
+def is_insisting(
     findings: Sequence[Finding], program: Program, tools: Toolbox, earlier: Sequence[Attempt]
 ) -> bool:
     """Whether all that speaks against a program are response schemas, and the model was told so and does it again."""
@@ -310,7 +321,7 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
     return {word for word in _words(program) if word in tools and tools[word].protocol.writes}
 
 
-def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
+def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
     """What running `program` with `tools` and those that it names left, within what is left of the run's budget."""
     tools = with_named(program, tools, run.parts.toolbox)
     parts = run.parts
@@ -355,32 +366,32 @@ def seen_output(attempts: Sequence[Attempt]) -> bool:
     return any(attempt.calls for attempt in attempts)
 
 
-def find_writes(run: Run) -> dict[Call, ToolCall]:
+def find_writes(run: Run) -> dict[CallKey, ToolCall]:
     """Calls of the run's attempts that changed something, or may have, each once.
 
     From the attempts, not from the journal: when a run goes on, that one knows already what later attempts will do.
     """
-    found: dict[Call, ToolCall] = {}
+    found: dict[CallKey, ToolCall] = {}
     for attempt in run.attempts:
-        for key, call in numbered(attempt.calls):
-            if _changed(call, run.parts):
+        for key, call in number_calls(attempt.calls):
+            if _is_write(call, run.parts):
                 found.setdefault(key, call)
     return found
 
 
-def numbered(calls: Iterable[ToolCall]) -> Iterator[tuple[Call, ToolCall]]:
+def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]]:
     """The calls of one execution with what the journal knows them by."""
     seen: Counter[str] = Counter()
     for call in calls:
-        key = canonical(call.tool, call.arguments)
+        key = canonical_call(call.tool, call.arguments)
         yield (key, seen[key]), call
         seen[key] += 1
 
 
-def wrote(attempt: Attempt, parts: Parts) -> bool:
+def has_written(attempt: Attempt, parts: Parts) -> bool:
     """Whether a call of the attempt changed something, or may have, or an earlier attempt's was taken over."""
-    return any(_changed(call, parts) for call in attempt.calls)
+    return any(_is_write(call, parts) for call in attempt.calls)
 
 
-def _changed(call: ToolCall, parts: Parts) -> bool:
+def _is_write(call: ToolCall, parts: Parts) -> bool:
     return call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes

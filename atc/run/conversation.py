@@ -9,10 +9,10 @@ from typing import Literal
 
 from atc.core.prompts import fill
 from protocols.model import Message
-from protocols.render import Docs, described_within, token_estimate
+from protocols.render import Docs, describe_within_budget, token_estimate
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
-from protocols.truncate import abridged, clipped, printed
+from protocols.truncate import abridge_output, abridge_value, clip_text
 
 _LEAST_ROOM = 1_600
 """Tokens of turns in a prompt: with the opening and a reply they fit the embedded model's context."""
@@ -22,7 +22,7 @@ _CHARACTERS_A_TOKEN = 3
 _BRIEF = 160
 """Characters that are left of what was told earlier, where room is short."""
 
-End = Literal["answer", "back", "give_up", "paused"]
+TurnEnd = Literal["answer", "back", "give_up", "paused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Turn:
     reply_text: str
     feedback: str = ""
     tool: str = ""
-    end: End | None = None
+    end: TurnEnd | None = None
     answer: str | None = None
     reason: str = ""
     functions: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Turns:
         """The prompt for the next turn; `then` is said behind what was told last."""
         said = [turn.reply_text for turn in self.taken]
         room = self.room - token_estimate(then)
-        told = briefer(
+        told = shorten_texts(
             [turn.feedback for turn in self.taken], beside=sum(map(token_estimate, said)), room=room
         )
         sizes = [token_estimate(a) + token_estimate(b) for a, b in zip(said, told, strict=True)]
@@ -75,10 +75,10 @@ class Turns:
             out += 1
         messages = list(self.opening)
         if out:
-            messages[-1] = _with(messages[-1], fill("turns_left_out", count=str(out)))
+            messages[-1] = _append_text(messages[-1], fill("turns_left_out", count=str(out)))
         for words, answer in zip(said[out:], told[out:], strict=True):
             messages += [Message("assistant", words), Message("user", answer)]
-        return [*messages[:-1], _with(messages[-1], then)] if then else messages
+        return [*messages[:-1], _append_text(messages[-1], then)] if then else messages
 
 
 def build_opening(
@@ -101,7 +101,7 @@ def build_opening(
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
     begun = texts.pop(0) if sections[0] == "task" else fill("example_task")
-    stubs = described_within(tools, budget=budget, docs=docs)[0]
+    stubs = describe_within_budget(tools, budget=budget, docs=docs)[0]
     return [
         Message("system", rules),
         Message("user", fill("example_task_names") if docs == "names" else begun),
@@ -135,7 +135,11 @@ def longest_shown(budget: int) -> int:
 
 def shown_value(value: Json, *, most: int) -> str:
     """The value of a program's last expression, as a notebook shows it, in `most` characters."""
-    return printed(value, most=most) if isinstance(value, str) else abridged(value, most=most)
+    return (
+        abridge_output(value, most=most)
+        if isinstance(value, str)
+        else abridge_value(value, most=most)
+    )
 
 
 def first_paragraph(text: str) -> str | None:
@@ -143,15 +147,15 @@ def first_paragraph(text: str) -> str | None:
     return re.split(r"\n[ \t]*\n", text.strip(), maxsplit=1)[0].strip().strip("*_`").strip() or None
 
 
-def briefer(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
+def shorten_texts(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
     """Texts, the earliest shortened until all fit `room` together with `beside`, in tokens. The last one stays."""
     shown = list(told)
     for number, text in enumerate(told[:-1]):
         if beside + sum(map(token_estimate, shown)) <= room:
             break
-        shown[number] = clipped(text, _BRIEF)
+        shown[number] = clip_text(text, _BRIEF)
     return shown
 
 
-def _with(message: Message, more: str) -> Message:
+def _append_text(message: Message, more: str) -> Message:
     return replace(message, content=f"{message.content}\n\n{more}")

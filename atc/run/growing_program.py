@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from atc.core.types import ANSWERING, Program
-from protocols.python_source import parsed
+from protocols.python_source import parse_python_or_none
 from sandbox.journal import Journal
 from sandbox.trace import ToolCall, Trace
 
@@ -27,7 +27,7 @@ _MARKED = re.compile(
 
 
 @dataclass
-class Growing:
+class GrowingProgram:
     """The pieces that stand, as one program. `issued` are its calls, `printed` what it prints."""
 
     journal: Journal
@@ -40,7 +40,7 @@ class Growing:
         before = self.program.source.rstrip()
         return Program(f"{before}\n\n{piece.source}" if before else piece.source)
 
-    def settle(self, calls: tuple[ToolCall, ...] | None = None) -> None:
+    def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
         """Let the next execution make the program's calls (or these) first: the journal answers them."""
         self.journal.preanswered = self.issued if calls is None else calls
 
@@ -57,7 +57,7 @@ class Growing:
         self.printed = trace.stdout
 
 
-def finished(program: Program) -> Program | None:
+def to_finished_program(program: Program) -> Program | None:
     """The program that prints its bare answer alone; None where it has no `print("ANSWER:", …)`."""
     source, found = _MARKED.subn(lambda mark: f"{ANSWERING}({mark['text'] or ''}", program.source)
     return Program(_HEAD + source) if found else None
@@ -70,14 +70,14 @@ def first_block(reply: str) -> str:
     return reply if closing < 0 else reply[: closing + 3]
 
 
-def answering(program: Program, answer: str) -> Program:
+def build_answer_program(program: Program, answer: str) -> Program:
     """The program that prints this answer alone."""
     return Program(
         f"{_HEAD}{program.source.rstrip()}\n{ANSWERING}({answer!r})\n".replace("\n\n\n", "\n\n")
     )
 
 
-def unfinished(program: Program) -> Program:
+def to_unfinished_program(program: Program) -> Program:
     """A finished program whose answer does not count, with its prints as they were."""
     return Program(program.source.removeprefix(_HEAD).replace(f"{ANSWERING}(", "print("))
 
@@ -121,5 +121,5 @@ def _names(statement: ast.stmt) -> set[str]:
 
 
 def _statements(program: Program) -> list[ast.stmt]:
-    tree = parsed(program.source)
+    tree = parse_python_or_none(program.source)
     return tree.body if tree is not None else []

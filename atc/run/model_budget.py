@@ -11,7 +11,14 @@ from typing import Any
 
 from atc.core.config import Config
 from atc.core.events import ModelAsked, ModelReplied, NoteAdded, Observer
-from atc.core.parallel import ModelReply, Request, as_done, reply, require, wait_until
+from atc.core.parallel import (
+    ModelReply,
+    ModelRequest,
+    ask_once,
+    require_completion,
+    run_parallel,
+    wait_until,
+)
 from atc.core.types import Usage
 from atc.models.prices import FREE, Price
 from atc.run.resume import ResumedRun
@@ -32,7 +39,7 @@ class BudgetSpent(Exception):
         self.limit = limit
 
 
-class Meter:
+class BudgetedModel:
     """Asks the model within the budget of `config` and counts what it takes. One a run. `price` is the model's.
 
     What was asked in the run's `past` is not asked again; it counts towards the usage, not towards the budget's time.
@@ -104,8 +111,10 @@ class Meter:
                 left.
             ModelUnavailable: the model gave no reply.
         """
-        return require(
-            self._replies([Request(messages, max_tokens=max_tokens, **options)], map, purpose)[0]
+        return require_completion(
+            self._replies([ModelRequest(messages, max_tokens=max_tokens, **options)], map, purpose)[
+                0
+            ]
         )
 
     def write(
@@ -113,13 +122,15 @@ class Meter:
     ) -> Completion:
         """The reply with a program or a piece of one; where the model may search first, the reply after that."""
         while self.searching is not None:
-            told = self.searching.within(messages)
+            told = self.searching.add_searches(messages)
             completion = self.complete(told, purpose=purpose, temperature=temperature, seed=seed)
-            if not self.searching.asks(completion.text, messages):
+            if not self.searching.handle_reply(completion.text, messages):
                 return completion
         return self.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
-    def each(self, requests: Sequence[Request], most: int, *, purpose: str) -> list[ModelReply]:
+    def each(
+        self, requests: Sequence[ModelRequest], most: int, *, purpose: str
+    ) -> list[ModelReply]:
         """Ask several requests, `most` at once, see `ask_each`; they are counted and stored in their order.
 
         Where the budget bounds requests, tokens or cost, each waits for what the one before it took.
@@ -127,10 +138,13 @@ class Meter:
         Raises:
             BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
         """
-        return self._replies(requests, partial(as_done, most=most, ordered=True), purpose)
+        return self._replies(requests, partial(run_parallel, most=most, ordered=True), purpose)
 
     def _replies(
-        self, requests: Sequence[Request], each: Callable[..., Iterable[ModelReply]], purpose: str
+        self,
+        requests: Sequence[ModelRequest],
+        each: Callable[..., Iterable[ModelReply]],
+        purpose: str,
     ) -> list[ModelReply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
         requests = [
@@ -153,7 +167,7 @@ class Meter:
         mark = time.monotonic()
         for request, found in zip(requests, known, strict=True):
             if found is not None:
-                replies.append(replace(found, text=self._redact.restored(found.text)))
+                replies.append(replace(found, text=self._redact.restore(found.text)))
                 continue
             self._require_budget()
             self._observer(ModelAsked(purpose, tuple(request.messages)))
@@ -169,15 +183,15 @@ class Meter:
                 one = replace(one, seconds=took)
                 self.usage += Usage.of(one)
                 self._observer(ModelReplied(purpose, one))
-                one = replace(one, text=self._redact.restored(one.text))
+                one = replace(one, text=self._redact.restore(one.text))
             replies.append(one)
         return replies
 
-    def _reply(self, request: Request) -> ModelReply:
+    def _reply(self, request: ModelRequest) -> ModelReply:
         """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
-            return reply(self._ask, request)
+            return ask_once(self._ask, request)
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
@@ -200,7 +214,7 @@ class Meter:
 class _BudgetedAsk:
     """An `Ask` for a part that knows nothing of runs."""
 
-    def __init__(self, meter: Meter, ask: Ask, purpose: str) -> None:
+    def __init__(self, meter: BudgetedModel, ask: Ask, purpose: str) -> None:
         self._meter = meter
         self._purpose = purpose
         self.name = ask.name
@@ -213,5 +227,5 @@ class _BudgetedAsk:
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
         return self._meter.complete(messages, purpose=self._purpose, **options)
 
-    def each(self, requests: Sequence[Request], most: int) -> list[ModelReply]:
+    def each(self, requests: Sequence[ModelRequest], most: int) -> list[ModelReply]:
         return self._meter.each(requests, most, purpose=self._purpose)

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, cast
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from atc.core.prompts import fill
-from atc.core.types import Attempt, Fault, Solution, answered
+from atc.core.types import Attempt, Fault, Solution, parse_answer
 from atc.store.stored import first_problem
 from protocols.schema import dumps
 
@@ -65,7 +65,7 @@ class OutputType(Generic[T]):
             pydantic.ValidationError: it is none.
         """
         try:
-            return self._adapter.validate_json(dumps(answered(answer)))
+            return self._adapter.validate_json(dumps(parse_answer(answer)))
         except ValidationError:
             if "string" not in [
                 one.get("type") for one in (self._schema, *self._schema.get("anyOf", ()))
@@ -73,7 +73,7 @@ class OutputType(Generic[T]):
                 raise
             return self._adapter.validate_python(answer)
 
-    def solution(self, solved: Solution) -> TypedSolution[T]:
+    def to_typed(self, solved: Solution) -> TypedSolution[T]:
         """The solution with its answer read."""
         known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
         output = (

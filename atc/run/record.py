@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from atc.core.events import Called, Event, NoteAdded, Observer, ProgramWritten
+from atc.core.events import Event, NoteAdded, Observer, ProgramWritten, ToolCalled
 from atc.core.types import Solution
 from atc.safety.redaction import Redactor
 from atc.store import RunStore
@@ -51,7 +51,7 @@ class RunRecord:
         """
         if self.store is not None:
             self._told.append(self.store.observer(self.run))
-        spans = self._spans(tools)
+        spans = self._open_spans(tools)
         try:
             with ExitStack() as stack:
                 if self.watcher is None and (cell := _notebook_view()) is not None:
@@ -70,7 +70,7 @@ class RunRecord:
         if self.store is not None:
             self.store.finish(self.run, self.solution)
 
-    def _spans(self, tools: Mapping[str, Tool]) -> Any:
+    def _open_spans(self, tools: Mapping[str, Tool]) -> Any:
         """What sends spans where OTEL_EXPORTER_OTLP_ENDPOINT asks for them (extra `otel`), else None."""
         if not os.environ.get(TRACES):
             return None
@@ -88,7 +88,7 @@ class RunRecord:
         self._told.append(spans := RunSpans(self.task, self.run or None, tools))
         return spans
 
-    def ended(self, solution: Solution) -> Solution:
+    def finish(self, solution: Solution) -> Solution:
         """Takes how the run ended, and gives it with the run's id."""
         self.solution = replace(solution, run=self.run or None)
         return self.solution
@@ -110,14 +110,14 @@ class RunRecord:
             confirm=None if self.store is None else partial(self.store.confirm_owned, self.run),
             pins=self.pins,
             run=self.run or None,
-            effects=effects,
+            write_recovery=effects,
         )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
         """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
         if complete:
             self.redact.learn_call(call, execution)
-        event = Called(execution, call, complete)
+        event = ToolCalled(execution, call, complete)
         self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
 
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
@@ -125,7 +125,7 @@ class RunRecord:
         if id(call) not in self._prepared:
             self.prepare(execution, call, complete)
         for tell in self._told:
-            tell(Called(execution, call, complete))
+            tell(ToolCalled(execution, call, complete))
         event = self._prepared.pop(id(call))[1]
         if self.watcher is not None:
             self.watcher(event)

@@ -19,17 +19,17 @@ from atc.models.decode.errors import Undecodable
 from atc.models.decode.known_ids import IdScope, KnownIds
 from atc.models.decode.write_call import Sampling, WrittenCall
 from atc.pipeline.retrieve.model_replies import an_object
-from atc.run.attempt import executed
+from atc.run.attempt import run_unchecked
 from atc.run.conversation import longest_shown, room_for_turns
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
 from atc.run.tool_search import MOST_SEARCHES, ToolSearch
 from protocols.model import Message
 from protocols.protocol import Annotations, ToolProtocol
-from protocols.render import described_within
+from protocols.render import describe_within_budget
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
-from protocols.truncate import abridged, clipped, printed
+from protocols.truncate import abridge_output, abridge_value, clip_text
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 
@@ -99,25 +99,25 @@ class SingleCallRun(Run):
             raise BudgetSpent(f"max_calls = {allowed}")
         before = len(self.standing)
         actions = (*self.standing, Action(tool, arguments))
-        result = self._executed(actions, self._source(actions), look=True)
+        result = self._execute(actions, self._source(actions), look=True)
         said = result.fault.message if result.fault is not None else "no call was made"
         if result.paused:
             return Observation(text=said, failed=True, paused=True)
         if (
             len(result.calls) <= before
         ):  # the program stopped before the call, by a limit of the sandbox
-            return Observation(text=clipped(f"Error: {said}", most), failed=True)
+            return Observation(text=clip_text(f"Error: {said}", most), failed=True)
         call = result.calls[before]
         if call.error is not None:
             status = f" (HTTP {call.status})" if call.status is not None else ""
-            return Observation(text=clipped(f"Error{status}: {call.error}", most), failed=True)
+            return Observation(text=clip_text(f"Error{status}: {call.error}", most), failed=True)
         self.standing = actions
         value = self.parts.toolbox[tool].unwrap(call.result)
-        return Observation(text=abridged(value, most=most), value=value)
+        return Observation(text=abridge_value(value, most=most), value=value)
 
     def finish(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
-        return self._executed(
+        return self._execute(
             self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False
         )
 
@@ -158,7 +158,7 @@ class SingleCallRun(Run):
 
     def describe_tools(self, tools: Toolbox, *, share: int = 1) -> str:
         """What a prompt tells of the tools, in one of so many shares of the room for them."""
-        return described_within(
+        return describe_within_budget(
             tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
         )[0]
 
@@ -179,12 +179,12 @@ class SingleCallRun(Run):
         """
         for messages in code:
             program = program_in_reply(self.ask_text(messages, purpose, tokens))
-            found = self.extracted(program, value) if program is not None else None
+            found = self.extract_text(program, value) if program is not None else None
             if found is not None:
-                return printed(found, most=most)
-        return printed(self.ask_text(reading, purpose, tokens).strip(), most=most)
+                return abridge_output(found, most=most)
+        return abridge_output(self.ask_text(reading, purpose, tokens).strip(), most=most)
 
-    def extracted(self, program: Program, data: Json) -> str | None:
+    def extract_text(self, program: Program, data: Json) -> str | None:
         """What a program prints that reads the variable `data`; None where it fails, or prints nothing.
 
         It runs in the sandbox with `data` and nothing else: it can call no tool of the run, and is neither an attempt
@@ -217,9 +217,9 @@ class SingleCallRun(Run):
             lines.append(f"result_{number} = {action.tool}({given})\n")
         return "".join(lines)
 
-    def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
+    def _execute(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
         tools = self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions))
-        return executed(self, Program(source), tools, look=look)
+        return run_unchecked(self, Program(source), tools, look=look)
 
 
 _TEXT: JsonObject = {"type": "string"}
@@ -262,7 +262,7 @@ class Offer:
         return "\n".join(rules)
 
 
-def offered(
+def offer_tools(
     tools: Toolbox,
     *,
     back: bool = False,

@@ -13,14 +13,14 @@ from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.planned import in_turns
-from atc.run.model_budget import BudgetSpent, Meter
+from atc.run.model_budget import BudgetedModel, BudgetSpent
 from atc.run.output_type import OutputType
 from atc.run.resume import ResumedRun
 from atc.run.tool_search import ToolSearch
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
 from protocols.model import Ask
-from protocols.render import DETAILS, Docs, described_within, stubs, token_estimate
+from protocols.render import DETAILS, Docs, describe_within_budget, stubs, token_estimate
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -66,10 +66,10 @@ class Parts:
         """Replies that may be drawn to one prompt: the setting, or else what suits the model."""
         return self.config.samples or int(getattr(self.ask, "samples", 1))
 
-    def meter(self) -> Meter:
+    def meter(self) -> BudgetedModel:
         """The model of this run with its budget."""
         price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
-        return Meter(
+        return BudgetedModel(
             self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact
         )
 
@@ -101,7 +101,7 @@ class Run:
         parts: Parts,
         *,
         tools: Toolbox | None = None,
-        meter: Meter | None = None,
+        meter: BudgetedModel | None = None,
         attempts: Sequence[Attempt] = (),
     ) -> None:
         self.task = task
@@ -121,7 +121,7 @@ class Run:
         """
         raise NotImplementedError
 
-    def settle(self) -> None:
+    def choose_answer(self) -> None:
         """Decide which answer stands, after the last step, also where the budget ended the run."""
 
     def solve(self) -> Solution:
@@ -130,7 +130,7 @@ class Run:
             self.act()
         except BudgetSpent as spent:
             self.limit = spent.limit
-        self.settle()
+        self.choose_answer()
         return self.solution()
 
     def solution(self) -> Solution:
@@ -142,7 +142,9 @@ class Run:
         parts = self.parts
         journal = self.parts.journal
         orphans = (
-            not_undone(journal.orphans(), journal.completed(), parts.toolbox) if self.answer else ()
+            drop_undone(journal.orphans(), journal.completed_calls(), parts.toolbox)
+            if self.answer
+            else ()
         )
         status: Status = "failed"
         if self.paused or (orphans and not parts.accept_orphans):
@@ -159,7 +161,7 @@ class Run:
             seconds=self.meter.seconds,
             limit=self.limit,
             orphans=orphans,
-            unknown=journal.unknown(),
+            unknown=journal.unconfirmed_writes(),
             notes=self.meter.notes,
         )
 
@@ -182,7 +184,7 @@ class Run:
         return attempt
 
 
-def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
+def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> Toolbox:
     """The tools that the prompt will hold: all where what is told of them fits it, else the best hits with producers.
 
     All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
@@ -200,7 +202,7 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
         ):  # nor is anything left to act with: the strategy's next request ends the run
             found = parts.finder(meter.asker("retrieve")).search(task, k=most)
             names = [hit.tool for hit in found.hits] or names
-    kept = described_within(toolbox.only(names), budget=budget, docs=docs)[1]
+    kept = describe_within_budget(toolbox.only(names), budget=budget, docs=docs)[1]
     if len(kept) < len(toolbox) and docs == "full":
 
         def search(queries: Sequence[str]) -> list[str]:
@@ -221,7 +223,7 @@ def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     return token_estimate(least) <= budget
 
 
-def not_undone(
+def drop_undone(
     orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox
 ) -> tuple[ToolCall, ...]:
     """The orphans that no later call has undone.

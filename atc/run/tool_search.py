@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from atc.core.prompts import fill
 from protocols.model import Message
-from protocols.render import described_within
+from protocols.render import describe_within_budget
 from protocols.toolbox import Toolbox
 
 MOST_SEARCHES = 3
@@ -26,7 +26,7 @@ _CODE = re.compile(
 )  # some models put the line into a fence, too
 _NAME = re.compile(r"[^\W\d]\w*")
 
-Search = Callable[[Sequence[str]], Sequence[str]]
+SearchFunction = Callable[[Sequence[str]], Sequence[str]]
 """Gives the aliases that several searches find together, best first; asks no model."""
 
 
@@ -39,7 +39,7 @@ class ToolSearch:
 
     toolbox: Toolbox
     shown: Toolbox
-    search: Search
+    search: SearchFunction
     prompt_tokens: int
     found: list[str] = field(default_factory=list)
     _told: list[tuple[int, Message, Message]] = field(default_factory=list)
@@ -49,10 +49,10 @@ class ToolSearch:
 
     def __post_init__(self) -> None:
         self._room = max(300, self.prompt_tokens // _ROOM)
-        text = described_within(self.shown, budget=self.prompt_tokens)[0]
+        text = describe_within_budget(self.shown, budget=self.prompt_tokens)[0]
         self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
 
-    def within(self, messages: Sequence[Message]) -> list[Message]:
+    def add_searches(self, messages: Sequence[Message]) -> list[Message]:
         """A conversation with what the model may ask for, its searches, and stubs of tools that it called unseen."""
         rule = fill(
             "searches",
@@ -71,7 +71,7 @@ class ToolSearch:
                 ]
                 described |= set(called)
                 if called:
-                    text = described_within(self.toolbox.only(called), budget=self._room)[0]
+                    text = describe_within_budget(self.toolbox.only(called), budget=self._room)[0]
                     message = replace(
                         message,
                         content=f"{message.content}\n\n{fill('searches_called', stubs=text)}",
@@ -82,7 +82,7 @@ class ToolSearch:
             turn for after, *turns in self._told if after > len(messages) for turn in turns
         ]
 
-    def asks(self, reply: str, messages: Sequence[Message]) -> bool:
+    def handle_reply(self, reply: str, messages: Sequence[Message]) -> bool:
         """Whether a reply to `messages` asks for other tools; what they are is told from the next prompt on."""
         phrases = (
             []
@@ -91,11 +91,11 @@ class ToolSearch:
         )
         if not phrases or self._count > MOST_SEARCHES:
             return False
-        told = Message("user", self.answer(phrases))
+        told = Message("user", self.run_searches(phrases))
         self._told.append((len(messages), Message("assistant", reply.strip()), told))
         return True
 
-    def answer(self, phrases: Sequence[str]) -> str:
+    def run_searches(self, phrases: Sequence[str]) -> str:
         """What the model is told of the tools that these searches find."""
         self._count += 1
         if self._count > MOST_SEARCHES:
@@ -108,7 +108,7 @@ class ToolSearch:
         ]
         if not wanted or not new:
             return fill("searches_nothing")
-        text, told = described_within(self.toolbox.only(new), budget=self._room)
+        text, told = describe_within_budget(self.toolbox.only(new), budget=self._room)
         self.found += list(told)
         return fill("searches_found", stubs=text)
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 
 from atc.core.config import Config
-from atc.core.quoting import command, quote_name, typed
+from atc.core.quoting import command, quote_name, safe_shell_argument
 from atc.core.types import Program
 from atc.safety.held_calls import HeldCalls
 from atc.safety.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside
 from atc.safety.redaction import Redactor
-from atc.safety.taint import Taint, Tainted
-from atc.safety.taint.trusted import tool_named
+from atc.safety.taint import Taint, TaintedValue
+from atc.safety.taint.trusted import find_named_tool
 from atc.store.questions import PastQuestion
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError, ToolError
@@ -77,7 +77,7 @@ class Consent:
         self._program = ""
         self._listed: set[str] = set()
         self._agreed: set[str] = set()
-        self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
+        self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed_calls)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
         self._allowed = self._resolve_aliases(config.allow_writes)
         self._again = list[str]()
@@ -99,18 +99,18 @@ class Consent:
         """Aliases of the tools that `names` allow."""
         if "all" in names:
             return frozenset(self._tools)
-        found = [tool_named(name, self._tools, setting="allow_writes") for name in names]
+        found = [find_named_tool(name, self._tools, setting="allow_writes") for name in names]
         return frozenset(tool.alias for tool in found if tool is not None)
 
     def accept_arguments(self, tool: Tool, arguments: JsonObject) -> None:
         """A person gave these arguments themselves, by original name: their values are not asked about."""
-        self._taint.agree(tool, self._taint.of(tool, arguments))
+        self._taint.agree(tool, self._taint.find_tainted(tool, arguments))
 
-    def wrote(self, program: Program, *, blind: bool) -> None:
+    def begin_program(self, program: Program, *, blind: bool) -> None:
         """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
         self._program = program.source
         self._held.look_again()
-        self._taint.wrote(program.source, blind=blind)
+        self._taint.begin_program(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
         """Let the call through, or raise what stops it; a failure of the gate itself stops it as well."""
@@ -129,7 +129,7 @@ class Consent:
             self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about what cannot be sent
         with self._lock:
-            tainted = self._taint.of(tool, arguments)
+            tainted = self._taint.find_tainted(tool, arguments)
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
             held = self._find_holds(tool, arguments, tainted)
             if unallowed or tainted or held:
@@ -141,21 +141,21 @@ class Consent:
                     self._ask(question, held=held, unallowed=unallowed)
 
     def _find_holds(
-        self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]
+        self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
     ) -> list[PastQuestion]:
         """Return what holds a call, whatever is allowed.
 
         A call that was left open, and that nobody declined, goes through a gateway whose consent names its tool: that
         is a person's, who gave it when they started the gateway.
         """
-        asks = tool.protocol.writes or tainted or self._taint.concerns(tool, arguments)
+        asks = tool.protocol.writes or tainted or self._taint.has_sensitive_values(tool, arguments)
         held = self._held.about(tool, arguments) if asks else self._held.about_read(tool, arguments)
         declined = any(one.state == "declined" for one in held)
         if (
             not held
             or declined
             or tainted
-            or not self._held.served
+            or not self._held.is_served
             or tool.alias not in self._allowed
         ):
             return held
@@ -179,7 +179,7 @@ class Consent:
         tool = question.tool
         exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         self._listed.add(exactly)
-        others = self._beside(question)
+        others = self._find_similar_calls(question)
         listed = [question.arguments, *(other.arguments for other in others.values())]
         asked = self._held.ask(tool, listed, exactly=sorted_json([exactly, *others]))
         question = replace(question, others=tuple(others.values()), id=asked)
@@ -219,7 +219,7 @@ class Consent:
             )
         return Paused(self._message(question, held, unallowed=unallowed))
 
-    def _beside(self, question: Question) -> dict[str, Question]:
+    def _find_similar_calls(self, question: Question) -> dict[str, Question]:
         """The same call with each other value at the place that its one doubtful value came from, by `_exact_key`.
 
         What was listed before by this program is left out, and so is what was declined or other runs hold.
@@ -230,9 +230,9 @@ class Consent:
         doubtful = question.tainted[0]
         found: dict[str, Question] = {}
         most = min(_MOST_LISTED, most_beside(question))
-        for value in self._taint.beside(doubtful):
+        for value in self._taint.sibling_values(doubtful):
             arguments = {**question.arguments, doubtful.argument: value}
-            tainted = self._taint.of(tool, arguments)
+            tainted = self._taint.find_tainted(tool, arguments)
             alike = [(one.argument, one.path) for one in tainted] == [
                 (doubtful.argument, doubtful.path)
             ]
@@ -255,7 +255,7 @@ class Consent:
         own = (self._held.run, "open")
         return any((one.run, one.state) != own for one in self._held.about(tool, arguments))
 
-    def _exact_key(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
+    def _exact_key(self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]) -> str:
         """One call of one program, and what was doubtful about it: all that a yes covers."""
         doubts = [f"{one.place} = {one.value!r}" for one in tainted]
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])
@@ -294,18 +294,20 @@ class Consent:
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
         """Return the options that allow a call, quoted for a shell; None if one of them must not be typed."""
-        name = typed(self._tools.spelling(question.tool))
+        name = safe_shell_argument(self._tools.shortest_name(question.tool))
         if (unallowed and name is None) or not all(one.rules for one in question.tainted):
             return None
         rules = list(dict.fromkeys(one.rules[-1] for one in question.tainted))
         if any(
-            self._covered(question, rule) != rule for one in question.tainted for rule in one.rules
+            self._redact_text(question, rule) != rule
+            for one in question.tainted
+            for rule in one.rules
         ):
             return None
         allowed = [f"--allow-writes {name}"] if unallowed else []
         return [*self._again, *allowed, *(f"--trust {rule}" for rule in rules)]
 
-    def _covered(self, question: Question, text: str) -> str:
+    def _redact_text(self, question: Question, text: str) -> str:
         """Return the text as it is shown where secrets are covered, also those that the tool's schema declares."""
         redact = Redactor()
         redact.value(dict(question.arguments), question.tool.protocol.input_schema)

@@ -12,7 +12,7 @@ from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 
 
-def held_now(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
+def make_held_check(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
     """Return what says of a call whether only a person may let it through, as it is now; for another process, too."""
     return partial(_is_held, tuple(store.load_held() for store in stores))
 
@@ -38,14 +38,14 @@ class HeldCalls:
         """Whether anything at all was held when the program began; None where nobody has looked yet."""
 
     @property
-    def served(self) -> bool:
+    def is_served(self) -> bool:
         """Whether a gateway runs this, so that its consent is what a person gave when they started it."""
         return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
         """A program of the run begins. Questions of its earlier ones get no answer any more, but those `answered`."""
         for store in self._stores if self.run else ():
-            store.void(self.run, but=answered)
+            store.invalidate(self.run, but=answered)
 
     def look_again(self) -> None:
         """Another program begins: what was held by nobody before may be held by now."""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import urlsplit
 
-from atc.core.json_paths import Path, text, walk
+from atc.core.json_paths import JsonPath, format_json_path, walk
 from atc.core.quoting import escape_hidden, quoted, shell_word
 from atc.safety.redaction import Redactor
-from atc.safety.taint import Tainted
+from atc.safety.taint import TaintedValue
 from atc.safety.taint.sensitive import Leaf, sensitive_leaves
-from atc.safety.taint.values import parse_url_host, same
+from atc.safety.taint.values import equality_key, parse_url_host
 from protocols.protocol import HttpBinding, format_binding
 from protocols.schema import Json, JsonObject
 from protocols.settings import McpServer
@@ -50,7 +50,7 @@ class Question:
 
     tool: Tool
     arguments: JsonObject
-    tainted: tuple[Tainted, ...] = ()
+    tainted: tuple[TaintedValue, ...] = ()
     others: tuple[Question, ...] = ()
     declined: bool = False
     id: str = ""
@@ -82,7 +82,7 @@ class _Call:
     others: Sequence[_Value]
 
     @property
-    def ends_in_what_decides(self) -> bool:
+    def ends_with_deciding_value(self) -> bool:
         return not self.others and not any(value.note for value in self.deciding)
 
     def lines(self, number: str) -> list[str]:
@@ -122,22 +122,22 @@ def question_text(question: Question) -> str:
         for call, number in zip(calls, numbers, strict=True)
         for value in call.deciding
     ]
-    if not again or (len(calls) == 1 and calls[0].ends_in_what_decides):
+    if not again or (len(calls) == 1 and calls[0].ends_with_deciding_value):
         return told
     return f"{told}\n\nIt is decided by:\n\n{_block(again)}"
 
 
 def is_readable(question: Question) -> bool:
     """Return True if each value of a call can be shown to a person. Nobody is asked about another."""
-    return _values(question) <= MOST_DECIDING
+    return _count_values(question) <= MOST_DECIDING
 
 
 def most_beside(question: Question) -> int:
     """Return how many further calls like this one a person reads at once."""
-    return _MOST_LINES // max(_values(question), 1) - 1
+    return _MOST_LINES // max(_count_values(question), 1) - 1
 
 
-def _values(question: Question) -> int:
+def _count_values(question: Question) -> int:
     call = _split_values(question)
     return len(call.deciding) + len(call.others)
 
@@ -171,11 +171,11 @@ def _head_without_past(questions: Sequence[Question]) -> str:
     tainted = sum(len(question.tainted) for question in questions)
     if len(questions) > 1:
         covers = f"May these {len(questions)} calls be sent? One answer covers exactly these."
-        return f"{covers} {_why(tainted)} Nothing was sent so far."
-    return f"May this call be sent? {_why(tainted)} Nothing was sent so far."
+        return f"{covers} {_explain_why(tainted)} Nothing was sent so far."
+    return f"May this call be sent? {_explain_why(tainted)} Nothing was sent so far."
 
 
-def _why(tainted: int) -> str:
+def _explain_why(tainted: int) -> str:
     if not tainted:
         return "It may change something."
     subject = "One value comes" if tainted == 1 else f"{tainted} values come"
@@ -204,31 +204,35 @@ def _split_values(question: Question) -> _Call:
     paths = [(leaf.argument, *leaf.path) for leaf in found]
     if not found:
         paths = _key_places(question, leaves)
-        deciding = [_Value(text(path), quoted(leaves[path])) for path in paths]
+        deciding = [_Value(format_json_path(path), quoted(leaves[path])) for path in paths]
     others = {path: value for path, value in leaves.items() if path not in paths}
     return _Call(question, deciding, list(_group_values(others)))
 
 
-def _group_values(leaves: Mapping[Path, Json]) -> Iterator[_Value]:
+def _group_values(leaves: Mapping[JsonPath, Json]) -> Iterator[_Value]:
     """Yield a value for each leaf, and one for equal items of one list that stand one after another."""
     for _, run in groupby(
-        leaves.items(), key=lambda leaf: (_without_index(leaf[0]), same(leaf[1]))
+        leaves.items(), key=lambda leaf: (_without_index(leaf[0]), equality_key(leaf[1]))
     ):
         (first, value), *more = run
         if len(more) + 1 < _FEWEST_ALIKE:
-            yield from (_Value(text(path), quoted(item)) for path, item in ((first, value), *more))
+            yield from (
+                _Value(format_json_path(path), quoted(item))
+                for path, item in ((first, value), *more)
+            )
         else:
             yield _Value(
-                text(first), f"{quoted(value)}, and so are the {len(more):,} items after it"
+                format_json_path(first),
+                f"{quoted(value)}, and so are the {len(more):,} items after it",
             )
 
 
-def _without_index(path: Path) -> Path:
+def _without_index(path: JsonPath) -> JsonPath:
     """Return the list that a path is an item of, else the path."""
     return (*path[:-1], "") if isinstance(path[-1], int) else path
 
 
-def _key_places(question: Question, leaves: Iterable[Path]) -> list[Path]:
+def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath]:
     """Return the places that say what a call is about: in the path of its address, else required, else the first."""
     protocol = question.tool.protocol
     binding = protocol.binding
@@ -247,4 +251,4 @@ def _note(leaf: Leaf) -> str:
         parse_url_host(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
     )
     leads = [f"it leads to {quoted(host)}"] if host else []
-    return "; ".join(leads + ([leaf.origin] if isinstance(leaf, Tainted) else []))
+    return "; ".join(leads + ([leaf.origin] if isinstance(leaf, TaintedValue) else []))

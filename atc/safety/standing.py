@@ -39,11 +39,11 @@ def drop_reassigned_consent(
     for key in KEYS:
         kept = []
         for entry in getattr(config, key):
-            tool = _tool(key, entry, toolbox) if entry in getattr(standing, key) else None
+            tool = _find_tool(key, entry, toolbox) if entry in getattr(standing, key) else None
             if (
                 tool is None
-                or known.setdefault(f"{key} {_name(key, entry)}", tool.whereabouts)
-                == tool.whereabouts
+                or known.setdefault(f"{key} {_name(key, entry)}", tool.call_digest)
+                == tool.call_digest
             ):
                 kept.append(entry)
             else:
@@ -69,7 +69,7 @@ def _name(key: str, entry: str) -> str:
     return entry.strip().partition(":")[0] if key == "trust" else entry
 
 
-def _tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
+def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
     """Return the one tool that a setting names; None if it names none or several, which is told of elsewhere."""
     if entry == "all" or entry.startswith("value="):
         return None

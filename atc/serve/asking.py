@@ -31,7 +31,7 @@ _THESE = "these calls"
 """What a person may answer; the last where a question lists several calls."""
 
 
-class State(NamedTuple):
+class RequestState(NamedTuple):
     """What a client echoes with its person's answer; sealed, and bound to the arguments of the request."""
 
     run: str = ""
@@ -53,7 +53,7 @@ class State(NamedTuple):
         return cls(run, asked, tuple(agreed), yes, rounds)
 
 
-class Consent:
+class ClientConsent:
     """Asks the person at the client about one request's calls.
 
     `later` is set where the connection has no way back: the question stays `open`, and the client's next request, with
@@ -69,7 +69,7 @@ class Consent:
         self._can = asks is not None and (
             asks.form is not None or asks.url is None
         )  # an empty one means forms
-        self._state = State.of(params)
+        self._state = RequestState.of(params)
         self.later = self._can and not ctx.session.can_send_request
         self.open: Question | None = None
         self.answers: dict[str, bool | None] = dict.fromkeys(self._state.agreed, True)
@@ -113,14 +113,14 @@ class Consent:
         )
         return _decision(found, _yes(question))
 
-    def required(self, run: str) -> types.InputRequiredResult:
+    def build_question_reply(self, run: str) -> types.InputRequiredResult:
         """The reply that has the client ask its person, and come again."""
         assert self.open is not None
         form = types.ElicitRequestFormParams(
             message=question_text(self.open), requested_schema=_schema(self.open)
         )
         agreed = tuple(one for one, decision in self.answers.items() if decision)
-        state = State(run, self.open.id, agreed, _yes(self.open), self._state.rounds + 1)
+        state = RequestState(run, self.open.id, agreed, _yes(self.open), self._state.rounds + 1)
         return types.InputRequiredResult(
             input_requests={"consent": types.ElicitRequest(params=form)},
             request_state=json.dumps(state),

@@ -6,7 +6,7 @@ from atc.store import RunStore
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import contract
-from sandbox.journal import Journal, canonical
+from sandbox.journal import Journal, canonical_call
 from sandbox.trace import ToolCall
 
 
@@ -18,11 +18,11 @@ def find_write_in_doubt(
     A write counts if nobody knows whether it took effect, or if it did and the run was then interrupted, or waits for
     an answer to a question that a client was given.
     """
-    defaults = tool.original(contract(tool.protocol).defaults)
-    wanted = canonical(tool.alias, {**defaults, **arguments})
+    defaults = tool.original_arguments(contract(tool.protocol).defaults)
+    wanted = canonical_call(tool.alias, {**defaults, **arguments})
 
     def same(given: JsonObject) -> bool:
-        return canonical(tool.alias, {**defaults, **tool.original(given)}) == wanted
+        return canonical_call(tool.alias, {**defaults, **tool.original_arguments(given)}) == wanted
 
     for run, calls in store.find_unconfirmed_writes(tool.alias).items():
         if not any(map(same, calls)):
@@ -35,8 +35,8 @@ def find_write_in_doubt(
             continue
         journal = Journal()
         journal.restore(stored.calls, toolbox)
-        unheard = stored.summary.status == "interrupted" or store.questions.left_open(run)
-        made = journal.writes() if unheard else journal.unknown()
+        unheard = stored.summary.status == "interrupted" or store.questions.has_open_question(run)
+        made = journal.writes() if unheard else journal.unconfirmed_writes()
         found = next(
             (call for call in made if call.tool == tool.alias and same(call.arguments)), None
         )

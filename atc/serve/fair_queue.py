@@ -127,7 +127,7 @@ async def _acquire(semaphores: list[asyncio.Semaphore], held: ExitStack) -> None
         held.callback(semaphore.release)
 
 
-class Shares(Generic[Thing]):
+class ClientQuota(Generic[Thing]):
     """Things that clients keep open, `each` of one client and `most` of all. Safe to share between threads.
 
     `nobodys` are those of which nobody knows yet whose they are, kept under an empty name.

@@ -18,37 +18,37 @@ from typing import Any, Unpack
 
 from atc.agent import Agent
 from atc.agent.run_start import GatewayClient
-from atc.archive.recording import redactor
+from atc.archive.recording import create_redactor
 from atc.core.types import Solution
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.finder import open_finder, open_index
 from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
-from atc.serve.large_results import Results
+from atc.serve.large_results import LargeResults
 from atc.serve.replies import (
     GatewayReply,
     answer_of,
     call_line,
+    describe_fault,
+    describe_finding,
     is_declined,
     next_step,
-    told_fault,
-    told_finding,
 )
 from atc.serve.requests import (
     Asking,
     BadRequest,
     Gated,
     Sent,
-    found_tools,
-    readable_names,
-    readable_program,
-    readable_query,
+    find_tools,
+    validate_names,
+    validate_program,
+    validate_query,
 )
 from atc.store.stored import RunTaken
 from atc.strategies.provided import NoModel, certain_findings
 from protocols.documentation import docs_page
 from protocols.protocol import ProgramBinding, dump
-from protocols.render import described_within, signature_line, stubs, token_estimate
+from protocols.render import describe_within_budget, signature_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
@@ -118,7 +118,7 @@ class Gateway:
         self.limits = limits or GatewayLimits()
         self._share_learned = share_learned
         self.waits = waits
-        self._results = Results()
+        self._results = LargeResults()
         self._own = load_tools(self._results.read_result)
         agent.offer(self._own.values())
         self._agents_lock = threading.Lock()
@@ -145,7 +145,7 @@ class Gateway:
         )
         with self._agents_lock:
             if name not in self._agents:
-                self._agents[name] = self._agent.apart(name, shared=self._share_learned)
+                self._agents[name] = self._agent.with_own_schemas(name, shared=self._share_learned)
             return self._agents[name]
 
     def tools(self, client: str = "") -> Toolbox:
@@ -175,7 +175,7 @@ class Gateway:
 
         read_only = True
         """
-        query = readable_query(query)
+        query = validate_query(query)
         limit = min(max(limit, 1), _MOST_SEARCHED)
         with self._search_lock:
             found = self._finder().search(query, k=limit)
@@ -204,8 +204,8 @@ class Gateway:
             UnknownTool: there is none of these tools; it carries the nearest names of the first.
         """
         toolbox = self._agent_of(asking.get("client", "")).toolbox
-        wanted, notes = found_tools(toolbox, readable_names(names))
-        text, kept = described_within(wanted, budget=_DESCRIBED_AT_ONCE)
+        wanted, notes = find_tools(toolbox, validate_names(names))
+        text, kept = describe_within_budget(wanted, budget=_DESCRIBED_AT_ONCE)
         if left := [name for name in wanted if name not in kept]:
             notes.append(f"# Not shown for want of room: {', '.join(left)}. Ask for fewer at once.")
         return "\n\n".join([text, *notes])
@@ -215,27 +215,30 @@ class Gateway:
 
         read_only = True
         """
-        program = readable_program(source)
+        program = validate_program(source)
         found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
-        return {"ok": not found, "findings": [told_finding(finding, program) for finding in found]}
+        return {
+            "ok": not found,
+            "findings": [describe_finding(finding, program) for finding in found],
+        }
 
     def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> GatewayReply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
         with its evidence. continues: run of an earlier reply, whose calls are not repeated.
         """
-        program = readable_program(source)
+        program = validate_program(source)
         run = self._run_of(continues) if continues else None
         client = sent.get("client") or ""
         with _one_at_a_time():
             done = self._agent_of(client).execute(
                 program.source, continues=run, **self._gated_options(**sent)
             )
-        return self._reply(done, client)
+        return self._run_reply(done, client)
 
     def resume_run(self, run: str, **sent: Unpack[Sent]) -> GatewayReply:
         """Go on with a paused run after a person has allowed its write."""
         client = sent.get("client") or ""
-        return self._reply(self._resume(client, run, self._gated_options(**sent)), client)
+        return self._run_reply(self._resume(client, run, self._gated_options(**sent)), client)
 
     def call(
         self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
@@ -254,19 +257,21 @@ class Gateway:
         agent = self._agent_of(sent.get("client") or "")
         source = f"{tool.alias}(**{given!r})"
         how = self._gated_options(**sent)
-        arguments = tool.original(given)
+        arguments = tool.original_arguments(given)
         run = (
             self._run_of(continues)
             if continues
-            else self._waiting(tool, arguments, source, how["client"].name)
+            else self._find_waiting_run(tool, arguments, source, how["client"].name)
         )
         with _one_at_a_time():
             solution = agent.execute(source, continues=run, **how)
         if run is not None and solution.status == "solved":
-            self._agent.store.questions.answered(tool, arguments, run)
-        return self._called(solution)
+            self._agent.store.questions.mark_answered(tool, arguments, run)
+        return self._call_reply(solution)
 
-    def _waiting(self, tool: Tool, arguments: JsonObject, source: str, client: str) -> str | None:
+    def _find_waiting_run(
+        self, tool: Tool, arguments: JsonObject, source: str, client: str
+    ) -> str | None:
         """The latest run in which this call of this client waits for a person, or was allowed and not answered yet."""
         store = self._agent.store
         for asked in store.questions.about(tool, arguments):
@@ -277,10 +282,10 @@ class Gateway:
                 return asked.run
         return None
 
-    def stored(self, handle: str) -> GatewayReply:
+    def describe_run(self, handle: str) -> GatewayReply:
         """A run with its programs, calls and faults; secrets are placeholders."""
         run = self._agent.store.load(self._run_of(handle))
-        redact = redactor(run)
+        redact = create_redactor(run)
         attempts = [
             asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)
         ]
@@ -309,7 +314,7 @@ class Gateway:
     def _gated_options(self, **how: Unpack[Sent]) -> Gated:
         """How the run of a client's program goes. A client is kept as a digest: its name may be a secret."""
         name = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
-        hold = partial(self._hold, name)
+        hold = partial(self._refuse_repeated_write, name)
         return {
             "observer": how.get("observer"),
             "ask_person": how.get("ask_person"),
@@ -317,7 +322,9 @@ class Gateway:
             "client": GatewayClient(name=name, before_write=hold, answered=how.get("answered", ())),
         }
 
-    def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
+    def _refuse_repeated_write(
+        self, client: str, run: str, tool: Tool, arguments: JsonObject
+    ) -> None:
         """Stops `run` before a write which an earlier run made, too, and whose caller may not know what became of it.
 
         A client that never got a reply sends its program anew: the same write must not be done twice.
@@ -358,7 +365,7 @@ class Gateway:
         with _one_at_a_time():
             return self._agent_of(client).resume(run, **how)
 
-    def _covered(self, solution: Solution) -> Solution:
+    def _redact_solution(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""
         called = {call.tool for attempt in solution.attempts for call in attempt.calls}
         redact = Redactor(self._agent.toolbox.only(called))
@@ -366,9 +373,9 @@ class Gateway:
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
 
-    def _called(self, solution: Solution) -> GatewayReply:
+    def _call_reply(self, solution: Solution) -> GatewayReply:
         """What the caller of one tool is told."""
-        last = self._covered(solution).attempts[-1]
+        last = self._redact_solution(solution).attempts[-1]
         status = "declined" if is_declined(solution) else solution.status
         reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run or "")}
         called = self._agent.toolbox.get(last.program.source.partition("(")[0])
@@ -394,9 +401,9 @@ class Gateway:
             return reply | {"error": problem, "response": call.result}
         return reply | {"result": call.result}
 
-    def _reply(self, solution: Solution, client: str) -> GatewayReply:
+    def _run_reply(self, solution: Solution, client: str) -> GatewayReply:
         """What the client's model is told of a run. Secrets are placeholders."""
-        solution = self._covered(solution)
+        solution = self._redact_solution(solution)
         last = solution.attempts[-1]
         printed = last.trace.stdout.strip() if last.trace is not None else ""
         reply: dict[str, Any] = {
@@ -422,9 +429,11 @@ class Gateway:
         if warnings:
             reply["warnings"] = list(dict.fromkeys(warnings))[:8]
         if last.findings:
-            reply["findings"] = [told_finding(finding, last.program) for finding in last.findings]
+            reply["findings"] = [
+                describe_finding(finding, last.program) for finding in last.findings
+            ]
         elif last.fault is not None:
-            reply["fault"] = told_fault(last.fault)
+            reply["fault"] = describe_fault(last.fault)
         if last.answer is None and printed:
             reply["printed"] = self._results.shorten(printed, client)
         if solution.unknown:

@@ -55,11 +55,11 @@ class BearerToken:
             await PlainTextResponse(said, 401, headers)(scope, receive, send)
             return
         client = scope[CLIENT] = self._clients[fitting[0]]
-        with self.connections.answering(scope, client, send) as exchange:
+        with self.connections.track_request(scope, client, send) as exchange:
             if (refusal := self._sessions.refusal(scope, client)) is not None:
                 await refusal(scope, receive, exchange.send)
                 return
-            with self._sessions.used(scope, client, exchange.send) as watched:
+            with self._sessions.track_session(scope, client, exchange.send) as watched:
                 await self._pass_on(scope, receive, watched)
             if exchange.gave_way:
                 await exchange.explain(scope)

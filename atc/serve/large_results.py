@@ -10,7 +10,7 @@ from typing import Any
 
 from protocols.errors import ToolError
 from protocols.schema import Json, shape
-from protocols.truncate import sampled
+from protocols.truncate import sample_value
 
 _LONGEST_SHOWN = 8_000
 """Characters of JSON. A longer value is shown as a handle, its shape and its first items."""
@@ -19,7 +19,7 @@ _KEPT_CHARACTERS = 64 * 2**20
 """Of all clients; where there is no more room, the oldest value goes of the client that keeps the most."""
 
 
-class Results:
+class LargeResults:
     """Values that were too large to be shown, by handle.
 
     A handle cannot be guessed: whoever has it was shown it. Safe to share between threads.
@@ -47,7 +47,7 @@ class Results:
             "handle": handle,
             "characters": len(text),
             "shape": shape(value),
-            "preview": sampled(value, most=_PREVIEW),
+            "preview": sample_value(value, most=_PREVIEW),
             "read_with": f"read_result(handle={handle!r}) in a program gives it whole",
         }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from atc.core.messages import invocation
-from atc.core.types import Attempt, Fault, Finding, Program, Solution, answered
+from atc.core.messages import format_tool_call
+from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
 from protocols.schema import Json, shape
 from sandbox.base import CallDeclined
 from sandbox.trace import ToolCall
@@ -17,7 +17,7 @@ def answer_of(attempt: Attempt) -> Json:
     """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
-    return answered(printed) if printed else attempt.trace.value
+    return parse_answer(printed) if printed else attempt.trace.value
 
 
 def call_line(call: ToolCall) -> str:
@@ -25,10 +25,10 @@ def call_line(call: ToolCall) -> str:
     came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
     took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
     within = f"{call.within}: " if call.within else ""
-    return f"line {call.line}: {within}{invocation(call, most=80)} → {came[:300]} · {took}"
+    return f"line {call.line}: {within}{format_tool_call(call, most=80)} → {came[:300]} · {took}"
 
 
-def told_finding(finding: Finding, program: Program) -> GatewayReply:
+def describe_finding(finding: Finding, program: Program) -> GatewayReply:
     """Return a finding with the line of the program that it is about."""
     found: dict[str, Json] = {
         "line": finding.line,
@@ -40,7 +40,7 @@ def told_finding(finding: Finding, program: Program) -> GatewayReply:
     return found
 
 
-def told_fault(fault: Fault) -> GatewayReply:
+def describe_fault(fault: Fault) -> GatewayReply:
     """Return a fault with the call that is blamed and the evidence."""
     more = {
         "line": fault.line,

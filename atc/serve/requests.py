@@ -51,7 +51,7 @@ class BadRequest(AtcError):
     """A request that cannot be carried out as it stands. The sentence says what to change."""
 
 
-def readable_query(query: str) -> str:
+def validate_query(query: str) -> str:
     """Return the words of a search.
 
     Raises:
@@ -66,7 +66,7 @@ def readable_query(query: str) -> str:
     return query
 
 
-def readable_names(names: list[str] | str) -> list[str]:
+def validate_names(names: list[str] | str) -> list[str]:
     """Return the names of a request as a list without repetitions.
 
     Raises:
@@ -82,7 +82,7 @@ def readable_names(names: list[str] | str) -> list[str]:
     return names
 
 
-def found_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]:
+def find_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]:
     """Return the tools of these names, and a line for each name that is none.
 
     Only the first few unknown names get suggestions: each of them is compared with all tools.
@@ -102,7 +102,7 @@ def found_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]
     return toolbox.only(known), [f"# {error}" for error in unknown]
 
 
-def readable_program(source: str) -> Program:
+def validate_program(source: str) -> Program:
     """Return the program of a request.
 
     Raises:

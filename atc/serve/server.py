@@ -20,10 +20,10 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
-from atc.core.events import Called, Event
+from atc.core.events import Event, ToolCalled
 from atc.core.version import __version__
-from atc.serve.asking import Consent, Context, State
-from atc.serve.fair_queue import FairQueue, QueuePlace, Shares
+from atc.serve.asking import ClientConsent, Context, RequestState
+from atc.serve.fair_queue import ClientQuota, FairQueue, QueuePlace
 from atc.serve.gateway import Gateway
 from atc.serve.replies import GatewayReply
 from atc.serve.requests import BadRequest
@@ -33,10 +33,10 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from protocols.sources import load_tools
 from sandbox.arguments import BadArguments, contract, shorten
-from sandbox.limits import cancelled_by
+from sandbox.limits import cancel_when
 
-Request: TypeAlias = types.CallToolRequestParams
-Done: TypeAlias = types.CallToolResult
+McpContext: TypeAlias = types.CallToolRequestParams
+CallResult: TypeAlias = types.CallToolResult
 
 T = TypeVar("T")
 CLIENT = "atc.client"
@@ -75,10 +75,10 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
         on_list_resource_templates=service.list_templates,
         on_read_resource=service.read_resource,
     )
-    return sealed(server, gateway)
+    return seal_state(server, gateway)
 
 
-def sealed(server: Server[Any], gateway: Gateway) -> Server[Any]:
+def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
     """The server, with the state that a client echoes sealed for its token: it could be forged otherwise.
 
     The SDK's own middleware, which traces each request for OpenTelemetry, is left out: nobody collects it here.
@@ -103,7 +103,7 @@ class Requests:
             parked_each=limits.questions_each,
         )
         self._quick = FairQueue(_QUICK_REQUESTS, each=_QUICK_EACH, waiting=limits.waiting_each)
-        self._questions: Shares[Consent] = Shares(
+        self._questions: ClientQuota[ClientConsent] = ClientQuota(
             lambda consent: consent.give_way(), each=limits.questions_each, most=limits.questions
         )
         threads = limits.programs + limits.questions + _QUICK_REQUESTS
@@ -126,15 +126,15 @@ class Requests:
     async def run(
         self,
         ctx: Context,
-        params: Request,
+        params: McpContext,
         run: Callable[..., GatewayReply],
-        to_result: Callable[[GatewayReply], Done],
-    ) -> Done | types.InputRequiredResult:
+        to_result: Callable[[GatewayReply], CallResult],
+    ) -> CallResult | types.InputRequiredResult:
         """What is `told` of the reply of `run`, a method of the gateway that runs a program; or a question to a person.
 
         The client is told of progress where it asks for it; when it cancels, the program ends.
         """
-        consent = Consent(ctx, params)
+        consent = ClientConsent(ctx, params)
         how = {
             "client": client_of(ctx),
             "ask_person": consent.ask,
@@ -147,7 +147,7 @@ class Requests:
         stop = threading.Event()
 
         def work() -> GatewayReply:
-            with cancelled_by(stop):
+            with cancel_when(stop):
                 return run(observer=progress, **how)
 
         place = await self._programs.take(client)
@@ -161,14 +161,14 @@ class Requests:
         if consent.gave_way and reply["status"] == "paused":
             reply = {**reply, "question": _GAVE_WAY.format(self._most_questions)}
         if consent.later and consent.open is not None and reply["status"] == "paused":
-            return consent.required(str(reply["run"]))
+            return consent.build_question_reply(str(reply["run"]))
         if reply["status"] in ("paused", "declined"):
             self._waits(str(reply["run"]).rpartition(".")[0])
         return to_result(reply)
 
     @contextmanager
     def _waiting_for_person(
-        self, client: str, place: QueuePlace, consent: Consent
+        self, client: str, place: QueuePlace, consent: ClientConsent
     ) -> Iterator[None]:
         """Within the block a person is asked: the program keeps no place, and its question is one of its client's."""
         with place.vacate():
@@ -206,7 +206,9 @@ class _Service:
         running.description = f"{running.description}\n\n{overview}"
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(self, ctx: Context, params: Request) -> Done | types.InputRequiredResult:
+    async def call_tool(
+        self, ctx: Context, params: McpContext
+    ) -> CallResult | types.InputRequiredResult:
         """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
         try:
             if (tool := self.tools.get(params.name)) is None:
@@ -218,15 +220,15 @@ class _Service:
             given = contract(tool.protocol).accept(params.arguments or {})
             if not tool.protocol.writes:
                 read = partial(getattr(self._gateway, params.name), **given, client=client_of(ctx))
-                return result(await self._requests.answer(ctx, read))
+                return make_result(await self._requests.answer(ctx, read))
             if (
                 params.request_state is not None
             ):  # the same program goes on, whatever the run has done since
-                given["continues" if "source" in given else "run"] = State.of(params).run
+                given["continues" if "source" in given else "run"] = RequestState.of(params).run
             work = partial(getattr(self._gateway, params.name), **given)
             return await self._requests.run(ctx, params, work, _run_result)
         except (AtcError, BadArguments) as error:
-            return result({"error": str(error)}, failed=True)
+            return make_result({"error": str(error)}, failed=True)
 
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
@@ -258,7 +260,9 @@ class _Service:
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
         try:
             if kind == "runs":
-                found: Json = await self._requests.answer(ctx, partial(self._gateway.stored, name))
+                found: Json = await self._requests.answer(
+                    ctx, partial(self._gateway.describe_run, name)
+                )
             elif kind == "protocols":
                 found = await self._requests.answer(
                     ctx, partial(self._gateway.protocol, name, client_of(ctx))
@@ -287,7 +291,7 @@ class _Progress:
 
     def __call__(self, event: Event) -> None:
         """An `Observer`; called by the program's thread."""
-        if not isinstance(event, Called) or not event.complete:
+        if not isinstance(event, ToolCalled) or not event.complete:
             return
         self._count += 1
         if self._telling is None or self._telling.done():
@@ -308,11 +312,11 @@ def _describe_tool(protocol: ToolProtocol) -> types.Tool:
     return types.Tool.model_validate(mcp_tool(protocol))
 
 
-def _run_result(reply: GatewayReply) -> Done:
-    return result(reply, failed=reply["status"] == "failed")
+def _run_result(reply: GatewayReply) -> CallResult:
+    return make_result(reply, failed=reply["status"] == "failed")
 
 
-def result(reply: Json, *, failed: bool = False) -> Done:
+def make_result(reply: Json, *, failed: bool = False) -> CallResult:
     """A reply as text, which the client's model reads."""
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
@@ -338,18 +342,20 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             tools=await requests.answer(ctx, partial(listed, client_of(ctx)))
         )
 
-    async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
+    async def call_tool(ctx: Context, params: McpContext) -> CallResult | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""
-        call = partial(gateway.call, params.name, params.arguments or {}, State.of(params).run)
+        call = partial(
+            gateway.call, params.name, params.arguments or {}, RequestState.of(params).run
+        )
         try:
             return await requests.run(ctx, params, call, partial(told, client_of(ctx), params.name))
         except AtcError as error:
-            return result({"error": str(error)}, failed=True)
+            return make_result({"error": str(error)}, failed=True)
 
-    def told(client: str, name: str, reply: GatewayReply) -> Done:
+    def told(client: str, name: str, reply: GatewayReply) -> CallResult:
         """The response as text and, as its schema has it, as a structured result."""
         if "result" not in reply:
-            return result(reply, failed=True)
+            return make_result(reply, failed=True)
         response = reply["result"]
         offered = gateway.tools(client).find(name).protocol.output_schema or {"type": "object"}
         structured = (
@@ -357,9 +363,9 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             if isinstance(response, dict) and offered.get("type") == "object"
             else {RESULT: response}
         )
-        return Done(content=result(response).content, structured_content=structured)
+        return CallResult(content=make_result(response).content, structured_content=structured)
 
-    return sealed(
+    return seal_state(
         Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool),
         gateway,
     )

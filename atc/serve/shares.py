@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from atc.serve.fair_queue import Shares
+from atc.serve.fair_queue import ClientQuota
 
 CONNECTIONS_EACH = 128
 CONNECTIONS_OF_NOBODY = 256
@@ -28,7 +28,7 @@ _CONNECTION = "atc.connection"
 _SESSION = b"mcp-session-id"
 
 
-class Exchange:
+class OpenRequest:
     """One request that is being answered."""
 
     def __init__(self, send: Send) -> None:
@@ -78,8 +78,8 @@ class Exchange:
 class Connection(H11Protocol):
     """A connection that is counted as its token's."""
 
-    shares: ClassVar[Shares[Connection]]
-    exchange: Exchange | None = None
+    shares: ClassVar[ClientQuota[Connection]]
+    exchange: OpenRequest | None = None
 
     def __init__(self, *args: Any, **how: Any) -> None:
         super().__init__(*args, **how)
@@ -115,7 +115,7 @@ class Connections:
     """The connections of one server."""
 
     def __init__(self) -> None:
-        self._shares: Shares[Connection] = Shares(
+        self._shares: ClientQuota[Connection] = ClientQuota(
             Connection.give_way,
             each=CONNECTIONS_EACH,
             most=MOST_CONNECTIONS,
@@ -128,9 +128,9 @@ class Connections:
         return type("Connection", (Connection,), {"shares": self._shares})
 
     @contextmanager
-    def answering(self, scope: Scope, client: str, send: Send) -> Iterator[Exchange]:
+    def track_request(self, scope: Scope, client: str, send: Send) -> Iterator[OpenRequest]:
         """Within the block a request of this client is answered."""
-        exchange = Exchange(send)
+        exchange = OpenRequest(send)
         connection: Connection | None = scope.get("state", {}).get(_CONNECTION)
         if connection is None:
             yield exchange
@@ -155,7 +155,7 @@ class Sessions:
         self._requests: Counter[str] = Counter()  # under way, by session
         self._closed: OrderedDict[str, None] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
-        self._shares: Shares[str] = Shares(
+        self._shares: ClientQuota[str] = ClientQuota(
             self._give_way,
             each=SESSIONS_EACH,
             most=SESSIONS_EACH * tokens,
@@ -178,7 +178,7 @@ class Sessions:
         return None
 
     @contextmanager
-    def used(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
+    def track_session(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
         """Within the block a request of this client is answered by what is given in place of `send`."""
         session = header(scope, _SESSION).decode("latin-1")
         if session and self._shares.owner(session) is not None:
@@ -187,7 +187,7 @@ class Sessions:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._answered(scope, message, client, session)
+                self._note_response(scope, message, client, session)
             await send(message)
 
         try:
@@ -197,7 +197,7 @@ class Sessions:
             if self._requests[session] <= 0:
                 del self._requests[session]
 
-    def _answered(self, scope: Scope, message: Message, client: str, session: str) -> None:
+    def _note_response(self, scope: Scope, message: Message, client: str, session: str) -> None:
         """Note what a response says of the sessions that there are."""
         ended = scope["method"] == "DELETE" and message["status"] < 400
         if session and (ended or message["status"] == 404):

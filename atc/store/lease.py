@@ -52,7 +52,7 @@ class Holder:
         same = (self.boot, self.pids, self.clock) == (mine.boot, mine.pids, mine.clock)
         if not (same and self.boot and self.pids and self.started and _proc_is_ours()):
             return "unknown"
-        started = _started(str(self.pid))
+        started = _process_start(str(self.pid))
         if started == self.started:
             return "living"
         return "ended" if started or _is_gone(self.pid) else "unknown"
@@ -74,7 +74,7 @@ class Lease:
 
 def this_process() -> Holder:
     """Return this process as the holder of a run that it takes now."""
-    host, boot, pids, clock, started = _about(os.getpid())
+    host, boot, pids, clock, started = _describe_process(os.getpid())
     taken = secrets.token_hex(8)
     return Holder(
         host=host, boot=boot, pids=pids, clock=clock, pid=os.getpid(), started=started, taken=taken
@@ -82,13 +82,13 @@ def this_process() -> Holder:
 
 
 @cache
-def _about(pid: int) -> tuple[str, str, str, str, str]:
+def _describe_process(pid: int) -> tuple[str, str, str, str, str]:
     """Return host, boot, both namespaces and start of this process. `pid` is its own: a fork is another process."""
     assert pid
     boot = ""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return platform.node(), boot, _namespace("pid"), _namespace("time"), _started("self")
+    return platform.node(), boot, _namespace("pid"), _namespace("time"), _process_start("self")
 
 
 def _namespace(kind: str) -> str:
@@ -117,7 +117,7 @@ def _is_gone(pid: int) -> bool:
     return sys.platform != "darwin"
 
 
-def _started(pid: str) -> str:
+def _process_start(pid: str) -> str:
     """Return when a process began, in the kernel's ticks; empty if there is none, or it only waits to be reaped."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

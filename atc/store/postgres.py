@@ -123,7 +123,7 @@ class PostgresStore(RunStore):
         self._leases: dict[str, _Lease] = {}
         self._closing = threading.Event()
         with (
-            self._explained(),
+            self._translate_errors(),
             psycopg.connect(**self._parameters, row_factory=dict_row) as connection,
         ):
             self._migrate(_Transaction(connection))
@@ -173,7 +173,11 @@ class PostgresStore(RunStore):
     def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:
         lease = self._leases.get(run or "") or _Lease(0, 0.0)
         until = time.monotonic() + self._lease_seconds
-        with self._explained(), self._pool.connection() as connection, connection.transaction():
+        with (
+            self._translate_errors(),
+            self._pool.connection() as connection,
+            connection.transaction(),
+        ):
             db = _Transaction(connection)
             if not writing:
                 db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -259,7 +263,7 @@ class PostgresStore(RunStore):
             db.execute("UPDATE atc.format SET number = ?", (len(_STEPS),))
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Turns what the database says into `StoreUnavailable`, without the password."""
         try:
             yield

@@ -16,7 +16,7 @@ from atc.store.same_call import spellings
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 
-State: TypeAlias = Literal["open", "declined", "allowed", "released"]
+QuestionState: TypeAlias = Literal["open", "declined", "allowed", "released"]
 """`allowed`: a person let a call of this run through, and a gateway's client still waits for what came of it.
 `released`: it was open, and a person has let the call through in another run. Only the first two hold a call."""
 TABLE = """
@@ -36,14 +36,14 @@ ON CONFLICT (digest, run) DO UPDATE SET question = '', state = 'declined'
 """
 
 
-class Database(Protocol):
+class QuestionsDatabase(Protocol):
     """An open transaction, see `atc.store.sql`."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
         """Carry out one statement."""
 
 
-Transaction: TypeAlias = Callable[..., AbstractContextManager[Database]]
+Transaction: TypeAlias = Callable[..., AbstractContextManager[QuestionsDatabase]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class PastQuestion:
     run: str
     client: str
     question: str
-    state: State
+    state: QuestionState
 
 
 class Questions:
@@ -125,20 +125,20 @@ class Questions:
                 )
         self._change(changes)
 
-    def answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
+    def mark_answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
         """The client that waited for this call has its answer."""
         told = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
         self._change(
             (told, (digest, run)) for digest in _digests(self._key(), tool, arguments, loose=True)
         )
 
-    def void(self, run: str, *, but: Collection[str] = ()) -> None:
+    def invalidate(self, run: str, *, but: Collection[str] = ()) -> None:
         """No answer that comes later is for a question of this run, but for those of these ids."""
         kept = "".join(" AND question <> ?" for _ in but)
         told = f"UPDATE questions SET question = '' WHERE run = ? AND question <> ''{kept}"  # noqa: S608 - marks alone
         self._change([(told, (run, *but))])
 
-    def left_open(self, run: str) -> bool:
+    def has_open_question(self, run: str) -> bool:
         """Whether a client of a gateway has no answer to a question of this run."""
         with self._transaction(writing=False) as db:
             query = (
@@ -176,7 +176,7 @@ def _digests(
     return tuple(hmac.digest(key, text, "sha256").hex() for text in texts)
 
 
-def forget_run(db: Database, run: str) -> None:
+def forget_run(db: QuestionsDatabase, run: str) -> None:
     """A run is deleted: the calls that wait for a person go on waiting, without its name."""
     left = f"SELECT digest, '', '', '', state FROM questions WHERE run = ? AND {_HELD}"  # noqa: S608 - a constant
     db.execute(f"INSERT INTO questions {left} ON CONFLICT (digest, run) DO NOTHING", (run,))

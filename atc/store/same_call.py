@@ -21,9 +21,9 @@ from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool
-from protocols.urls import Origin, one_host, split_url
+from protocols.urls import Origin, canonical_host, split_url
 from sandbox.arguments import contract
-from sandbox.journal import canonical
+from sandbox.journal import canonical_call
 
 _MOST_ENCODINGS = 3
 """Times that a path is percent-decoded; some servers do so twice."""
@@ -36,7 +36,7 @@ def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tupl
     address, which a service may ignore: a call is that one, too.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    filled = {**tool.original(contract(tool.protocol).defaults), **given}
+    filled = {**tool.original_arguments(contract(tool.protocol).defaults), **given}
     tools = [tool]
     binding = tool.protocol.binding
     if loose and isinstance(binding, HttpBinding) and "?" in binding.url:
@@ -56,7 +56,7 @@ def _known_by(tool: Tool, arguments: JsonObject) -> str:
         case _:
             operation = tool.protocol.name
     given = {name: _one_spelling(value) for name, value in arguments.items() if value is not None}
-    return canonical(operation, given)
+    return canonical_call(operation, given)
 
 
 def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
@@ -64,7 +64,7 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
     try:
         request = RequestBuilder(tool.protocol, binding).build(arguments)
     except AtcError:  # it cannot be sent
-        return canonical(
+        return canonical_call(
             f"{binding.method} {binding.url}",
             {name: repr(value) for name, value in arguments.items()},
         )
@@ -80,7 +80,7 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
             _text(one) for one in (value if isinstance(value, list) else [value])
         ]
     host = "" if tool.home and origin.url == tool.home else _host(origin)
-    return canonical(
+    return canonical_call(
         f"{request.method.upper()} {host}{_plain_path(path)}", {name: sent[name] for name in sent}
     )
 
@@ -88,7 +88,7 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
 def _host(origin: Origin) -> str:
     """Return the host with its port, but for the usual ports of the web, behind which one service answers."""
     port = "" if origin.port in (80, 443) else f":{origin.port}"
-    return one_host(origin.host) + port
+    return canonical_host(origin.host) + port
 
 
 def _plain_path(path: str) -> str:

@@ -29,11 +29,11 @@ from atc.store.stored import (
     from_json,
     used_so_far,
 )
-from protocols.naming import closest
+from protocols.naming import closest_spellings
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
 from protocols.schema import Json
-from sandbox.journal import Recorded
+from sandbox.journal import RecordedCall
 from sandbox.trace import ToolCall
 
 Row = Mapping[str, Any]
@@ -160,7 +160,7 @@ class RunStore(ABC):
 
     def _observe(self, run: str, event: events.Event) -> None:
         with self._transaction(run) as db:
-            if isinstance(event, events.Called):
+            if isinstance(event, events.ToolCalled):
                 intended = None if event.complete else self._now(db)
                 call = (int(event.complete), int(event.call.reused), as_json(ToolCall, event.call))
                 db.execute(_CALL, (run, event.execution, event.call.index, intended, *call))
@@ -248,7 +248,7 @@ class RunStore(ABC):
             time.time() - self._now(db)
         )  # this machine's clock shows so much more than the store's
         calls = tuple(
-            Recorded(
+            RecordedCall(
                 execution=one["execution"],
                 call=from_json(ToolCall, one["document"]),
                 complete=bool(one["complete"]),
@@ -379,7 +379,7 @@ def resolve(db: Database, name: str) -> str:
         raise UnknownRun(
             f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id."
         )
-    near = ", ".join(closest(name, latest[:1000], most=3))
+    near = ", ".join(closest_spellings(name, latest[:1000], most=3))
     raise UnknownRun(
         f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all.")
     )

@@ -16,7 +16,7 @@ from protocols.errors import AtcError
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
-from sandbox.journal import Recorded
+from sandbox.journal import RecordedCall
 from sandbox.trace import Pins
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class StoredRun:
 
     summary: RunSummary
     attempts: tuple[Attempt, ...]
-    calls: tuple[Recorded, ...]
+    calls: tuple[RecordedCall, ...]
     exchanges: tuple[Exchange, ...]
     protocols: Mapping[str, ToolProtocol] = field(
         default_factory=dict
@@ -99,7 +99,7 @@ class StoredRun:
         return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
 
     @property
-    def unfinished(self) -> list[Recorded]:
+    def unfinished_calls(self) -> list[RecordedCall]:
         """Calls of executions that no attempt has: they run, or their process ended while they ran."""
         ended = {attempt.execution for attempt in self.attempts}
         return [call for call in self.calls if call.execution not in ended]
@@ -116,20 +116,20 @@ def escape_surrogates(text: str) -> str:
 
 
 @cache
-def adapter(kind: type) -> TypeAdapter[Any]:
+def type_adapter(kind: type) -> TypeAdapter[Any]:
     """Reads and writes values of `kind`. Made when it is first needed: building one takes long."""
     return TypeAdapter(kind)
 
 
 def as_json(kind: type, value: Any) -> str:
     """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
-    return json.dumps(adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
+    return json.dumps(type_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
 def from_json(kind: type[T], text: str) -> T:
     """A value of `kind` that `as_json` wrote. Raises `StoreUnavailable`: another version of atc wrote it."""
     try:
-        value: T = adapter(kind).validate_python(json.loads(text))  # type: ignore[arg-type]  # a type is hashable
+        value: T = type_adapter(kind).validate_python(json.loads(text))  # type: ignore[arg-type]  # a type is hashable
     except ValidationError as error:
         raise StoreUnavailable(
             f"the store of runs holds what this atc cannot read: {first_problem(error)}."

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from atc.core.events import AttemptEnded, ToolsChosen
-from atc.core.messages import invocation
+from atc.core.messages import format_tool_call
 from atc.core.prompts import fill
 from atc.core.types import Attempt, Solution
 from atc.pipeline.retrieve import anytool
@@ -27,20 +27,20 @@ from atc.pipeline.retrieve.hierarchy import resolve_name
 from atc.pipeline.retrieve.model_replies import a_text, an_object, json_object, one_text
 from atc.run.conversation import Turn, Turns, build_messages
 from atc.run.model_budget import BudgetSpent
-from atc.run.single_calls import Action, SingleCallRun, offered
+from atc.run.single_calls import Action, SingleCallRun, offer_tools
 from atc.run.strategy_run import Parts
 from atc.strategies import dfsdt, react
 from protocols.model import Ask
-from protocols.render import described_within
+from protocols.render import describe_within_budget
 from protocols.toolbox import Toolbox
-from protocols.truncate import abridged, clipped
+from protocols.truncate import abridge_value, clip_text
 from sandbox.trace import ToolCall
 
 _LONGEST_REASON = 600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(anytool.Options):
+class Options(anytool.AnyToolOptions):
     """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
@@ -102,7 +102,7 @@ class _AnyTool(SingleCallRun):
         if failed is not None and self.best is None:
             self.not_run(failed.reason, kind="no_answer")
 
-    def settle(self) -> None:
+    def choose_answer(self) -> None:
         """The last answer that was rejected, where nothing better came, given by the run's last program."""
         if self.answer is not None or self.best is None or self.paused:
             return
@@ -119,7 +119,7 @@ class _AnyTool(SingleCallRun):
         tools = self._candidates()
         if not tools:
             return _FailedRound("No function was found that helps with the task.")
-        offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
+        offer = offer_tools(tools, back=self.options.solver == "dfsdt", give_up=True)
         budget = self.parts.prompt_tokens
         docs = self.parts.config.docs
         opening = react.build_react_opening(self.task, tools, offer, budget=budget, docs=docs)
@@ -137,7 +137,7 @@ class _AnyTool(SingleCallRun):
             return _FailedRound(f"No answer was found within {limit}.")
         if last.end == "paused":
             return None
-        reason = clipped(last.reason or react.NO_ANSWER, _LONGEST_REASON)
+        reason = clip_text(last.reason or react.NO_ANSWER, _LONGEST_REASON)
         named = [resolve_name(name.removesuffix("()"), self.search.pool) for name in last.functions]
         return _FailedRound(
             reason, tuple(dict.fromkeys(name for name in named if name is not None))
@@ -148,7 +148,7 @@ class _AnyTool(SingleCallRun):
         attempt = self.finish(text)
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
-            return None if self.paused else _FailedRound(clipped(said, _LONGEST_REASON))
+            return None if self.paused else _FailedRound(clip_text(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
         calls = format_calls(attempt.trace.calls, self.parts.toolbox)
         warmth = self.parts.config.temperature
@@ -160,7 +160,7 @@ class _AnyTool(SingleCallRun):
             return None
         reason = why or "The answer does not settle the task."
         self.best = (self._replace_doubts(f"A judge holds: {reason}"), self.standing)
-        return _FailedRound(clipped(reason, _LONGEST_REASON))
+        return _FailedRound(clip_text(reason, _LONGEST_REASON))
 
     def _replace_doubts(self, *doubts: str) -> Attempt:
         """The last attempt, against whose answer this speaks."""
@@ -196,16 +196,18 @@ class _AnyTool(SingleCallRun):
         ]
         chosen = parts.toolbox.only(names)
         if names:
-            chosen = described_within(chosen, budget=parts.prompt_tokens, docs=parts.config.docs)[1]
+            chosen = describe_within_budget(
+                chosen, budget=parts.prompt_tokens, docs=parts.config.docs
+            )[1]
         parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox)))
         self.given = tuple(names)
         self.tools = chosen
         return chosen
 
 
-Word = Literal["Solved", "Unsolved", "Unsure"]
+JudgeWord = Literal["Solved", "Unsolved", "Unsure"]
 
-WORDS: tuple[Word, ...] = ("Solved", "Unsolved", "Unsure")
+WORDS: tuple[JudgeWord, ...] = ("Solved", "Unsolved", "Unsure")
 _SCHEMA = an_object({"reason": a_text(300), "verdict": {"type": "string", "enum": list(WORDS)}})
 _VOTES = 3
 _REPLY_TOKENS = 250
@@ -218,7 +220,7 @@ _MOST_CALLS = 12
 
 def judge_answer(
     ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7
-) -> tuple[Word, str]:
+) -> tuple[JudgeWord, str]:
     """Whether an answer settles its task, as a model sees it (§3.2, §5.1), and why; `calls` tells what it rests on.
 
     It is asked up to three times, at the run's temperature and with another seed each time, as in the published code.
@@ -232,11 +234,11 @@ def judge_answer(
         "judge_task",
         task=task,
         calls=calls or "(none)",
-        answer=clipped(answer.strip(), _LONGEST_ANSWER),
+        answer=clip_text(answer.strip(), _LONGEST_ANSWER),
     )
     messages = build_messages(fill("judge"), said)
-    words: list[Word] = []
-    reasons: dict[Word, str] = {}
+    words: list[JudgeWord] = []
+    reasons: dict[JudgeWord, str] = {}
     for seed in range(_VOTES):
         reply = ask(
             messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS
@@ -249,7 +251,7 @@ def judge_answer(
     return "Unsure", reasons.get("Unsure") or "the votes differ"
 
 
-def read_vote(text: str) -> tuple[Word, str]:
+def read_vote(text: str) -> tuple[JudgeWord, str]:
     """The vote of a reply, and its reason; one that cannot be read is unsure."""
     said = json_object(text)
     return (
@@ -264,8 +266,8 @@ def format_calls(calls: Sequence[ToolCall], tools: Toolbox) -> str:
     lines = []
     for call in calls[-_MOST_CALLS:]:
         if call.error is not None:
-            returned = f"error: {clipped(call.error, _LONGEST_CALL)}"
+            returned = f"error: {clip_text(call.error, _LONGEST_CALL)}"
         else:
-            returned = abridged(tools[call.tool].unwrap(call.result), most=_LONGEST_CALL)
-        lines.append(f"- {invocation(call)} → {returned}")
+            returned = abridge_value(tools[call.tool].unwrap(call.result), most=_LONGEST_CALL)
+        lines.append(f"- {format_tool_call(call)} → {returned}")
     return "\n".join(lines)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from atc.core.messages import listed
+from atc.core.messages import format_list
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import worth_repairing
 from atc.pipeline.synthesize import is_described
@@ -40,7 +40,7 @@ class _First(Chain):
 
     why = ""
 
-    def leaves(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
+    def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
         """See `Chain.leaves`."""
         if program is not None:
             if found := unseen_writes(program, self.tools):
@@ -53,7 +53,7 @@ class _First(Chain):
         misread = [fault for fault in faults if fault is not None and fault.kind in MISREAD]
         if len(misread) >= _MOST_MISREAD and not any(attempt.answer for attempt in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
-            self.why = f"programs misread what {listed(blamed, most=3) or 'the tools'} gave"
+            self.why = f"programs misread what {format_list(blamed, most=3) or 'the tools'} gave"
         return bool(self.why)
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from atc.core.events import ProgramWritten
 from atc.core.types import Attempt, Finding, Program, Solution
 from atc.pipeline.doubts import says_nothing
-from atc.pipeline.repair import Case, correction, worth_repairing
+from atc.pipeline.repair import RepairCase, correction, worth_repairing
 from atc.pipeline.synthesize import build_program_prompt, new_program
 from atc.run.attempt import (
     attempt,
-    checked,
+    check_and_fix,
     find_writes,
-    insists,
+    is_insisting,
     rests_on_responses,
     with_named,
     writing_tools,
@@ -47,7 +47,7 @@ class Chain(Run):
         self.tried: set[str] = set()
         self.confirmed = False
 
-    def leaves(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:  # noqa: ARG002 - of `auto`
+    def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:  # noqa: ARG002 - of `auto`
         """Whether another way should be tried, after `attempts` or before a program that was written now is run."""
         return False
 
@@ -69,9 +69,11 @@ class Chain(Run):
                 self.confirmed = self.attempts[-1].answer is not None
                 if not self.confirmed:
                     self.meter.note(UNCHANGED)
-                    self.leaves([*self.attempts, replace(self.attempts[-1], round=self.round)])
+                    self.should_leave(
+                        [*self.attempts, replace(self.attempts[-1], round=self.round)]
+                    )
                 return
-            if program is not None and self.leaves(self.attempts, program):
+            if program is not None and self.should_leave(self.attempts, program):
                 return
             before = len(self.attempts)
             self._attempt(program)
@@ -83,10 +85,10 @@ class Chain(Run):
                 ended
                 or config.repair == "none"
                 or self.round == config.max_repairs
-                or self.leaves(self.attempts)
+                or self.should_leave(self.attempts)
             ):
                 return
-            case = Case(
+            case = RepairCase(
                 worth_repairing(tried),
                 self.parts.toolbox,
                 complete=self.meter.complete,
@@ -97,7 +99,7 @@ class Chain(Run):
             )
             messages += correction(case, config.repair)
 
-    def settle(self) -> None:
+    def choose_answer(self) -> None:
         """An answer that stands, if there is one."""
         asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
         self.answer = _select_answer(self.attempts, confirmed=self.confirmed, asks=asks)
@@ -110,8 +112,8 @@ class Chain(Run):
             self.not_run("The reply held no Python program.")
             return
         known = with_named(program, self.tools, self.parts.toolbox)
-        findings = checked(self.task, program, known, blind=False)[1]
-        if writing_tools(program, known) and insists(findings, program, known, self.attempts):
+        findings = check_and_fix(self.task, program, known, blind=False)[1]
+        if writing_tools(program, known) and is_insisting(findings, program, known, self.attempts):
             attempt(self, _reads_of(program, writing_tools(program, known)), look=True)
         result = attempt(self, program)
         passes = result.fault is not None and result.fault.kind in (
@@ -165,6 +167,8 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
         program = None
     if program is None:
         return tools, None, ()
-    program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
+    program, findings, mended = check_and_fix(
+        task, program, with_named(program, tools, parts.toolbox)
+    )
     parts.observer(ProgramWritten(0, program, findings, mended))
     return tools, program, findings

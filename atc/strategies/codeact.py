@@ -16,7 +16,7 @@ from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import traceback_text
-from atc.run.attempt import executed
+from atc.run.attempt import run_unchecked
 from atc.run.conversation import (
     Turn,
     Turns,
@@ -26,11 +26,11 @@ from atc.run.conversation import (
     room_for_turns,
     shown_value,
 )
-from atc.run.growing_program import FENCE, Growing, answering, first_block
+from atc.run.growing_program import FENCE, GrowingProgram, build_answer_program, first_block
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
 from protocols import python_source
-from protocols.truncate import printed
+from protocols.truncate import abridge_output
 
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
@@ -64,7 +64,7 @@ class _Session(Run):
             rules, example, task, self.tools, told=_shown_as, budget=budget, docs=docs
         )
         self.turns = Turns(begun, room_for_turns(budget))
-        self.growing = Growing(parts.journal)
+        self.growing = GrowingProgram(parts.journal)
 
     def act(self) -> None:
         """Turn after turn."""
@@ -73,7 +73,9 @@ class _Session(Run):
                 self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
             )
             if reply.answer is not None:
-                self.answer = self._executed(answering(self.growing.program, reply.answer)).answer
+                self.answer = self._execute_program(
+                    build_answer_program(self.growing.program, reply.answer)
+                ).answer
                 return
             told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
             if self.paused:
@@ -86,7 +88,7 @@ class _Session(Run):
     def _run(self, block: Program) -> str:
         """Execute the program with a new block behind it; what the model is told of that."""
         whole = self.growing.with_piece(block)
-        result = self._executed(whole, look=True)
+        result = self._execute_program(whole, look=True)
         trace = result.trace
         assert trace is not None  # nothing is checked before it runs
         failure = trace.failure
@@ -94,7 +96,7 @@ class _Session(Run):
         most = longest_shown(self.parts.prompt_tokens)
         output = self.growing.last_output(trace)
         value = trace.value
-        shown = [printed(output, most=most)] if output.strip() else []
+        shown = [abridge_output(output, most=most)] if output.strip() else []
         shown += [shown_value(value, most=most)] if value is not None else []
         if failure is None or failure.kind == "exception":
             self.growing.take(
@@ -106,9 +108,9 @@ class _Session(Run):
             shown.append(traceback_text(result))
         return _shown_as("\n".join(shown) or "(nothing was printed)")
 
-    def _executed(self, program: Program, *, look: bool = False) -> Attempt:
-        self.growing.settle()
-        return executed(self, program, self.tools, look=look)
+    def _execute_program(self, program: Program, *, look: bool = False) -> Attempt:
+        self.growing.preanswer_calls()
+        return run_unchecked(self, program, self.tools, look=look)
 
 
 def _shown_as(output: str) -> str:

@@ -19,13 +19,13 @@ from atc.core.types import Solution
 from atc.models.decode.formats import PYTHON_CALL
 from atc.models.decode.parse import ReadCall, write_as
 from atc.models.decode.write_call import write_call
-from atc.run.conversation import Turn, Turns, briefer, build_messages
+from atc.run.conversation import Turn, Turns, build_messages, shorten_texts
 from atc.run.single_calls import SingleCallRun, finish_tool, reply_tool
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.schema import Json, shape
 from protocols.toolbox import Toolbox
-from protocols.truncate import abridged, clipped, sampled
+from protocols.truncate import abridge_value, clip_text, sample_value
 
 MOST_STEPS = 30
 """Instructions of a run, as many as ReAct has turns. The published code has 5; ToolFlow's long tasks take many more."""
@@ -85,7 +85,7 @@ class _Team(SingleCallRun):
         """Step by step, from its instruction to what was observed. Of what was sent back only its own prompts tell."""
         for _ in range(MOST_STEPS):
             self.rounds = MOST_ROUNDS
-            said, outcome = self._accepted(
+            said, outcome = self._ask_until_accepted(
                 "grounding", self.turns.messages(), self.guiding, self._follow_guidance
             )
             self.turns.taken.append(
@@ -96,7 +96,7 @@ class _Team(SingleCallRun):
                 return
         self.limit = f"{MOST_STEPS} steps"
 
-    def _accepted(
+    def _ask_until_accepted(
         self,
         agent: AgentName,
         messages: list[Message],
@@ -129,7 +129,7 @@ class _Team(SingleCallRun):
         question = fill(
             "conagents_choice", stubs=self.stubs, task=self.task, known=self._format_known(), **step
         )
-        if refused := self._reviewed(question, ["grounding"]):
+        if refused := self._review(question, ["grounding"]):
             return refused
         chosen = self.tools.only([step["tool"]])
         about = {
@@ -138,9 +138,11 @@ class _Team(SingleCallRun):
             "instruction": step["instruction"],
         }
         messages = build_messages(fill("conagents_execute"), fill("conagents_instruction", **about))
-        return self._accepted("execution", messages, chosen, partial(self._called, step))[1]
+        return self._ask_until_accepted(
+            "execution", messages, chosen, partial(self._call_and_observe, step)
+        )[1]
 
-    def _called(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
+    def _call_and_observe(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
         """What came of a call: it is reviewed, made, and observed, or reviewed once more where it failed."""
         tool = self.tools[call.tool]
         told = {
@@ -148,16 +150,16 @@ class _Team(SingleCallRun):
             "task": self.task,
             "known": self._format_known(),
             "instruction": step["instruction"],
-            "call": clipped(write_as(tool, call.arguments, PYTHON_CALL), _LONGEST_CALL),
+            "call": clip_text(write_as(tool, call.arguments, PYTHON_CALL), _LONGEST_CALL),
         }
-        if refused := self._reviewed(fill("conagents_call", **told), ["execution", "grounding"]):
+        if refused := self._review(fill("conagents_call", **told), ["execution", "grounding"]):
             return refused
         seen = self.call(call.tool, call.arguments)
         if seen.paused:
             return _Outcome(feedback=seen.text, paused=True)
         if seen.failed:
             question = fill("conagents_failure", **told, error=seen.text)
-            return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(
+            return self._review(question, ["execution", "grounding"], accepts=False) or _Outcome(
                 feedback=seen.text
             )
         found = self._observe(seen.value, told["call"], step) or seen.text
@@ -178,17 +180,17 @@ class _Team(SingleCallRun):
 
         code = []
         if len(repr(value)) > LONGEST_READ:
-            form = clipped(shape(value), _LONGEST_SHAPE)
-            sample = sampled(value, most=_LONGEST_SAMPLE)
+            form = clip_text(shape(value), _LONGEST_SHAPE)
+            sample = sample_value(value, most=_LONGEST_SAMPLE)
             code.append(
                 asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
             )
-        reading = asking("conagents_observe", abridged(value, most=LONGEST_READ))
+        reading = asking("conagents_observe", abridge_value(value, most=LONGEST_READ))
         return self.read_response(
             value, code, reading, purpose="observe", tokens=_LONGEST_REPLY, most=_LONGEST_OBSERVED
         )
 
-    def _reviewed(
+    def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
         """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
@@ -218,4 +220,4 @@ class _Team(SingleCallRun):
         return _Outcome(feedback=feedback, again=to)
 
     def _format_known(self) -> str:
-        return "\n".join(briefer(self.known, room=self.room)) or "nothing yet"
+        return "\n".join(shorten_texts(self.known, room=self.room)) or "nothing yet"

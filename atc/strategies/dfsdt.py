@@ -20,7 +20,7 @@ from atc.run.conversation import Turn, Turns
 from atc.run.single_calls import Offer, SingleCallRun
 from atc.run.strategy_run import Parts
 from atc.strategies.react import ByTurns, next_turn
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 WIDTH = 2
 """Ways that are tried from one point."""
@@ -79,7 +79,7 @@ class _Search:
             self.turns.back_to(turns)
             self.acting.standing = self.acting.standing[:calls]
             told = "\n\n".join(
-                f"{clipped(one.reply_text, _LONGEST_TOLD)}\n{one.feedback}".strip()
+                f"{clip_text(one.reply_text, _LONGEST_TOLD)}\n{one.feedback}".strip()
                 for one in before
             )
             then = fill("dfsdt_again", before=told) if before else ""

@@ -19,12 +19,12 @@ from atc.models.decode.write_call import write_call
 from atc.pipeline.retrieve.model_replies import texts
 from atc.run import conversation
 from atc.run.conversation import Turn, Turns
-from atc.run.single_calls import Offer, SingleCallRun, offered
+from atc.run.single_calls import Offer, SingleCallRun, offer_tools
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.render import Docs
 from protocols.toolbox import Toolbox
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 MOST_TURNS = 30
 """Turns of a run. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
@@ -39,7 +39,7 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     return ByTurns(task, parts, chain_of_turns, tries=tries).solve()
 
 
-Way: TypeAlias = Callable[..., str | None]
+TurnSolver: TypeAlias = Callable[..., str | None]
 """`chain_of_turns`, or the search of DFSDT: it gives the limit that ended it, if one did; else the last turn did."""
 
 
@@ -50,12 +50,12 @@ class ByTurns(SingleCallRun):
     """
 
     def __init__(
-        self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False
+        self, task: str, parts: Parts, way: TurnSolver, *, tries: int, back: bool = False
     ) -> None:
         super().__init__(task, parts)
         self.way = way
         self.tries = tries
-        self.offer = offered(self.tools, back=back, searching=self.meter.searching)
+        self.offer = offer_tools(self.tools, back=back, searching=self.meter.searching)
         budget = parts.prompt_tokens
         docs = parts.config.docs
         start = build_react_opening(task, self.tools, self.offer, budget=budget, docs=docs)
@@ -101,25 +101,25 @@ def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = 
     """
     scope = acting.scope(offer.tools)
     written = acting.constrained_call(_WRITE, turns.messages(then), offer.tools, within=scope.tools)
-    said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
+    said = clip_text(written.text.strip(), _LONGEST_SAID) or "(nothing)"
     turn = Turn(reply_text=said)
     if written.call.error is not None:
-        return replace(turn, told=observed(f"Error: {written.call.error.message}"))
+        return replace(turn, feedback=format_observation(f"Error: {written.call.error.message}"))
     if written.by_grammar and (problem := scope.problem(written.call.tool)):
         acting.waits = written.call.tool
-        return replace(turn, told=observed(f"Error: {problem}"))
-    turn = done(turn, written.call, offer, acting)
+        return replace(turn, feedback=format_observation(f"Error: {problem}"))
+    turn = carry_out_call(turn, written.call, offer, acting)
     if (
         acting.waits
         and turn.end is None
         and (reminder := acting.scope(offer.tools).reminder(acting.waits))
     ):
         acting.waits = ""
-        return replace(turn, told=turn.feedback + reminder)
+        return replace(turn, feedback=turn.feedback + reminder)
     return turn
 
 
-def done(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
+def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
     """`turn` with what became of its valid call: an end, or an observation."""
     turn = replace(turn, tool=call.tool)
     given = call.arguments
@@ -127,7 +127,11 @@ def done(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Tur
         case "finish":
             answer = str(given["answer"]).strip()
             ended = replace(turn, end="answer", answer=answer)
-            return ended if answer else replace(turn, told=observed("Error: the answer is empty."))
+            return (
+                ended
+                if answer
+                else replace(turn, feedback=format_observation("Error: the answer is empty."))
+            )
         case "back":
             return replace(turn, end="back", reason=str(given["reason"]))
         case "give_up":
@@ -138,12 +142,17 @@ def done(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Tur
                 functions=tuple(texts(given["functions"])),
             )
         case "search" if offer.searching is not None:
-            return replace(turn, told=observed(offer.searching.answer(texts(given["searches"]))))
+            return replace(
+                turn,
+                feedback=format_observation(offer.searching.run_searches(texts(given["searches"]))),
+            )
     seen = acting.call(call.tool, given)
-    return replace(turn, told=observed(seen.text), end="paused" if seen.paused else None)
+    return replace(
+        turn, feedback=format_observation(seen.text), end="paused" if seen.paused else None
+    )
 
 
-def observed(text: str) -> str:
+def format_observation(text: str) -> str:
     """An observation as the model is shown it."""
     return f"Observation: {text}"
 
@@ -155,5 +164,5 @@ def build_react_opening(
     rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
     return conversation.build_opening(
-        rules, example, task, tools, told=observed, budget=budget, docs=docs
+        rules, example, task, tools, told=format_observation, budget=budget, docs=docs
     )

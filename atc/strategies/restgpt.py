@@ -13,21 +13,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from atc.core.messages import invocation
+from atc.core.messages import format_tool_call
 from atc.core.prompts import fill
 from atc.core.types import Solution
 from atc.models.decode.parse import ReadCall
 from atc.models.decode.schema import BOUNDS
 from atc.models.decode.write_call import write_call
-from atc.pipeline.repair.responses import fenceless
-from atc.run.conversation import Turn, Turns, briefer, build_messages, first_paragraph
+from atc.pipeline.repair.responses import escape_fences
+from atc.run.conversation import Turn, Turns, build_messages, first_paragraph, shorten_texts
 from atc.run.single_calls import SingleCallRun, reply_tool
 from atc.run.strategy_run import Parts
 from protocols.model import Message
-from protocols.render import described_within, token_estimate
+from protocols.render import describe_within_budget, token_estimate
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
-from protocols.truncate import abridged, clipped
+from protocols.truncate import abridge_value, clip_text
 from sandbox.trace import ToolCall
 
 MOST_STEPS = 15
@@ -97,13 +97,13 @@ class _RestGPT(SingleCallRun):
         """What came of a step, in words; None where a person must decide first."""
         if not plan:
             return fill("restgpt_plan_none")
-        background = "\n".join(briefer(self.results, room=self.room // 2)) or "No background"
+        background = "\n".join(shorten_texts(self.results, room=self.room // 2)) or "No background"
         call = self._select(plan, background)
         if call.error is not None:
             return f"nothing was called: {call.error.message}"
         if call.tool == "no_call":
             return str(call.arguments["result"])
-        return self._execute(call.arguments, background)
+        return self._execute_choice(call.arguments, background)
 
     def _select(self, plan: str, background: str) -> ReadCall:
         """The selector's reply.
@@ -142,14 +142,14 @@ class _RestGPT(SingleCallRun):
             )
         return call
 
-    def _execute(self, choice: Mapping[str, Json], background: str) -> str | None:
+    def _execute_choice(self, choice: Mapping[str, Json], background: str) -> str | None:
         """What the caller says came of a choice of tools and plan; None where a person must decide first."""
         parts = self.parts
         plan = str(choice["plan"])
         apis = choice["apis"]
         assert isinstance(apis, list)  # the call is valid
         chosen = parts.toolbox.only(dict.fromkeys(map(str, apis)))
-        asking = chosen.map(_asking)
+        asking = chosen.map(_add_parser_instructions)
         offer = asking.also(
             [reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)]
         )
@@ -185,18 +185,20 @@ class _RestGPT(SingleCallRun):
         """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
         parts = self.parts
         tool = parts.toolbox[call.tool]
-        made = invocation(call)
+        made = format_tool_call(call)
         code: list[list[Message]] = []
         if parts.config.docs == "full" and tool.protocol.output_schema:
             budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
-            function = described_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
-            snippet = fill("restgpt_parse_sample", data=fenceless(abridged(value, most=_SNIPPET)))
+            function = describe_within_budget(parts.toolbox.only([tool.alias]), budget=budget)[0]
+            snippet = fill(
+                "restgpt_parse_sample", data=escape_fences(abridge_value(value, most=_SNIPPET))
+            )
             about_call = {"function": function, "call": made, "about": about, "wanted": wanted}
             code = [
                 [Message("user", fill("restgpt_parse_code", sample=sample, **about_call))]
                 for sample in ("", f"\n\n{snippet}")
             ]
-        shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
+        shown = abridge_value(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
         reading = [
             Message(
                 "user",
@@ -220,10 +222,10 @@ def read_plan(text: str) -> tuple[str, str | None]:
 def _summary(tool: Tool) -> str:
     """The first sentence of a tool's description, as the paper's selector is told it."""
     said = " ".join((tool.protocol.description or tool.protocol.title or "").split())
-    return clipped(re.split(r"(?<=[.;!?])\s", said)[0], _LONGEST_SUMMARY)
+    return clip_text(re.split(r"(?<=[.;!?])\s", said)[0], _LONGEST_SUMMARY)
 
 
-def _asking(tool: Tool) -> Tool:
+def _add_parser_instructions(tool: Tool) -> Tool:
     """The tool as the caller sees it: with the instructions to the parser last, and without what it returns."""
     schema = dict(tool.protocol.input_schema)
     name = INSTRUCTIONS

@@ -12,16 +12,16 @@ from typing import Any
 
 from atc.core.prompts import fill
 from atc.core.types import Attempt, Program, Solution
-from atc.pipeline.repair.facts import Case, facts, writes_told
-from atc.pipeline.repair.responses import fenceless, returned
+from atc.pipeline.repair.facts import RepairCase, describe_writes, facts
+from atc.pipeline.repair.responses import escape_fences, format_results
 from atc.pipeline.synthesize import new_program
 from atc.run.attempt import (
     attempt,
     find_writes,
-    numbered,
+    number_calls,
     rests_on_responses,
     seen_output,
-    traced,
+    trace_program,
     writing_tools,
 )
 from atc.run.conversation import (
@@ -33,12 +33,18 @@ from atc.run.conversation import (
     room_for_turns,
     shown_value,
 )
-from atc.run.growing_program import Growing, finished, first_block, new_lines, unfinished
-from atc.run.strategy_run import Parts, Run, not_undone
+from atc.run.growing_program import (
+    GrowingProgram,
+    first_block,
+    new_lines,
+    to_finished_program,
+    to_unfinished_program,
+)
+from atc.run.strategy_run import Parts, Run, drop_undone
 from atc.strategies.chain import UNCHANGED
 from protocols.model import Completion, Message
 from protocols.render import token_estimate
-from protocols.truncate import clipped, printed
+from protocols.truncate import abridge_output, clip_text
 from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12
@@ -75,7 +81,7 @@ class Stepwise(Run):
 
     def __init__(self, task: str, parts: Parts, **begun: Any) -> None:
         super().__init__(task, parts, **begun)
-        self.growing = Growing(parts.journal)
+        self.growing = GrowingProgram(parts.journal)
         self.round = max((attempt.round + 1 for attempt in self.attempts), default=0)
         self.failing = 0  # pieces that failed in a row
         self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
@@ -84,7 +90,9 @@ class Stepwise(Run):
         room = room_for_turns(budget)
         self.known = ""  # results of the attempts before
         if calls := [call for attempt in self.attempts for call in attempt.calls]:
-            self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
+            self.known = fill(
+                "step_known", calls=escape_fences(format_results(calls, self.tools, most=room))
+            )
         rules = fill("step")
         example = fill("step_example")
         start = build_opening(
@@ -92,7 +100,7 @@ class Stepwise(Run):
             example,
             task,
             self.tools,
-            told=_next,
+            told=_format_next,
             said=_format_piece,
             budget=budget,
             docs=docs,
@@ -105,14 +113,14 @@ class Stepwise(Run):
         turns = MOST_PIECES + self.parts.config.max_repairs
         for turn in range(1, turns + 1):
             step = self._step()
-            if step is None or self._ends(step):
+            if step is None or self._finish_step(step):
                 return
             self._tell(step, last=turn == turns - 1)
         self.limit = f"{MOST_PIECES} pieces"
 
     def _messages(self) -> list[Message]:
         """The prompt for the next piece, with the writes that stand though the program does not make them."""
-        return self.turns.messages(writes_told(self._find_standing_writes()))
+        return self.turns.messages(describe_writes(self._find_standing_writes()))
 
     def _step(self) -> _Step | None:
         """The next piece, as it ran; None where one that failed came back as it was, or the same came too often."""
@@ -159,13 +167,13 @@ class Stepwise(Run):
                 piece.source, self.not_run("These lines stand in the program already.", piece)
             )
         whole = self.growing.with_piece(new)
-        self.growing.settle()
-        if (bare := finished(whole)) is not None:
+        self.growing.preanswer_calls()
+        if (bare := to_finished_program(whole)) is not None:
             result = self._attempt(bare, blind=blind)
             trace = result.trace
             if trace is None or trace.failure is not None or trace.stdout.strip():
                 return _Step(new.source, result, answers=result.answer is not None)
-            self.growing.settle(result.calls)
+            self.growing.preanswer_calls(result.calls)
         result = self._attempt(whole, blind=blind, look=True)
         kept = self.growing.program.source.rstrip()
         source = result.program.source
@@ -187,16 +195,16 @@ class Stepwise(Run):
         if trace is None:
             return ""
         if output := self.growing.last_output(trace).strip():
-            return fenceless(printed(output, most=most))
+            return escape_fences(abridge_output(output, most=most))
         if result.fault is not None:
             return ""
         if trace.value is not None:
-            return fenceless(shown_value(trace.value, most=most))
+            return escape_fences(shown_value(trace.value, most=most))
         new = trace.calls[len(self.growing.issued) :]
-        gave = returned(new, self.parts.toolbox, most=most) if new else ""
-        return fenceless(f"(nothing was printed)\n{gave}".strip())
+        gave = format_results(new, self.parts.toolbox, most=most) if new else ""
+        return escape_fences(f"(nothing was printed)\n{gave}".strip())
 
-    def _ends(self, step: _Step) -> bool:
+    def _finish_step(self, step: _Step) -> bool:
         """Whether the run is over. A piece that ran stands from here on."""
         result = step.result
         config = self.parts.config
@@ -214,9 +222,9 @@ class Stepwise(Run):
         if questioned or not (result.doubts or self._find_standing_writes()):
             return True
         # What it prints is known when it has run as it stands; the journal answers its calls.
-        program = unfinished(result.program)
-        self.growing.settle(trace.calls)
-        self.growing.take(program, traced(self, program, self.tools))
+        program = to_unfinished_program(result.program)
+        self.growing.preanswer_calls(trace.calls)
+        self.growing.take(program, trace_program(self, program, self.tools))
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
@@ -225,7 +233,7 @@ class Stepwise(Run):
         told = [fill("step_output", output=step.output)] if step.output else []
         then = fill("step_last" if last else "step_next")
         if result.fault is not None and (result.findings or result.trace is not None):
-            told.append(self._failed(step))
+            told.append(self._describe_failure(step))
             line = (
                 len(result.program.source.rstrip().splitlines())
                 - len(step.piece.rstrip().splitlines())
@@ -241,9 +249,9 @@ class Stepwise(Run):
             Turn(reply_text=_format_piece(step.piece), feedback=paragraphs([*told, then]))
         )
 
-    def _failed(self, step: _Step) -> str:
+    def _describe_failure(self, step: _Step) -> str:
         """What is known of a piece's failure, as a repair of a whole program tells it."""
-        case = _Failed(
+        case = _FailedPiece(
             attempt=step.result,
             tools=self.parts.toolbox,
             complete=self.meter.complete,
@@ -261,13 +269,13 @@ class Stepwise(Run):
         made = [
             call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"
         ]
-        issued = {key for key, _ in numbered(self.growing.issued)}
+        issued = {key for key, _ in number_calls(self.growing.issued)}
         standing = [call for key, call in find_writes(self).items() if key not in issued]
-        return not_undone(standing, made, self.parts.toolbox)
+        return drop_undone(standing, made, self.parts.toolbox)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Failed(Case):
+class _FailedPiece(RepairCase):
     """A program of which only the last piece is to be written again."""
 
     piece: str
@@ -292,11 +300,11 @@ def next_piece(reply: str) -> str:
 def _format_doubts(result: Attempt) -> str:
     """What speaks against an answer: its doubts, or changes that its program did not make."""
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
-    answer = clipped(result.answer or "", _LONGEST_ANSWER)
+    answer = clip_text(result.answer or "", _LONGEST_ANSWER)
     return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
 
 
-def _next(output: str) -> str:
+def _format_next(output: str) -> str:
     """What a piece printed, and that the next one is to follow."""
     return paragraphs([fill("step_output", output=output), fill("step_next")])
 

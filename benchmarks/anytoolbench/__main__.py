@@ -25,13 +25,13 @@ from atc.core.prompts import fill_from
 from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.anytool import (
     FUNCTIONS,
-    Function,
+    AgentFunction,
+    AgentSearch,
+    AnyToolOptions,
     Mistake,
-    Options,
-    Search,
     SearchAgent,
     perform,
-    schema,
+    reply_schema,
 )
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.hierarchy import Hierarchy, resolve_name
@@ -48,7 +48,7 @@ from protocols.errors import AtcError, ToolError
 from protocols.model import Ask, Message
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
-from protocols.truncate import abridged, clipped
+from protocols.truncate import abridge_value, clip_text
 from sandbox.arguments import BadArguments, contract
 
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
@@ -100,7 +100,9 @@ class Api:
         aliases = {name: alias for alias, name in self.tool.arguments.items()}
         try:
             given = {aliases.get(name, name): value for name, value in arguments.items()}
-            return self.tool.call(self.tool.original(contract(self.tool.protocol).accept(given)))
+            return self.tool.call(
+                self.tool.original_arguments(contract(self.tool.protocol).accept(given))
+            )
         except BadArguments as problem:
             raise CallFailed(str(problem)) from None
         except ToolError as error:
@@ -139,7 +141,7 @@ def pool_of(toolbox: Toolbox) -> ApiPool:
     return ApiPool(apis)
 
 
-class Refused(Mistake):
+class QueryRefused(Mistake):
     """Why a query is not taken, as one of few kinds and in detail."""
 
     def __init__(self, kind: str, detail: str) -> None:
@@ -154,14 +156,14 @@ class Query:
     `taken` is the query with its answer and solution, calls made again with their responses; empty until it is taken.
     """
 
-    def __init__(self, pool: ApiPool, search: Search) -> None:
+    def __init__(self, pool: ApiPool, search: AgentSearch) -> None:
         self.pool = pool
         self.search = search
         self.explored = 0
-        self.refusals: list[Refused] = []
+        self.refusals: list[QueryRefused] = []
         self.taken: dict[str, Any] = {}
 
-    def functions(self) -> dict[str, Function]:
+    def functions(self) -> dict[str, AgentFunction]:
         """What can be called now; a function that can do nothing takes None."""
         flat = FUNCTIONS["flat"]
         pool = self.search.pool
@@ -174,18 +176,20 @@ class Query:
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
         return {
             **{
-                name: Function(flat[name].build_parameters, partial(self._explore, name))
+                name: AgentFunction(flat[name].build_parameters, partial(self._explore, name))
                 for name in EXPLORING
             },
             "add_API_into_API_pool": flat["add_API_into_API_pool"],
-            "remove_API_from_API_pool": Function(
+            "remove_API_from_API_pool": AgentFunction(
                 lambda *_: removed if pool else None, self._remove
             ),
-            "test_API": Function(lambda *_: one_call if pool else None, self._test),
-            "finish": Function(lambda *_: finished if finishes else None, self._finish),
+            "test_API": AgentFunction(lambda *_: one_call if pool else None, self._test),
+            "finish": AgentFunction(lambda *_: finished if finishes else None, self._finish),
         }
 
-    def _explore(self, name: str, search: Search, agent: SearchAgent, arguments: JsonObject) -> str:
+    def _explore(
+        self, name: str, search: AgentSearch, agent: SearchAgent, arguments: JsonObject
+    ) -> str:
         if self.explored >= EXPLORE:
             raise Mistake(
                 f"all {EXPLORE} exploring calls are made; choose among what you have seen"
@@ -193,22 +197,22 @@ class Query:
         self.explored += 1
         return FUNCTIONS["flat"][name].act(search, agent, arguments)
 
-    def _remove(self, search: Search, _agent: SearchAgent, arguments: JsonObject) -> str:
+    def _remove(self, search: AgentSearch, _agent: SearchAgent, arguments: JsonObject) -> str:
         gone = [self._in_pool(name) for name in arguments.get("apis") or ()]
         search.pool = [name for name in search.pool if name not in gone]
         return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
 
-    def _test(self, search: Search, _agent: SearchAgent, arguments: JsonObject) -> str:
+    def _test(self, search: AgentSearch, _agent: SearchAgent, arguments: JsonObject) -> str:
         name = self._in_pool(arguments.get("api"))
         given = arguments.get("arguments")
         room = search.room.result
         try:
             response = self.pool[name].call(given if isinstance(given, dict) else {})
         except CallFailed as failed:
-            raise Mistake(clipped(one_text(str(failed)), room * _LETTERS)) from None
-        return f"response: {abridged(response, most=room * _LETTERS)}"
+            raise Mistake(clip_text(one_text(str(failed)), room * _LETTERS)) from None
+        return f"response: {abridge_value(response, most=room * _LETTERS)}"
 
-    def _finish(self, _search: Search, _agent: SearchAgent, arguments: JsonObject) -> str:
+    def _finish(self, _search: AgentSearch, _agent: SearchAgent, arguments: JsonObject) -> str:
         """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
         query = one_text(arguments.get("query"))
         answer = one_text(arguments.get("answer"))
@@ -218,8 +222,8 @@ class Query:
         made = [one for one in calls if isinstance(one, dict)]
         planned = [(self._in_pool(one.get("api")), one.get("arguments") or {}) for one in made]
         try:
-            solution = list(verified(query, answer, planned, self.pool))
-        except Refused as refused:
+            solution = list(verify_solution(query, answer, planned, self.pool))
+        except QueryRefused as refused:
             self.refusals.append(refused)
             raise
         apis = list(dict.fromkeys(call["api"] for call in solution))
@@ -232,7 +236,7 @@ class Query:
         if found is None:
             pool = ", ".join(self.search.pool) or "nothing"
             raise Mistake(
-                f"the pool has no API {clipped(repr(name), 80)}; it holds {pool}; add it first"
+                f"the pool has no API {clip_text(repr(name), 80)}; it holds {pool}; add it first"
             )
         return found
 
@@ -241,7 +245,7 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
     """What became of query `number`, made in the same way each time; `rejected` says why it is not taken."""
     names = list(pool.hierarchy.tools)
     random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first
-    search = Search("", pool.hierarchy, ask, options=Options(pool=POOL))
+    search = AgentSearch("", pool.hierarchy, ask, options=AnyToolOptions(pool=POOL))
     lines = listing.pages(listing.category_lines(names, pool.hierarchy), room=search.room.scope)[0]
     names = names[: len(lines)]
     agent = search.add_agent("flat", categories=tuple(names), places=pool.hierarchy.places(names))
@@ -255,11 +259,11 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
     row["told"] = [[refused.kind, refused.detail] for refused in query.refusals]
     try:
         if not query.taken:
-            raise (query.refusals or [Refused("unfinished", "nothing was handed in")])[-1]
+            raise (query.refusals or [QueryRefused("unfinished", "nothing was handed in")])[-1]
         row |= query.taken
         row["reason"] = judge_solution(row["query"], row["answer"], row["solution"], ask)
-        screened(row["query"], ask)
-    except Refused as refused:
+        screen_query(row["query"], ask)
+    except QueryRefused as refused:
         row |= {"rejected": refused.kind, "detail": refused.detail}
     return row
 
@@ -271,27 +275,31 @@ def _explore(query: Query, agent: SearchAgent, purpose: str, ask: Ask) -> Iterat
             return
         functions = query.functions()
         seed = random.Random(f"{purpose} {turn}").getrandbits(31)
-        how: dict[str, Any] = {"schema": schema(query.search, agent, functions), "seed": seed}
+        how: dict[str, Any] = {"schema": reply_schema(query.search, agent, functions), "seed": seed}
         messages = agent.prompt(room=query.search.room.prompt)
         reply = ask(messages, temperature=TEMPERATURE, max_tokens=_REPLY_TOKENS, **how)
         call, result = perform(query.search, agent, reply.text, functions)
         agent.history.append(Message("assistant", reply.text))
-        agent.hear(result)
-        yield f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
+        agent.add_message(result)
+        yield f"{clip_text(call, _LINE)} → {clip_text(one_text(result), _LINE)}"
 
 
 Planned = Sequence[tuple[str, JsonObject]]  # calls of a solution: APIs with their arguments
 
 
-def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterator[dict[str, Any]]:
+def verify_solution(
+    query: str, answer: str, planned: Planned, pool: ApiPool
+) -> Iterator[dict[str, Any]]:
     """The calls of a solution, made anew in their order, with their responses. Raises Refused by a rule."""
     words = sum(any(map(str.isalnum, word)) for word in query.split())
     if words < WORDS:
-        raise Refused("too short", f"the query has {words} words, and must have at least {WORDS}")
+        raise QueryRefused(
+            "too short", f"the query has {words} words, and must have at least {WORDS}"
+        )
     categories = pool.categories(api for api, _ in planned)
     if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
         wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
-        raise Refused(
+        raise QueryRefused(
             "categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted"
         )
     known = query.casefold()
@@ -303,18 +311,18 @@ def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterat
             )
             if telling and str(value).casefold() not in known:
                 detail = f"{value!r} for {name!r} of {api!r} stands neither in the query nor in earlier responses"
-                raise Refused("missing information", detail)
+                raise QueryRefused("missing information", detail)
         try:
             response = pool[api].call(arguments)
         except CallFailed as failed:
             kind = "service failed" if failed.outage else "call failed"
-            raise Refused(kind, f"call {number} of the solution, {api!r}: {failed}") from None
+            raise QueryRefused(kind, f"call {number} of the solution, {api!r}: {failed}") from None
         values = list(_leaves(response))
         shared = shared or not values or any(_is_in_text(value, answer) for value in values)
         known += "".join(f" {value}".casefold() for value in values)
         yield {"api": api, "arguments": arguments, "response": response}
     if not shared:
-        raise Refused("unsupported answer", "no value of any response stands in the answer")
+        raise QueryRefused("unsupported answer", "no value of any response stands in the answer")
 
 
 def _leaves(value: Json) -> Iterator[str | int | float]:
@@ -345,24 +353,24 @@ def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]
     )  # responses share half of a prompt
     lines = []
     for number, call in enumerate(solution, start=1):
-        given = clipped(
+        given = clip_text(
             ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE
         )
         lines.append(
-            f"{number}. {one_text(call['api'])}({given}) → {abridged(call['response'], most=most)}"
+            f"{number}. {one_text(call['api'])}({given}) → {abridge_value(call['response'], most=most)}"
         )
     case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
     word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
     if word != "resolved":
-        raise Refused(word or "unjudged", reason)
+        raise QueryRefused(word or "unjudged", reason)
     return reason
 
 
-def screened(query: str, ask: Ask) -> None:
+def screen_query(query: str, ask: Ask) -> None:
     """The filter of A.7: a model reads what passes the rules. Raises Refused."""
     word, reason = _verdict(ask, fill("filter"), fill("filter_task", query=query), (*KINDS, "keep"))
     if word != "keep":
-        raise Refused(word or "ungraded", reason)
+        raise QueryRefused(word or "ungraded", reason)
 
 
 def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
@@ -405,7 +413,10 @@ def make_queries(
         "seed": seed,
     }
     with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:
-        while len(taken := taken_of(file.rows.values())) < count and len(file.rows) < TRIES * count:
+        while (
+            len(taken := accepted_queries(file.rows.values())) < count
+            and len(file.rows) < TRIES * count
+        ):
             watch(len(taken))
             tally = Tally(ask)
             number = len(file.rows)
@@ -422,14 +433,14 @@ def make_queries(
         return list(file.rows.values())
 
 
-def taken_of(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def accepted_queries(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The queries, without those that were refused."""
     return [row for row in rows if "rejected" not in row]
 
 
 def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """What came of the attempts: `rejected` counts by reason, `categories` the queries by how many theirs are."""
-    taken = taken_of(rows)
+    taken = accepted_queries(rows)
     return {
         "attempts": len(rows),
         "queries": len(taken),

@@ -19,14 +19,14 @@ from typing import Any
 
 import click
 
-from atc.core.json_paths import general, text
+from atc.core.json_paths import format_json_path, generalize
 from atc.core.types import Fault, Program
 from atc.pipeline.attribute import attribute
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts
-from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
+from benchmarks.blame.gold import NoObservation, ObservedGold, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
-from benchmarks.runner import rate, suite, tracked
+from benchmarks.runner import share_with_interval, suite, track_progress
 from protocols.client import Invoker, InvokeSettings
 from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject
@@ -39,7 +39,7 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import CLOCK, LIMITS, run_program
 from toolflow_bench.grade import grade
-from toolflow_bench.services.faults import Faults, drifted
+from toolflow_bench.services.faults import Faults, drift_answer
 from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
@@ -60,7 +60,7 @@ _DRAWS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class ServiceBreak:
     """Services break so at call `call` of a gold run; drift begins at that call."""
 
     kind: str
@@ -68,33 +68,43 @@ class Broken:
     seed: int
 
 
-def draw_broken(gold: Gold, *, seed: int) -> Iterator[Broken]:
+def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
     """One of each kind at a call: `emptied` at one with items, a `drift` of a field that is read, where a draw is."""
     for kind in BROKEN_KINDS:
         rng = random.Random(f"{seed} {gold.task.id} {kind}")
         good = [(n, made) for n, made in enumerate(gold.calls) if not made.failed]
-        if calls := [n for n, made in good if kind != "emptied" or _lists(made.result)]:
-            draws = [Broken(kind, rng.choice(calls), rng.randrange(10**6)) for _ in range(_DRAWS)]
+        if calls := [n for n, made in good if kind != "emptied" or _list_fields(made.result)]:
+            draws = [
+                ServiceBreak(kind, rng.choice(calls), rng.randrange(10**6)) for _ in range(_DRAWS)
+            ]
             yield next(
                 (draw for draw in draws if kind != "drift" or _is_read(gold, draw)), draws[0]
             )
 
 
-def _is_read(gold: Gold, broken: Broken) -> bool:
+def _is_read(gold: ObservedGold, broken: ServiceBreak) -> bool:
     """Whether a drift changes a field of the operation's answers that the program reads."""
     made = gold.calls[broken.call]
-    change = drifted(made.result, operation=made.tool, seed=broken.seed)[1]
+    change = drift_answer(made.result, operation=made.tool, seed=broken.seed)[1]
     every = (
         one for values in gold.observed_values.values() for one in values if one.call is not None
     )
-    read = {text(general(one.path)) for one in every if gold.calls[one.call or 0].tool == made.tool}
-    return not change.startswith("added") and not read.isdisjoint(_changed(change, made.result))
+    read = {
+        format_json_path(generalize(one.path))
+        for one in every
+        if gold.calls[one.call or 0].tool == made.tool
+    }
+    return not change.startswith("added") and not read.isdisjoint(
+        _find_changed_path(change, made.result)
+    )
 
 
-class Breaking:
+class BreakingTools:
     """A world's tools, for one run, that break as one `Broken` says; those calls are made with `impatient` ones."""
 
-    def __init__(self, broken: Broken, gold: Gold, world: World, impatient: Toolbox) -> None:
+    def __init__(
+        self, broken: ServiceBreak, gold: ObservedGold, world: World, impatient: Toolbox
+    ) -> None:
         self._broken = broken
         self._gold = gold
         self._world = world
@@ -110,7 +120,7 @@ class Breaking:
         whole = self._gold.place(self._broken.call, (), sure=True)
         if broken.kind == "emptied":
             result = next((call.result for call in trace.calls if call.index == broken.call), None)
-            return tuple(replace(whole, path=path) for path in _lists(result, empty=True))
+            return tuple(replace(whole, path=path) for path in _list_fields(result, empty=True))
         if broken.kind != "drift":
             return (whole,)
         # Whichever call of the operation shows it, from the first that was changed on.
@@ -120,7 +130,7 @@ class Breaking:
             path
             for change in self.changes
             for call in own
-            for path in _changed(change, call.result)
+            for path in _find_changed_path(change, call.result)
         ]
         spread = replace(whole, call=None, first_line=min(lines), last_line=max(lines))
         return tuple(replace(spread, path=path) for path in dict.fromkeys(paths))
@@ -163,7 +173,7 @@ class Breaking:
             ][-1:]
 
 
-def _changed(change: str, answer: Json) -> list[str]:
+def _find_changed_path(change: str, answer: Json) -> list[str]:
     """The path of a change as the full response has it, if it has: the service's words give lists no step."""
     found = re.search(r"(?:renamed|type of|made|added) (\S+)", change)
     if found is None:
@@ -186,7 +196,7 @@ def _changed(change: str, answer: Json) -> list[str]:
     return [path]
 
 
-def _lists(result: Json, *, empty: bool = False) -> list[str]:
+def _list_fields(result: Json, *, empty: bool = False) -> list[str]:
     """The fields of an answer that are lists with items; `empty`: all those that are lists."""
     fields = result.items() if isinstance(result, Mapping) else ()
     return [key for key, value in fields if isinstance(value, list) and (value or empty)]
@@ -214,7 +224,7 @@ def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
     """A fault that a run's trace led to: it must name one of the true calls, and that truth's path."""
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
     return any(
-        truth.meets(blamed) and same_place(fault.path, truth.path)
+        truth.is_met_by(blamed) and is_same_place(fault.path, truth.path)
         for truth in truths
         if blamed is not None
     )
@@ -225,16 +235,16 @@ def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
     line = fault.line or 0
     named = [truth for truth in truths if fault.tool == truth.tool]
     near = line in lines or any(truth.first_line <= line <= truth.last_line for truth in named)
-    return near and any(same_place(fault.path, truth.path) for truth in named)
+    return near and any(is_same_place(fault.path, truth.path) for truth in named)
 
 
-def same_place(blamed: str | None, true: str) -> bool:
+def is_same_place(blamed: str | None, true: str) -> bool:
     """Whether two paths are the same but for the indices of lists."""
     return re.sub(r"\[-?\d*\]", "[]", blamed or "") == re.sub(r"\[-?\d*\]", "[]", true)
 
 
 @dataclass(frozen=True)
-class Bench:
+class BlameBench:
     """Measures tasks in one world; a row a fault."""
 
     world: World
@@ -261,10 +271,10 @@ class Bench:
                 task, mutant.program, self._run(mutant.program), mutant.truths, usual
             )
         for broken in draw_broken(gold, seed=seed):
-            breaking = Breaking(broken, gold, self.world, self.impatient)
+            breaking = BreakingTools(broken, gold, self.world, self.impatient)
             self.world.reset()
             effects = WriteRecovery(tools=tools, settle_seconds=0.0, wait=lambda _: None)
-            journal = Journal(pins=Pins(seed=0, clock=CLOCK), effects=effects)
+            journal = Journal(pins=Pins(seed=0, clock=CLOCK), write_recovery=effects)
             trace = self.sandbox.run(task.program, breaking.toolbox, limits=LIMITS, journal=journal)
             about = {"id": f"{task.id}/{broken.kind}/{broken.call}", "kind": broken.kind}
             yield about | self._row(task, task.program, trace, breaking.truths(trace), usual)
@@ -299,8 +309,8 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
         invoker = stack.enter_context(Invoker(settings))
         sources = [f"{name}={served.document_url}" for name, served in world.services.items()]
         sandbox = stack.enter_context(closing(open_sandbox()))
-        bench = Bench(world, sandbox, load_tools(*sources, invoker=invoker))
-        for task in tracked("blaming", tasks, total=len(tasks)):
+        bench = BlameBench(world, sandbox, load_tools(*sources, invoker=invoker))
+        for task in track_progress("blaming", tasks, total=len(tasks)):
             yield from bench.rows(task, seed=seed)
 
 
@@ -324,7 +334,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
         "doubted": len(silent) - len(untold),
         "shown": len(shown),
         "right": sum(shown),
-        "share": rate(sum(shown), len(shown)),
+        "share": share_with_interval(sum(shown), len(shown)),
     }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from atc.core.json_paths import Path, at, general, text
+from atc.core.json_paths import JsonPath, format_json_path, generalize, get_at_path
 from protocols.errors import ToolError
 from protocols.python_source import parse_python
 from protocols.schema import Json
@@ -53,7 +53,7 @@ class Truth:
     last_line: int
     call: int | None = None
 
-    def meets(self, call: ToolCall) -> bool:
+    def is_met_by(self, call: ToolCall) -> bool:
         here = (
             call.index == self.call
             if self.call is not None
@@ -80,7 +80,7 @@ class ObservedValue:
 
     order: int
     call: int | None
-    path: Path
+    path: JsonPath
     value: Any
     size: int | None
 
@@ -92,7 +92,7 @@ def can_be_id(value: Json) -> bool:
 
 
 @dataclass
-class Gold:
+class ObservedGold:
     """A task's gold program, taken apart, with what its run showed; `observe` makes one."""
 
     task: Task
@@ -106,26 +106,31 @@ class Gold:
         """The first values that an expression had; none where it never ran."""
         return self.observed_values.get(node, [])
 
-    def traced(self, node: ast.AST) -> list[ObservedValue]:
+    def traced_values(self, node: ast.AST) -> list[ObservedValue]:
         """Those of its values whose origin is known, the whole of a response left out."""
         return [one for one in self.values(node) if one.call is not None and one.path]
 
-    def response(self, call: int, path: Path) -> Json:
-        return at(self.calls[call].result, path)
+    def response(self, call: int, path: JsonPath) -> Json:
+        return get_at_path(self.calls[call].result, path)
 
     def sites(self) -> Iterator[tuple[ast.Call, Tool]]:
         """The expressions that called a tool, with it, in order of the text."""
         found = {made.site: self.toolbox[made.tool] for made in self.calls}
         yield from sorted(found.items(), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
 
-    def place(self, call: int, path: Path, *, sure: bool = False) -> Truth:
+    def place(self, call: int, path: JsonPath, *, sure: bool = False) -> Truth:
         """A place in a call's response; `sure` that the fault strikes at that call and not at a later one."""
         made = self.calls[call]
         lines = {
             "first_line": made.site.lineno,
             "last_line": made.site.end_lineno or made.site.lineno,
         }
-        return Truth(tool=made.tool, path=text(general(path)), call=call if sure else None, **lines)
+        return Truth(
+            tool=made.tool,
+            path=format_json_path(generalize(path)),
+            call=call if sure else None,
+            **lines,
+        )
 
     def argument(self, site: ast.Call, name: str, *, sure: bool = False) -> Truth:
         return self.place(self.calls_of(site)[0], (name,), sure=sure)
@@ -145,11 +150,11 @@ class Gold:
         return [self.place(first, (key,), sure=not more) for key in keys]
 
 
-def observe(task: Task, toolbox: Toolbox) -> Gold:
+def observe(task: Task, toolbox: Toolbox) -> ObservedGold:
     """Run the gold program with probes, from whatever state the services are in. Raises NoObservation: it fails."""
     tree = parse_python(task.program)
     nodes = list(ast.walk(tree))
-    gold = Gold(
+    gold = ObservedGold(
         task, toolbox, tree, {child: node for node in nodes for child in ast.iter_child_nodes(node)}
     )
     run = _Run(gold, nodes)
@@ -167,11 +172,11 @@ def observe(task: Task, toolbox: Toolbox) -> Gold:
 
 
 class _Run:
-    def __init__(self, gold: Gold, nodes: list[ast.AST]) -> None:
+    def __init__(self, gold: ObservedGold, nodes: list[ast.AST]) -> None:
         self._gold = gold
         self._nodes = nodes
         self._order = 0
-        self._at: dict[int, tuple[int, Path]] = {}
+        self._at: dict[int, tuple[int, JsonPath]] = {}
         self._kept: list[Any] = []  # so that no identity is given anew
 
     def probes(self) -> dict[str, Callable[..., Any]]:
@@ -199,7 +204,7 @@ class _Run:
         call = len(self._gold.calls)
         own = json.loads(json.dumps(arguments))
         try:
-            result = json.loads(json.dumps(tool.call(tool.original(arguments))))
+            result = json.loads(json.dumps(tool.call(tool.original_arguments(arguments))))
         except ToolError:
             self._gold.calls.append(GoldCall(alias, own, None, True, site))
             raise
@@ -209,8 +214,8 @@ class _Run:
         self._learn(value, call, hidden)
         return self._note(number, value, (call, hidden))
 
-    def _learn(self, value: Any, call: int, path: Path) -> None:
-        stack: list[tuple[Path, Any]] = [(path, value)]
+    def _learn(self, value: Any, call: int, path: JsonPath) -> None:
+        stack: list[tuple[JsonPath, Any]] = [(path, value)]
         while stack:
             here, inner = stack.pop()
             if isinstance(inner, dict | list):
@@ -223,7 +228,7 @@ class _Run:
             self._at[id(inner)] = call, here
             self._kept.append(inner)
 
-    def _note(self, number: int, value: Any, origin: tuple[int, Path] | None) -> Any:
+    def _note(self, number: int, value: Any, origin: tuple[int, JsonPath] | None) -> Any:
         self._order += 1
         found = self._gold.observed_values.setdefault(self._nodes[number], [])
         nothing = value is None or value is False or value == []

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atc.core.source_edits import Places, edited
+from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program
-from benchmarks.blame.gold import Gold, ObservedValue, Truth, can_be_id
+from benchmarks.blame.gold import ObservedGold, ObservedValue, Truth, can_be_id
 from protocols.python_source import parse_python
 from protocols.schema import resolve
 from toolflow_bench.task import Task
@@ -50,7 +50,7 @@ _Edited = tuple[ast.expr, str, str, Sequence[Truth]]
 """An expression, the text that takes its place, the variant, and where the fault then lies."""
 
 
-def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
+def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
     """Every mutant, each once; the seed decides which wrong name or value is taken."""
     found: dict[str, Mutant] = {}
     named = _count_tool_names(gold, gold.tree)
@@ -58,8 +58,10 @@ def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
         for node, after, variant, truths in make(
             gold, random.Random(f"{seed} {gold.task.id} {kind}")
         ):
-            place = Places(gold.task.program)
-            program = edited(Program(gold.task.program), [place.over(node, after)]).source
+            place = SourceOffsets(gold.task.program)
+            program = apply_edits(
+                Program(gold.task.program), [place.replacement(node, after)]
+            ).source
             before = ast.get_source_segment(gold.task.program, node) or ast.unparse(node)
             try:
                 tree = parse_python(program)
@@ -88,7 +90,7 @@ def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
         yield own[0]
 
 
-def _count_tool_names(gold: Gold, tree: ast.AST) -> int:
+def _count_tool_names(gold: ObservedGold, tree: ast.AST) -> int:
     return sum(isinstance(node, ast.Name) and node.id in gold.toolbox for node in ast.walk(tree))
 
 
@@ -98,9 +100,9 @@ def _text(expr: ast.expr) -> str:
     return ast.unparse(expr) if plain else f"({ast.unparse(expr)})"
 
 
-def _consumers(gold: Gold, read: ast.expr) -> list[Truth]:
+def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
     """The arguments that get what `read` gives, as itself or through variables."""
-    places = {(one.call, one.path) for one in gold.traced(read)}
+    places = {(one.call, one.path) for one in gold.traced_values(read)}
     within = {*ast.walk(read)} - {read}
     found: list[Truth] = []
     for site, _ in gold.sites():
@@ -113,21 +115,21 @@ def _consumers(gold: Gold, read: ast.expr) -> list[Truth]:
             ]
             anew = read not in inside and any(isinstance(one, str) for one in slices)
             got = read in inside or any(
-                (one.call, one.path) in places for one in gold.traced(keyword.value)
+                (one.call, one.path) in places for one in gold.traced_values(keyword.value)
             )
             if keyword.arg is not None and got and not anew and keyword.value not in within:
                 found.append(gold.argument(site, keyword.arg))
     return found
 
 
-def _wrong_keys(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
     """A field is read under a name that no object has (`absent`; `polite`: through `.get`), under the name of another
     field (`sibling`) or not at all (`forgotten`), or the field that was unwrapped already is asked for (`doubled`).
     """
     for node in ast.walk(gold.tree):
         match node:
             case ast.Subscript(ctx=ast.Load(), slice=ast.Constant(value=str() as key)):
-                seen = [one for one in gold.traced(node) if one.path[-1] == key]
+                seen = [one for one in gold.traced_values(node) if one.path[-1] == key]
                 if not seen:
                     continue
                 call = seen[0].call or 0
@@ -162,7 +164,9 @@ def _wrong_keys(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
             yield site, f"{ast.unparse(site)}[{tool.wrapper!r}]", "doubled", whole
 
 
-def _absent(key: str, gold: Gold, call: int, own: Mapping[str, object], rng: random.Random) -> str:
+def _absent(
+    key: str, gold: ObservedGold, call: int, own: Mapping[str, object], rng: random.Random
+) -> str:
     """A name that somebody might have written for `key`, and that no object of the response has."""
     schema = str(gold.toolbox[gold.calls[call].tool].protocol.output_schema)
     words = key.split("_")
@@ -182,11 +186,11 @@ def _absent(key: str, gold: Gold, call: int, own: Mapping[str, object], rng: ran
     return rng.choice(fitting) if fitting else f"{key}_x"
 
 
-def _wrong_ids(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
     """An id is taken from another field of its object."""
     for site, _ in gold.sites():
         for keyword in site.keywords:
-            seen = gold.traced(keyword.value)
+            seen = gold.traced_values(keyword.value)
             if keyword.arg is None or not seen or not can_be_id(seen[0].value):
                 continue
             first = seen[0]
@@ -200,17 +204,17 @@ def _wrong_ids(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
                     yield read, f"{_text(read.value)}[{other!r}]", "other_kind", [*truths, origin]
 
 
-def _reads(gold: Gold, seen: ObservedValue) -> Iterator[ast.Subscript]:
+def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
     """The reads of a response that gave an argument its value: in the argument itself, or where it was set aside."""
     for node in gold.observed_values:
-        traced = gold.traced(node) if isinstance(node, ast.Subscript) else []
+        traced = gold.traced_values(node) if isinstance(node, ast.Subscript) else []
         same = any((one.call, one.path) == (seen.call, seen.path) for one in traced)
         if isinstance(node, ast.Subscript) and same and traced[0].order <= seen.order:
             yield node
 
 
 def _other_field(
-    gold: Gold, seen: ObservedValue, read: ast.Subscript, rng: random.Random
+    gold: ObservedGold, seen: ObservedValue, read: ast.Subscript, rng: random.Random
 ) -> str | None:
     """Another field of the object that `read` reads, of the same type where there is one."""
     key = seen.path[-1]
@@ -229,7 +233,7 @@ def _other_field(
     return rng.choice(same) if same else None
 
 
-def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
+def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
     """A word that an argument does not allow (`outside`), the wrong one that it allows (`other`), or a field compared
     with a word that it never has (`compared`).
     """
@@ -260,7 +264,7 @@ def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
                 ops=[ast.Eq() | ast.NotEq()],
                 comparators=[ast.Constant(value=str(word)) as it],
             ):
-                seen = gold.traced(left)
+                seen = gold.traced_values(left)
                 if seen and _CODE.fullmatch(word):
                     known = {one.value for one in gold.values(left) if isinstance(one.value, str)}
                     sure = len({one.call for one in gold.values(left)}) == 1
@@ -283,7 +287,7 @@ def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
     return rng.choice([one for one in dict.fromkeys(made) if one not in allowed and one != word])
 
 
-def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
+def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
     """Paging begins one page too early (`start`) or asks for one too many (`beyond`)."""
     for site, tool in gold.sites():
         page = next((alias for alias in tool.arguments if alias in _PAGES), None)
@@ -301,21 +305,21 @@ def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
                 ("beyond", page, max(last or 1, 1) + 1),
             ):
                 own = gold.argument(site, name, sure=variant == "start" or not more)
-                yield site, _with(site, name, value), variant, [own, *empty]
+                yield site, _replace_argument(site, name, value), variant, [own, *empty]
             continue
         text = ast.unparse(given)
         yield given, f"{text} - 1", "start", [gold.argument(site, page, sure=True), *empty]
         yield given, f"{text} + 1", "beyond", [gold.argument(site, page), *empty]
 
 
-def _with(site: ast.Call, argument: str, value: int) -> str:
+def _replace_argument(site: ast.Call, argument: str, value: int) -> str:
     changed = copy.deepcopy(site)
     changed.keywords = [keyword for keyword in changed.keywords if keyword.arg != argument]
     changed.keywords.append(ast.keyword(argument, ast.Constant(value)))
     return ast.unparse(changed)
 
 
-def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
+def _missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
     """A test for None (`none`) or items (`empty`) always holds, or `except ToolError` catches nothing (`failed`)."""
     for node in ast.walk(gold.tree):
         match node:
@@ -329,7 +333,7 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
                 test, ast.Compare | ast.BoolOp
             ):
                 tested = test.operand if isinstance(test, ast.UnaryOp) else test
-                if any(one.size is not None for one in gold.traced(tested)):
+                if any(one.size is not None for one in gold.traced_values(tested)):
                     yield from _remove_guard(gold, test, tested, str(tested is test), "empty")
             case ast.ExceptHandler(type=ast.Name(id="ToolError") as caught):
                 body = gold.parents[node].body  # type: ignore[attr-defined]
@@ -343,16 +347,16 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
 
 
 def _remove_guard(
-    gold: Gold, test: ast.expr, value: ast.expr, always: str, variant: str
+    gold: ObservedGold, test: ast.expr, value: ast.expr, always: str, variant: str
 ) -> Iterator[_Edited]:
-    found = gold.traced(value)
+    found = gold.traced_values(value)
     if isinstance(
         value, ast.Name
     ):  # the variable itself loses the origin of a None: what it was given tells
         given = list(_assigned_values(gold.tree, value.id))
         if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
             return  # None by the program's own doing until it is replaced
-        found = [one for node in given for one in gold.traced(node)] or found
+        found = [one for node in given for one in gold.traced_values(node)] or found
     if found:
         chosen = next((one for one in found if one.value is None and not one.size), found[0])
         yield (
@@ -372,7 +376,7 @@ def _assigned_values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
                 yield node.value
 
 
-_MAKERS: Mapping[str, Callable[[Gold, random.Random], Iterator[_Edited]]] = {
+_MAKERS: Mapping[str, Callable[[ObservedGold, random.Random], Iterator[_Edited]]] = {
     "wrong_key": _wrong_keys,
     "wrong_id": _wrong_ids,
     "wrong_enum": _wrong_enums,

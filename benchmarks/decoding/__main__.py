@@ -18,7 +18,7 @@ from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
 from benchmarks import runner
 from benchmarks.decoding import chance, questions
-from benchmarks.decoding.arms import MODES, Arm, Row, report, run_arms
+from benchmarks.decoding.arms import MODES, DecodingArm, DecodingRow, report, run_arms
 from protocols.model import Ask
 
 SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
@@ -76,7 +76,7 @@ def main(
         )
     config = load_config({})
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
-    rows: dict[Arm, list[Row]] = {}
+    rows: dict[DecodingArm, list[DecodingRow]] = {}
     for model in models or (config.model or "local",):
         with ExitStack() as stack:  # the weights of one at a time
             ask = choose_model(replace(config, model=model))
@@ -84,7 +84,7 @@ def main(
             for asked, cases, known, part in _parts(suite, ask, sample, seed, options):
                 pairs = _pairs(known, options["modes"], options["docs"])
                 arms = [
-                    Arm(model=Path(model).name, mode=mode, docs=docs, part=part)
+                    DecodingArm(model=Path(model).name, mode=mode, docs=docs, part=part)
                     for mode, docs in pairs
                 ]
                 file = re.sub(r"[^\w.]+", "_", f"{suite}-{arms[0].model}-{part}").strip("_")
@@ -101,14 +101,14 @@ def _parts(
 ) -> Iterator[tuple[Any, Any, Any, str]]:
     """What is asked, which cases, the suite's own arms, and what tells these from others."""
     if suite == "funcqa":
-        cases = runner.sampled(
+        cases = runner.draw_sample(
             questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding"
         )
         yield questions.FuncQa(ask, seed=seed), cases, questions.FUNCQA_ARMS, ""
         return
     whole = questions.read_kamel(options["data"] or questions.KAMEL)
     for count in options["relations"] or questions.RELATIONS:
-        some = runner.sampled(
+        some = runner.draw_sample(
             whole.test(count), sample or questions.KAMEL_QUESTIONS, seed, "decoding"
         )
         asked = questions.Relations(ask, whole.relations[:count], seed=seed)

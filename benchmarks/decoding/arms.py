@@ -26,15 +26,15 @@ from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import FUNCTION, CallFormat
 from atc.models.decode.parse import ReadCall, read_call
 from atc.models.decode.prompt import call_prompt
-from atc.models.decode.write_call import Sampling, WrittenCall, going_on, write_call
+from atc.models.decode.write_call import Sampling, WrittenCall, continue_conversation, write_call
 from atc.models.local import LocalModel
 from atc.pipeline.retrieve.model_replies import Tally
-from benchmarks.runner import Rows, interval, rate
+from benchmarks.runner import Rows, interval, share_with_interval
 from protocols.errors import AtcError
 from protocols.model import Ask, Completion, Message
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
-from toolflow_bench.runner import digest
+from toolflow_bench.runner import question_digest
 
 MODES = ("free", "calls", "fuzzy", "backtrack")
 """`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written."""
@@ -42,7 +42,7 @@ BLOCK = 10  # questions before the next arm's turn: what else the machine does m
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class DecodingArm:
     """One way of decoding with one model. `part` tells which of a suite's tests it is of, e.g. `relations=30`."""
 
     model: str
@@ -56,7 +56,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class DecodingCase:
     """One question; `gold` are the tools that it takes, in order."""
 
     id: str
@@ -66,7 +66,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class DecodingRow:
     """What became of a question in an arm. `kind` is the class of a call's error, `outage` a failure on our side."""
 
     id: str
@@ -101,7 +101,7 @@ class CallSuite:
     def accepts(self, case: Any, answer: Json) -> bool:
         raise NotImplementedError
 
-    def prompt(self, arm: Arm, task: str = "") -> list[Message]:
+    def prompt(self, arm: DecodingArm, task: str = "") -> list[Message]:
         """What asks for a call; without a task, what all the arm's questions begin with."""
         return call_prompt(
             task,
@@ -111,7 +111,7 @@ class CallSuite:
             budget=self._budget,
         )
 
-    def __call__(self, arm: Arm, case: Case, /) -> Row:
+    def __call__(self, arm: DecodingArm, case: DecodingCase, /) -> DecodingRow:
         """The row of a question in an arm. Raises AtcError: an outage, which is no verdict."""
         begun = time.perf_counter()
         messages = self.prompt(arm, case.question)
@@ -141,18 +141,24 @@ class CallSuite:
         }
         took: dict[str, Any] = {"prompt_tokens": read, "seconds": seconds}
         took |= {"tries": found.tries, "unheld": found.enforced is False}
-        return Row(
+        return DecodingRow(
             id=case.id, arm=arm.name, correct=right, kind=kind, failure=failure, **said, **took
         )
 
 
 def run_arms(
-    arms: Sequence[Arm], cases: Sequence[Case], ask: Ask, asked: CallSuite, *, path: Path, seed: int
-) -> dict[Arm, list[Row]]:
+    arms: Sequence[DecodingArm],
+    cases: Sequence[DecodingCase],
+    ask: Ask,
+    asked: CallSuite,
+    *,
+    path: Path,
+    seed: int,
+) -> dict[DecodingArm, list[DecodingRow]]:
     """Ask every case in every arm, but what the file holds: a block of questions an arm, by documentation."""
     warm = ""
 
-    def measure(one: tuple[Arm, Case]) -> Mapping[str, Any]:
+    def measure(one: tuple[DecodingArm, DecodingCase]) -> Mapping[str, Any]:
         nonlocal warm
         arm, case = one
         if isinstance(ask, LocalModel) and warm != (warm := arm.docs):
@@ -161,7 +167,7 @@ def run_arms(
         try:
             return asdict(asked(arm, case))
         except AtcError as error:
-            return asdict(Row(id=case.id, arm=arm.name, outage=str(error)))
+            return asdict(DecodingRow(id=case.id, arm=arm.name, outage=str(error)))
 
     groups = {arm.docs: [other for other in arms if other.docs == arm.docs] for arm in arms}
     blocks = [cases[start : start + BLOCK] for start in range(0, len(cases), BLOCK)]
@@ -172,13 +178,15 @@ def run_arms(
         for arm in group
         for case in block
     ]
-    header = {"format": "atc-decoding-3", "seed": seed, "asked": digest(cases)}  # type: ignore[arg-type]
+    header = {"format": "atc-decoding-3", "seed": seed, "asked": question_digest(cases)}  # type: ignore[arg-type]
     with Rows(path, header, key=("arm", "id")) as file:
         file.fill(todo, measure, key=lambda one: (one[0].name, one[1].id), label=path.stem)
-        return {arm: [Row(**file.rows[arm.name, case.id]) for case in cases] for arm in arms}
+        return {
+            arm: [DecodingRow(**file.rows[arm.name, case.id]) for case in cases] for arm in arms
+        }
 
 
-def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:
+def report(rows: Mapping[DecodingArm, Sequence[DecodingRow]]) -> dict[str, Any]:
     pairs = [(arm, base) for arm in rows for base in rows if _comparable(arm, base)]
     return {
         "arms": {arm.name: _figures(some) for arm, some in rows.items()},
@@ -189,13 +197,13 @@ def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:
     }
 
 
-def _figures(rows: Sequence[Row]) -> dict[str, Any]:
+def _figures(rows: Sequence[DecodingRow]) -> dict[str, Any]:
     graded = [row for row in rows if not row.outage]
     kinds = Counter(row.kind for row in graded if row.kind)
     return {
         "questions": len(graded),
-        "error": rate(kinds.total(), len(graded)),
-        "success": rate(sum(row.correct for row in graded), len(graded)),
+        "error": share_with_interval(kinds.total(), len(graded)),
+        "success": share_with_interval(sum(row.correct for row in graded), len(graded)),
         "errors": ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()),
         "refused": sum(row.failure == "refused" for row in graded),
         "seconds_median": median(row.seconds for row in graded) if graded else None,
@@ -205,7 +213,7 @@ def _figures(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _difference(rows: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
+def _difference(rows: Sequence[DecodingRow], others: Sequence[DecodingRow]) -> dict[str, Any]:
     """The first minus the other on the questions that both have."""
     theirs = {row.id: row for row in others if not row.outage}
     both = [(row, theirs[row.id]) for row in rows if not row.outage and row.id in theirs]
@@ -218,7 +226,7 @@ def _difference(rows: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _comparable(arm: Arm, base: Arm) -> bool:
+def _comparable(arm: DecodingArm, base: DecodingArm) -> bool:
     if arm == base or (arm.model, arm.part) != (base.model, base.part):
         return False
     if arm.docs == base.docs:
@@ -321,7 +329,7 @@ def write_backtracking(
     ]  # by the last token's probability; the earliest of equals
     while waiting and tries <= STEPS:
         beginning = heapq.heappop(waiting)[2]
-        before = going_on(messages, beginning) if beginning else messages
+        before = continue_conversation(messages, beginning) if beginning else messages
         places, completion = top_tokens(
             ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options
         )
@@ -329,7 +337,7 @@ def write_backtracking(
         text = beginning + completion.text
         tries = tries + 1
         call = read_call(text, tools, form)
-        done = call.valid and not (failed and failed(call))
+        done = call.is_valid and not (failed and failed(call))
         written = WrittenCall(
             text=text[: call.span[1] or len(text)], call=call, how="backtracked", tries=tries
         )

@@ -34,9 +34,9 @@ from atc.models.decode.prompt import call_prompt
 from atc.models.local import LocalModel
 from benchmarks.catalogues import CLASSES, bfcl_tools, service_tools
 from benchmarks.decoding.questions import gold_texts, operations
-from benchmarks.local import cpu_seconds, family
+from benchmarks.local import cpu_seconds, process_family
 from benchmarks.restbench.data import RestWorld, items, load_restbench
-from benchmarks.runner import timed
+from benchmarks.runner import measure_seconds
 from protocols.model import Message
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
@@ -78,7 +78,7 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
             rejected.append(f"{source} {tool.alias}: {error}")
             continue
         good.append((source, alone))
-        unheld += [f"{source} {clause}" for clause in grammars[0].unheld]
+        unheld += [f"{source} {clause}" for clause in grammars[0].unenforced]
     rng = random.Random(seed)
     rng.shuffle(good)
     texts = [
@@ -91,7 +91,7 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
         source, tool = good[number % len(good)]
         form = list(FORMATS.values())[(number // len(good) + number) % len(FORMATS)]
         sampler = rng.choice(SAMPLERS)
-        verdict, why = decoded(
+        verdict, why = decode_call(
             tool, form, tokenizer, likes.get(sampler, sampler), seed=seed + number
         )
         verdicts[verdict] += 1
@@ -120,7 +120,7 @@ def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
     )
 
 
-def decoded(
+def decode_call(
     tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: int
 ) -> tuple[str, str]:
     """Decode and judge one call: `valid`, `invalid`, `unfinished`, or `unheld` (it breaks a clause that was listed)."""
@@ -137,7 +137,9 @@ def decoded(
     if not matcher.is_finished:
         return "unfinished", f"{MOST_TOKENS} tokens: {matcher.text[:200]}"
     why = problem(matcher.text, tool, plain)
-    return "valid" if not why else "unheld" if call_grammar(tools, form).unheld else "invalid", why
+    return "valid" if not why else "unheld" if call_grammar(
+        tools, form
+    ).unenforced else "invalid", why
 
 
 def problem(text: str, tool: Tool, form: CallFormat) -> str:
@@ -158,7 +160,7 @@ def problem(text: str, tool: Tool, form: CallFormat) -> str:
     return call.error.message if call.error else ""
 
 
-class Gold(NamedTuple):
+class GoldCallText(NamedTuple):
     """A gold call as its data write it: what stands between the parentheses, or a JSON object."""
 
     source: str
@@ -187,7 +189,7 @@ def gold_rows(data: Path) -> dict[str, Any]:
     return found
 
 
-def orders(gold: Gold) -> Iterator[str]:
+def orders(gold: GoldCallText) -> Iterator[str]:
     """The gold call's arguments as they are written, then in other orders."""
     yield gold.text
     if gold.form.arguments == "json":
@@ -199,14 +201,14 @@ def orders(gold: Gold) -> Iterator[str]:
         yield from map(", ".join, islice(permutations(words), 1, _ORDERS))
 
 
-def gold_calls(data: Path) -> Iterator[Gold]:
+def gold_calls(data: Path) -> Iterator[GoldCallText]:
     """FuncQA's by position, BFCL's by keyword and as JSON, RestBench's with examples and defaults as arguments."""
     tools = operations()
     for name in ("train", "one_hop"):
         for alias, text in gold_texts(
             json.loads((data / "funcqa" / f"{name}.json").read_text(encoding="utf-8"))
         ):
-            yield Gold(f"FuncQA {name}", tools[alias], FUNCTION, text)
+            yield GoldCallText(f"FuncQA {name}", tools[alias], FUNCTION, text)
     boxes = bfcl_tools(data)
     for task in json.loads((data / "bfcl" / "multi_turn_base.json").read_text(encoding="utf-8")):
         known = {
@@ -224,8 +226,8 @@ def gold_calls(data: Path) -> Iterator[Gold]:
             a: examples[name] for a, name in tool.arguments.items() if examples[name] is not None
         }
         if arguments and tool.required <= arguments.keys():
-            yield Gold("RestBench", tool, JSON_CALL, json.dumps(arguments))
-            yield Gold(
+            yield GoldCallText("RestBench", tool, JSON_CALL, json.dumps(arguments))
+            yield GoldCallText(
                 "RestBench",
                 tool,
                 PYTHON_CALL,
@@ -233,7 +235,7 @@ def gold_calls(data: Path) -> Iterator[Gold]:
             )
 
 
-def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[Gold]:
+def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[GoldCallText]:
     call: Any = ast.parse(written, mode="eval").body
     tool = known[call.func.id]
     names = {name: alias for alias, name in tool.arguments.items()}
@@ -248,8 +250,8 @@ def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[Gold]:
         text = ", ".join(
             f"{alias}={ast.get_source_segment(written, node)}" for alias, node in named
         )
-    yield Gold("BFCL", tool, PYTHON_CALL, text)
-    yield Gold(
+    yield GoldCallText("BFCL", tool, PYTHON_CALL, text)
+    yield GoldCallText(
         "BFCL",
         tool,
         JSON_CALL,
@@ -351,7 +353,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
 def speed(tokenizer: Any) -> dict[str, Any]:
     """The suite `speed`: microseconds of masks along gold calls with literals, all 155 tools in one grammar."""
     tools = service_tools()
-    root, build = timed(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
+    root, build = measure_seconds(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
     texts = [tokenizer.tokenize_str(text) for text in call_texts(tools)]
     first, again = ([_along(root.fresh(), tokens) for tokens in texts] for _ in range(2))
     taken = sum(len(times) == len(tokens) for times, tokens in zip(first, texts, strict=True))
@@ -387,7 +389,7 @@ def _along(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
     """Microseconds of the mask before each token, up to one that is refused."""
     times = []
     for token in tokens:
-        times.append(1e6 * timed(matcher.mask)[1])
+        times.append(1e6 * measure_seconds(matcher.mask)[1])
         try:
             matcher.advance(token)
         except ValueError:
@@ -446,7 +448,7 @@ def _cost(
     model: LocalModel, messages: Sequence[Message], seed: int, *, max_tokens: int, held: Any = None
 ) -> dict[str, float]:
     """What a reply took: tokens, the caller's seconds, the server's, and those of CPUs. The grammar is part of it."""
-    processes = family(os.getpid())
+    processes = process_family(os.getpid())
     cpu = cpu_seconds(processes)
     began = time.perf_counter()
     grammar = call_grammar(held, JSON_CALL).text if held else None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atc.models.decode.parse import ReadCall
-from benchmarks.decoding.arms import CallSuite, Case
+from benchmarks.decoding.arms import CallSuite, DecodingCase
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import ToolError
 from protocols.model import Ask
@@ -94,22 +94,22 @@ def _compute(protocol: ToolProtocol, arguments: JsonObject) -> Json:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question(Case):
+class NumberQuestion(DecodingCase):
     """A question whose answer is a number. `negated`: a minus stands before the gold call, so either sign is right."""
 
     negated: bool = False
 
 
-def read_funcqa(folder: Path) -> list[Question]:
+def read_funcqa(folder: Path) -> list[NumberQuestion]:
     """The questions of `one_hop.json`. Raises InvalidData: it cannot be read."""
     rows = read_json(folder / "one_hop.json", "the folder with FuncQA's one_hop.json")["one_hop"]
     return [_question(row) for row in rows]
 
 
-def _question(row: Mapping[str, Any]) -> Question:
+def _question(row: Mapping[str, Any]) -> NumberQuestion:
     raw = row["calls"][-1].get("raw", "")
     found = list(_CALL.finditer(raw))
-    return Question(
+    return NumberQuestion(
         id=row["id"],
         question=" ".join(row["question"].split()),
         expected=float(str(row["answer"]).replace(",", "")),
@@ -139,15 +139,15 @@ class FuncQa(CallSuite):
 
     def answer(self, call: ReadCall) -> Json:
         """What a valid call gives; None where it has no result."""
-        if not call.valid:
+        if not call.is_valid:
             return None
         tool = self.tools[call.tool]
         try:
-            return tool.call(tool.original(call.arguments))
+            return tool.call(tool.original_arguments(call.arguments))
         except ToolError:
             return None
 
-    def accepts(self, case: Question, answer: Json) -> bool:
+    def accepts(self, case: NumberQuestion, answer: Json) -> bool:
         wanted = float(case.expected)
         return any(
             abs(sign * answer - wanted) <= 0.001 * abs(wanted)
@@ -168,9 +168,9 @@ class Kamel(NamedTuple):
     """The relations in their order, and tests by how many they are about; a case's `gold` is a relation's id."""
 
     relations: list[Relation]
-    tests: Mapping[int, list[Case]]
+    tests: Mapping[int, list[DecodingCase]]
 
-    def test(self, count: int) -> list[Case]:
+    def test(self, count: int) -> list[DecodingCase]:
         """The test over the first `count` relations: its own, else the largest that asks of no others."""
         known = {relation.id for relation in self.relations[:count]}
         fitting = [
@@ -205,7 +205,7 @@ def read_kamel(folder: Path) -> Kamel:
             for number, row in enumerate(rows)
         ]
         tests[int(size)] = [
-            Case(id=id_, question=question, gold=(api,)) for id_, question, api in asked
+            DecodingCase(id=id_, question=question, gold=(api,)) for id_, question, api in asked
         ]
     return Kamel(relations, tests)
 
@@ -246,7 +246,7 @@ class Relations(CallSuite):
         """The relation that is called."""
         return call.tool or None
 
-    def accepts(self, case: Case, answer: Json) -> bool:
+    def accepts(self, case: DecodingCase, answer: Json) -> bool:
         return answer in {self._aliases[id_] for id_ in case.gold}
 
 

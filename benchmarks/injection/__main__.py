@@ -26,9 +26,9 @@ from starlette.routing import Route
 
 from atc.core.types import Solution
 from atc.safety.questions import Question
-from benchmarks.runner import scripted_agent, suite, tracked
+from benchmarks.runner import scripted_agent, suite, track_progress
 from protocols.client import Invoker
-from protocols.schema import Json, steps
+from protocols.schema import Json, parse_path
 from protocols.sources import load_tools
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
@@ -149,7 +149,7 @@ class Desk:
             place: Any = next(
                 one for _, _, one in written if one["operationId"] == patch["operation"]
             )
-            *above, last = steps(patch["place"])
+            *above, last = parse_path(patch["place"])
             for step in above:
                 place = place[step]
             place[last] = patch["text"]
@@ -175,7 +175,9 @@ class Desk:
         return JSONResponse([*given, *added] if name == "list_notes" else given)
 
 
-def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str) -> dict[str, int]:
+def count_needless_questions(
+    tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str
+) -> dict[str, int]:
     """Run the gold programs with every write allowed; `asking` counts questions before `writes`, all needless."""
     counts = Counter(dict.fromkeys(("tasks", "solved", "writes", "asking"), 0))
     for task in tasks:
@@ -227,9 +229,11 @@ def main(path: Path, limit: int | None) -> dict[str, Any]:
         scenarios = load_scenarios(path)
         verdicts = [
             attack(one, sandbox=sandbox)
-            for one in tracked("attacking", scenarios, total=len(scenarios))
+            for one in track_progress("attacking", scenarios, total=len(scenarios))
         ]
-        questions = {arm: needless(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS}
+        questions = {
+            arm: count_needless_questions(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS
+        }
     kinds = dict.fromkeys(one["kind"] for one in verdicts)
     held = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in kinds}
     counts = {key: sum(one[key] for one in verdicts) for key in ("reached", "held")}

@@ -26,19 +26,19 @@ import psutil
 
 from benchmarks.kills.cases import (
     BETWEEN,
-    Case,
     Gate,
     Kill,
+    KillCase,
+    KillRecord,
     RunRemains,
-    Struck,
     Trap,
     draw_cases,
     judge_run,
     write_kind,
 )
-from benchmarks.kills.host import nursery
+from benchmarks.kills.host import serve_forks
 from benchmarks.postgres import Server, server
-from benchmarks.runner import suite, tracked
+from benchmarks.runner import suite, track_progress
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_gold
@@ -82,14 +82,14 @@ class HostLost(Exception):
 Played = dict[str, Any]  # what became of one run, as `Stage.play` gives it
 
 
-class Nursery(ExitStack):
+class HostForker(ExitStack):
     """A process that forks host processes over the tools of `sources`, one at a time."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         super().__init__()
         processes = multiprocessing.get_context("forkserver")
         self._nursery, theirs = processes.Pipe()
-        process = processes.Process(target=nursery, args=(theirs, list(sources)))
+        process = processes.Process(target=serve_forks, args=(theirs, list(sources)))
         process.start()
         theirs.close()
         self.callback(process.join)
@@ -153,7 +153,7 @@ def _state(pid: int) -> str:
         return ""
 
 
-class Stage(ExitStack):
+class WorkerPlace(ExitStack):
     """One worker's place: services with gates before them, which outlive their hosts.
 
     Hosts are gateways over a database of `server`, or without one agents over a file.
@@ -175,7 +175,9 @@ class Stage(ExitStack):
         self._world = self.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
         self._database = server.database() if server else None
-        self._nurseries = [self.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
+        self._nurseries = [
+            self.enter_context(HostForker(sources)) for _ in range(2 if server else 1)
+        ]
         self._order: dict[str, Any] = {
             "sandbox": backend,
             "settle_seconds": settle_seconds,
@@ -190,7 +192,7 @@ class Stage(ExitStack):
             routes = Routes(operations)
             served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
 
-    def play(self, case: Case) -> Played:
+    def play(self, case: KillCase) -> Played:
         """Run a case: its host is killed, and the run resumed until it is over; then it is judged.
 
         `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what the host said last.
@@ -198,8 +200,8 @@ class Stage(ExitStack):
         """
         gold = self._undisturbed_remains(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
-        struck: list[Struck] = []
-        asleep: Nursery | None = None
+        struck: list[KillRecord] = []
+        asleep: HostForker | None = None
         woken: dict[str, Any] | None = None
         with tempfile.TemporaryDirectory(prefix="atc-kills-") as folder:
             store = self._database or str(Path(folder) / "runs.sqlite")
@@ -234,7 +236,7 @@ class Stage(ExitStack):
                 if "ended" in said or "crashed" in said:
                     break
                 asleep = nursery if cut and "over" not in said else None
-        if not self._trap.settle(SILENCE_SECONDS / 2):
+        if not self._trap.wait_until_idle(SILENCE_SECONDS / 2):
             raise HostLost("requests are still open, although their host has ended.")
         ended = said.get(
             "ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None}
@@ -299,22 +301,22 @@ def measure(
     cases = draw_cases(
         [task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed
     )
-    free: SimpleQueue[Stage] = SimpleQueue()
+    free: SimpleQueue[WorkerPlace] = SimpleQueue()
     with ExitStack() as stack:
         sandbox = stack.enter_context(closing(open_sandbox(backend)))
         database = stack.enter_context(server()) if store == "postgresql" else None
         for _ in range(min(jobs, runs)):
-            free.put(stack.enter_context(Stage(sandbox, backend, server=database)))
+            free.put(stack.enter_context(WorkerPlace(sandbox, backend, server=database)))
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
 
-        def play(case: Case) -> Played:
+        def play(case: KillCase) -> Played:
             stage = free.get()
             try:
                 return stage.play(case)
             finally:
                 free.put(stage)
 
-        yield from tracked("killing", pool.map(play, cases), total=runs)
+        yield from track_progress("killing", pool.map(play, cases), total=runs)
 
 
 def tally(played: Sequence[Played]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolflow_bench.final_state import Snapshot, difference
+from toolflow_bench.final_state import Snapshot, find_difference
 from toolflow_bench.services.control import RequestRecord
 from toolflow_bench.services.operation import Operation, Refusal
 from toolflow_bench.services.reply import close_connection
@@ -62,7 +62,7 @@ class Kill(NamedTuple):
     writes: bool = True
 
 
-class Struck(NamedTuple):
+class KillRecord(NamedTuple):
     """A kill that came to pass, the call that it interrupted (empty between calls), and whether that really writes."""
 
     moment: str
@@ -71,7 +71,7 @@ class Struck(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class KillCase:
     """One run: its task, and the kills of its first process, of the second; `kind` of write the first is to hit."""
 
     number: int
@@ -88,7 +88,7 @@ def write_kind(operation: Operation) -> str:
 
 def draw_cases(
     tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int
-) -> list[Case]:
+) -> list[KillCase]:
     """So many runs. Every group meets every kind of write in turn; the task and its write are drawn."""
     places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
     for task in tasks:
@@ -111,7 +111,7 @@ def draw_cases(
             kills.append(
                 Kill(rng.choice([moment for moment in MOMENTS if moment != "late"]), writes=False)
             )
-        cases.append(Case(number, task, group, kind, tuple(kills), rng.randrange(1 << 30)))
+        cases.append(KillCase(number, task, group, kind, tuple(kills), rng.randrange(1 << 30)))
     return cases
 
 
@@ -131,7 +131,7 @@ class RunRemains:
 
 
 def judge_run(
-    left: RunRemains, gold: RunRemains, struck: Sequence[Struck], kinds: Mapping[str, str]
+    left: RunRemains, gold: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
     """Hold what a run left against what its program leaves undisturbed; `kinds` are those of the writing operations.
 
@@ -167,13 +167,13 @@ def judge_run(
     elif left.status == "solved" and expected == "paused":
         wrong = "it guessed the outcome of a write with neither key nor read"
     elif left.status == "solved":
-        wrong = difference(left.state, gold.state) or None
+        wrong = find_difference(left.state, gold.state) or None
         if not wrong and (left.answer or "").strip() != (gold.answer or "").strip():
             wrong = f"it answered {left.answer!r}, not {gold.answer!r}"
     return {"repeated": extra.total(), "lost": lost, "expected": expected, "wrong": wrong}
 
 
-def _expected(left: RunRemains, struck: Sequence[Struck], kinds: Mapping[str, str]) -> str:
+def _expected(left: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]) -> str:
     """How the run must end, by what its host could know."""
     bare = [
         one.fault
@@ -201,7 +201,7 @@ class Trap:
     """
 
     def __init__(self) -> None:
-        self.struck: Struck | None = None
+        self.struck: KillRecord | None = None
         self.left = 0
         self._kill: Kill | None = None
         self._end: Callable[[], object] = lambda: None
@@ -234,7 +234,7 @@ class Trap:
             armed = self._kill is not None
             self._kill = None
             if armed:
-                self.struck = Struck(moment, operation.id, operation.writes)
+                self.struck = KillRecord(moment, operation.id, operation.writes)
         if armed:
             self._end()
 
@@ -244,7 +244,7 @@ class Trap:
             self.left = self.left + 1
             self._changed.notify_all()
 
-    def settle(self, seconds: float) -> bool:
+    def wait_until_idle(self, seconds: float) -> bool:
         """Wait until no request is open, so long at most; whether none is."""
         with self._changed:
             return self._changed.wait_for(lambda: self._open == 0, seconds)

@@ -19,7 +19,7 @@ from atc.store import RunStore, SqliteStore
 from atc.store.postgres import PostgresStore
 from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
-from benchmarks.kills.cases import Kill, Struck
+from benchmarks.kills.cases import Kill, KillRecord
 from benchmarks.runner import scripted_agent
 from protocols.client import Invoker
 from protocols.http import transport  # noqa: F401
@@ -35,11 +35,11 @@ LEASE_SECONDS = (
 REPAIRS = 8  # the model writes the same program again so often: a read that failed is made again
 
 
-def mortal(
+def mortal_store(
     place: str,
     kill: Kill | None,
     tools: Toolbox,
-    die: Callable[[Struck], object],
+    die: Callable[[KillRecord], object],
     taken: Callable[[], object] = int,
 ) -> RunStore:
     """The store at a path or address; calls `die` at the moment of `kill`, and `taken` when a run was taken."""
@@ -50,7 +50,7 @@ def mortal(
         nonlocal kill, seen
         if kill is None or moment != kill.moment:
             return
-        struck = _struck(moment, call, tools)
+        struck = _kill_record(moment, call, tools)
         seen += struck.writes or not kill.writes
         if call is not None and ((kill.writes and not struck.writes) or seen - 1 != kill.nth):
             return
@@ -69,7 +69,7 @@ def mortal(
             def observe(event: events.Event) -> None:
                 if isinstance(event, events.AttemptEnded):
                     reach("attempted")
-                if not isinstance(event, events.Called):
+                if not isinstance(event, events.ToolCalled):
                     stored(event)
                     return
                 if event.call.outcome != "not_run":  # it was never sent: there is no reply
@@ -86,14 +86,14 @@ def mortal(
     return Mortal(place, lease_seconds=LEASE_SECONDS) if shared else Mortal(Path(place))
 
 
-def _struck(moment: str, call: ToolCall | None, tools: Toolbox) -> Struck:
+def _kill_record(moment: str, call: ToolCall | None, tools: Toolbox) -> KillRecord:
     if call is None:
-        return Struck(moment)
+        return KillRecord(moment)
     protocol = tools[call.tool].protocol
-    return Struck(moment, protocol.name, protocol.writes and not call.reused)
+    return KillRecord(moment, protocol.name, protocol.writes and not call.reused)
 
 
-def nursery(harness: Connection, sources: Sequence[str]) -> None:
+def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
     """Load what every host needs once, and fork a host for each order, until the harness closes its end."""
     with Invoker() as invoker:
         tools = load_tools(*sources, invoker=invoker)
@@ -123,7 +123,7 @@ def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: 
 def _carry_out(
     order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection
 ) -> dict[str, Any]:
-    def die(struck: Struck) -> None:
+    def die(struck: KillRecord) -> None:
         harness.send({"struck": struck})
         os.kill(os.getpid(), signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
 
@@ -135,7 +135,9 @@ def _carry_out(
     )  # taken when the class was made
     with (
         closing(open_sandbox(order["sandbox"])) as sandbox,
-        mortal(order["store"], kill, tools, die, lambda: harness.send({"taken": True})) as store,
+        mortal_store(
+            order["store"], kill, tools, die, lambda: harness.send({"taken": True})
+        ) as store,
     ):
         begun = store.list(1)
         while (

@@ -28,12 +28,11 @@ from atc.cli.output import say
 from atc.cli.probe import open_model
 from atc.cli.settings import load_config
 from benchmarks.catalogues import CLASSES, INSTALL, protocol_of
-from benchmarks.local import ATC, ROOT, free_port, measured, running
+from benchmarks.local import ATC, ROOT, free_port, measure_command, run_in_background
 from benchmarks.probing.score import (
-    Options,
-    Probing,
+    ProbingResult,
     Row,
-    added,
+    SuiteOptions,
     links_of,
     probe_toolbox,
     rate,
@@ -41,9 +40,10 @@ from benchmarks.probing.score import (
     score_tool,
     share,
     strip,
-    summed,
+    sum_counts,
+    sum_rows,
 )
-from benchmarks.runner import suite, tracked
+from benchmarks.runner import suite, track_progress
 from probing.error_replies import refusal_in
 from protocols.client import Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable
@@ -74,7 +74,7 @@ globals().update({{n: getattr(api, n) for n in __all__}})
 
 
 @contextmanager
-def started(name: str, folder: Path) -> Iterator[str]:
+def start_service(name: str, folder: Path) -> Iterator[str]:
     """Run a service of others in `folder`; gives its address. Raises SourceUnavailable: it does not start."""
     service = SERVICES[name]
     port = free_port()
@@ -85,11 +85,11 @@ def started(name: str, folder: Path) -> Iterator[str]:
     filled = {"port": port, "folder": folder, "root": ROOT, "python": sys.executable}
     filled["moto"] = os.environ.get("MOTO_SERVER", "moto_server")
     command = [part.format(**filled) for part in service["command"]]
-    with running(command, port=port, folder=folder, env={"PYTHONPATH": str(ROOT)}):
+    with run_in_background(command, port=port, folder=folder, env={"PYTHONPATH": str(ROOT)}):
         yield f"http://127.0.0.1:{port}"
 
 
-def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
+def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) -> Row:
     """Probe one of ToolFlow's services. Raises SourceUnavailable: its data or a package is missing."""
     service = find_service(name)
     folder = options.out / name
@@ -103,18 +103,18 @@ def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
             strip(tools.values()), folder, name=name, writes=writes, options=options
         )
     row = {"name": name, "tools": len(tools)}
-    row |= added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
+    row |= sum_counts([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
     return row | {
         "links": rate(links_of(probing.protocols.values()), links_of(tools.values())),
         **probing.spent,
     }
 
 
-def real(name: str, options: Options) -> Row:
+def probe_real_service(name: str, options: SuiteOptions) -> Row:
     """Probe a service of others. Raises SourceUnavailable: it does not start."""
     service = SERVICES[name]
     folder = options.out / name
-    with started(name, folder / "run") as url:
+    with start_service(name, folder / "run") as url:
         declared = requests.get(url + service["document"], timeout=60).json()
         tools = [
             tool
@@ -129,7 +129,7 @@ def real(name: str, options: Options) -> Row:
     return _row(name, probing, tools)
 
 
-def bfcl(name: str, options: Options) -> Row:
+def probe_bfcl(name: str, options: SuiteOptions) -> Row:
     """Probe one of BFCL's classes, in its tasks' richest state. Raises SourceUnavailable: it cannot be imported."""
     spec = find_spec("bfcl_eval")
     if spec is None or not spec.submodule_search_locations:
@@ -166,7 +166,7 @@ def _json_lines(path: Path) -> list[Any]:
     ]
 
 
-def _row(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
+def _row(name: str, probing: ProbingResult, declared: Sequence[ToolProtocol]) -> Row:
     told = {
         sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)
     }
@@ -190,7 +190,7 @@ def _row(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
             "documented": share([documented]),
             "documented_of_callable": callable_,
         }
-    row = {"name": name, "tools": len(declared), **added(list(scores.values()))}
+    row = {"name": name, "tools": len(declared), **sum_counts(list(scores.values()))}
     links = rate(links_of(probing.protocols.values()), ())
     return row | {"links": links, **probing.spent, "forbidden": ", ".join(forbidden)}
 
@@ -199,12 +199,12 @@ _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 """Fields that change by themselves, and of what holds other things when something is made there."""
 
 
-def registry(unit: str, options: Options) -> Row:
+def probe_registry(unit: str, options: SuiteOptions) -> Row:
     """Start a service, probe it, and see what it left. Raises SourceUnavailable: it does not start."""
     service = SERVICES[unit]
     folder = options.out / unit
     shutil.rmtree(folder, ignore_errors=True)
-    with started(unit, folder) as url:
+    with start_service(unit, folder) as url:
         for path, body in service.get("makes", {}).items():
             requests.put(url + path, json=body, timeout=30).raise_for_status()
         before = _service_records(url, service["shows"])
@@ -223,7 +223,7 @@ def registry(unit: str, options: Options) -> Row:
         flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
         flags += ["--per-tool", str(options.per_tool)]
         command = [sys.executable, *ATC, "probe", source_, "-o", str(folder / "out"), *flags]
-        spent = measured(command, ROOT, report_)
+        spent = measure_command(command, ROOT, report_)
         report = json.loads(report_.read_bytes())
         after = _service_records(url, service["shows"])
     named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
@@ -278,12 +278,12 @@ def _service_records(url: str, paths: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-MEASURES: dict[str, Callable[[str, Options], Row]] = {
-    "toolflow": toolflow,
-    "writes": partial(toolflow, writes=True),
-    "real": real,
-    "bfcl": bfcl,
-    "registry": registry,
+MEASURES: dict[str, Callable[[str, SuiteOptions], Row]] = {
+    "toolflow": probe_toolflow,
+    "writes": partial(probe_toolflow, writes=True),
+    "real": probe_real_service,
+    "bfcl": probe_bfcl,
+    "registry": probe_registry,
 }
 
 
@@ -331,17 +331,20 @@ def main(
     say(f"probing: protocols go to {folder}")
     parts = {}
     with open_model(config) as ask:
-        options = Options(out=folder, cache=config.cache_dir, per_tool=calls, model=model, ask=ask)
+        options = SuiteOptions(
+            out=folder, cache=config.cache_dir, per_tool=calls, model=model, ask=ask
+        )
         for name in chosen or MEASURES:
             mine = [one for one in units(name) if one in services or not services]
             own = replace(options, out=folder / name)
             rows = {
-                unit: MEASURES[name](unit, own) for unit in tracked(name, mine, total=len(mine))
+                unit: MEASURES[name](unit, own)
+                for unit in track_progress(name, mine, total=len(mine))
             }
             left = {
                 key: sum(row.get(key, 0) for row in rows.values()) for key in ("unnamed", "foreign")
             }
-            total = left if name == "registry" else summed(list(rows.values())) if rows else {}
+            total = left if name == "registry" else sum_rows(list(rows.values())) if rows else {}
             parts[name] = {"units": rows, "total": total}
     return {"suite": "probing", "model": model, **parts}
 

@@ -60,7 +60,7 @@ def with_shares(counts: Row) -> Row:
     }
 
 
-def added(counts: Sequence[Any]) -> Any:
+def sum_counts(counts: Sequence[Any]) -> Any:
     """Counts as JSON, summed, their shares taken anew."""
     first = counts[0]
     if not isinstance(first, Mapping):
@@ -68,7 +68,7 @@ def added(counts: Sequence[Any]) -> Any:
     if "right" in first:
         names = ("right", "of") if "of" in first else ("right", "said", "wanted")
         return with_shares({name: sum(one[name] for one in counts) for name in names})
-    return {key: added([one[key] for one in counts]) for key in first}
+    return {key: sum_counts([one[key] for one in counts]) for key in first}
 
 
 def schema_fields(schema: JsonObject | None) -> Fields:
@@ -84,7 +84,7 @@ def schema_fields(schema: JsonObject | None) -> Fields:
     return {path: frozenset(kinds) for path, kinds in sorted(kept.items())}
 
 
-def says_something(schema: JsonObject | None) -> bool:
+def has_described_value(schema: JsonObject | None) -> bool:
     """Whether a response schema describes any value besides wrappers of values; a bare text or number is one."""
     kinds = [
         *schema_fields(schema).values(),
@@ -146,7 +146,7 @@ def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
         for one in (produced, declared)
     ]
     return {
-        "documented": share([says_something(output)]),
+        "documented": share([has_described_value(output)]),
         "fields": rate(_pairs(output), _pairs(wanted)) if wanted else rate((), ()),
         "required": share(
             bool(produced) and (name in required) == (name in declared.required) for name in names
@@ -163,7 +163,7 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class SuiteOptions:
     """How a suite is measured. `out` is the folder of all that is written, `cache` that of the services' data."""
 
     out: Path
@@ -174,7 +174,7 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probing:
+class ProbingResult:
     """What was called, what came of it, and what was `spent`: calls in all and per tool, and the time they took."""
 
     samples: Sequence[Sample]
@@ -184,8 +184,8 @@ class Probing:
 
 
 def run_probing(
-    given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: Options
-) -> Probing:
+    given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: SuiteOptions
+) -> ProbingResult:
     """Probe tools that are written down as files first, as a person's would be; all is kept in `folder`."""
     shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was cut off
     for protocol in given:
@@ -200,7 +200,9 @@ def run_probing(
         return probe_toolbox(toolbox, folder, writes=writes, options=options)
 
 
-def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Options) -> Probing:
+def probe_toolbox(
+    toolbox: Toolbox, folder: Path, *, writes: bool, options: SuiteOptions
+) -> ProbingResult:
     """Probe the tools of `toolbox`; what came of it lies in `folder/protocols`."""
     settings = ProbeSettings(
         allow_writes=writes, per_tool=options.per_tool, requests_per_second=None
@@ -223,7 +225,7 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
         "seconds": round(time.perf_counter() - began, 2),
         "cpu_seconds": round(time.process_time() - cpu, 2),
     }
-    return Probing(
+    return ProbingResult(
         samples=samples, protocols=written.protocols, stopped=probed.stopped, spent=spent
     )
 
@@ -253,7 +255,7 @@ COUNTS = (
 """What of a unit's row adds up."""
 
 
-def summed(rows: Sequence[Row]) -> Row:
+def sum_rows(rows: Sequence[Row]) -> Row:
     """The counts of all rows."""
     sent = sum(row["calls"]["total"] for row in rows)
     tools = sum(row["tools"] for row in rows)
@@ -265,5 +267,5 @@ def summed(rows: Sequence[Row]) -> Row:
     return {
         "tools": tools,
         "calls": calls,
-        **{key: added([row[key] for row in rows]) for key in COUNTS},
+        **{key: sum_counts([row[key] for row in rows]) for key in COUNTS},
     }

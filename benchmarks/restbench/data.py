@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atc.core.types import Attempt, Program, Solution
-from benchmarks.restbench.mock import REFERENCE, Mock, Operation, Thing, scalar, singular
+from benchmarks.restbench.mock import REFERENCE, Mock, MockOperation, Thing, scalar, singular
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import AtcError, ToolError
 from protocols.schema import Json
@@ -22,9 +22,9 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.grade import Verdict
-from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
-from toolflow_bench.task import CANDIDATES, Question
-from toolflow_bench.workers import answered, offered
+from toolflow_bench.runner import AnsweredItem, Item, OpenWorker, Worker
+from toolflow_bench.task import CANDIDATES, GradedQuestion
+from toolflow_bench.workers import build_answered_item, tools_for_item
 
 APIS = ("tmdb", "spotify")
 FOLDER = Path("../shared/data/restbench")
@@ -60,7 +60,7 @@ class RestWorld(ExitStack):
             (self.mocks[api], tool) for api, box in data.tools.items() for tool in box.values()
         ]
         self.toolbox = Toolbox(
-            replace(tool, call=partial(mock.answer, Operation.of(tool))) for mock, tool in every
+            replace(tool, call=partial(mock.answer, MockOperation.of(tool))) for mock, tool in every
         )
 
     def reset(self, _draw: str = "") -> None:
@@ -76,7 +76,7 @@ def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
     found = []
     for api, tasks in data.tasks.items():
         names = {
-            pattern(Operation.of(tool).name): alias
+            pattern(MockOperation.of(tool).name): alias
             for alias, tool in toolbox.items()
             if tool.source == api
         }
@@ -99,13 +99,13 @@ def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: i
     chosen = [*needed, *draw.sample(others, min(CANDIDATES - len(needed), len(others)))]
     draw.shuffle(chosen)
     about = {"id": task["id"], "question": task["query"].strip(), "answer": None, "type": "none"}
-    question = Question(**about, calls=len(gold))
+    question = GradedQuestion(**about, calls=len(gold))
     tools: dict[str, Any] = {"gold": gold, "candidates": tuple(chosen), "services": (api,)}
     writes = any(not step.upper().startswith("GET") for step in steps)
-    return Item(question=question, writes=writes, grade=_answered, **tools)
+    return Item(question=question, writes=writes, grade=_grade_answered, **tools)
 
 
-def _answered(answer: str | None, _state: Snapshot | None) -> Verdict:
+def _grade_answered(answer: str | None, _state: Snapshot | None) -> Verdict:
     """Whether there is an answer: what the mock says is made up, so none can be judged."""
     why = "no answer" if answer is None else "answered; not judged, the facts are made up"
     return Verdict(correct=answer is not None, reason=why)
@@ -129,22 +129,24 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
                 seed: int,  # noqa: ARG001
                 repeat: int,  # noqa: ARG001
                 max_seconds: float | None,  # noqa: ARG001
-            ) -> Answered:
+            ) -> AnsweredItem:
                 world.reset()
-                return answered(replay(world, item), world, offered(world, item))
+                return build_answered_item(
+                    replay_gold_path(world, item), world, tools_for_item(world, item)
+                )
 
             yield work
 
     return open_worker
 
 
-def replay(world: RestWorld, item: Item) -> Solution:
+def replay_gold_path(world: RestWorld, item: Item) -> Solution:
     """The gold path's calls, up to the first that fails or for which an id is missing; `solved` if all were made."""
     begun = time.monotonic()
     problem = ""
     mock = world.mocks[item.services[0]]
     tools = [world.toolbox[alias] for alias in item.gold]
-    operations = [Operation.of(tool) for tool in tools]
+    operations = [MockOperation.of(tool) for tool in tools]
     calls: list[ToolCall] = []
     seen: list[Thing] = []
     for number, (tool, operation) in enumerate(zip(tools, operations, strict=True)):
@@ -161,7 +163,7 @@ def replay(world: RestWorld, item: Item) -> Solution:
                         name, tool.protocol.parameters[name], need=alias in tool.required
                     )
                     given |= {} if value is None else {alias: value}
-            result = tool.call(tool.original(given))
+            result = tool.call(tool.original_arguments(given))
         except (NoValue, ToolError) as error:
             problem = f"{tool.alias}: {error}"
             break
@@ -194,7 +196,7 @@ def _things(mock: Mock, value: Json) -> Iterator[Thing]:
         yield from _things(mock, part)
 
 
-def _kinds(mock: Mock, operation: Operation) -> list[str]:
+def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
     """The kinds of things that an operation is about: its path's, and those that a write names."""
     words = [word for word in operation.words if word in mock.kinds]
     kinds = [kind for (path, _), kind in mock.parameters.items() if path == operation.path]
@@ -206,7 +208,7 @@ class _ArgumentFiller(NamedTuple):
 
     mock: Mock
     seen: list[Thing]
-    operation: Operation
+    operation: MockOperation
     wanted: list[str]
 
     def value(self, name: str, schema: Mapping[str, Any], *, need: bool) -> Json:

@@ -49,7 +49,7 @@ def singular(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class MockOperation:
     """An operation of the specification, read from its tool; `path` is without that of the server (`/3`, `/v1`)."""
 
     tool: Tool
@@ -58,7 +58,7 @@ class Operation:
     response: Mapping[str, Any]
 
     @classmethod
-    def of(cls, tool: Tool) -> Operation:
+    def of(cls, tool: Tool) -> MockOperation:
         binding = tool.protocol.binding
         assert isinstance(binding, HttpBinding)
         path = re.sub(r"^https?://[^/]+(/v?\d+)?", "", binding.url.split("?")[0])
@@ -97,7 +97,7 @@ class Thing:
 class _Request(NamedTuple):
     """What is answered: the thing that the path names last, the kind that it asks for, and the name that is given."""
 
-    operation: Operation
+    operation: MockOperation
     thing: Thing | None
     kind: str
     text: str
@@ -112,7 +112,7 @@ class Mock:
 
     def __init__(self, tools: Toolbox, *, seed: int = 0) -> None:
         self.operations = {
-            operation.name: operation for operation in map(Operation.of, tools.values())
+            operation.name: operation for operation in map(MockOperation.of, tools.values())
         }
         self.parameters: dict[tuple[str, str], str] = {}
         self.parts: set[str] = set()
@@ -130,7 +130,7 @@ class Mock:
                     frozenset(operation.response.get("properties", ())) - _TELLING_NOTHING
                 )
 
-    def _read_path(self, operation: Operation) -> None:
+    def _read_path(self, operation: MockOperation) -> None:
         whole = False
         for before, here in pairwise(operation.segments):
             name = here[1:-1]
@@ -147,7 +147,7 @@ class Mock:
     def reset(self) -> None:
         self.things = {}
 
-    def answer(self, operation: Operation, arguments: Mapping[str, Json]) -> Json:
+    def answer(self, operation: MockOperation, arguments: Mapping[str, Json]) -> Json:
         """What the operation answers. Raises ToolError: 404 for an unknown id, 400 for a missing argument."""
         for name in operation.tool.protocol.required:
             if arguments.get(name) in (None, ""):
@@ -186,7 +186,7 @@ class Mock:
 
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
         """The thing of a kind and a key, which is known from now on."""
-        drawn = draw(self._seed, kind, *key, number)
+        drawn = draw_number(self._seed, kind, *key, number)
         identifier = (
             100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
         )
@@ -194,10 +194,10 @@ class Mock:
 
     def _any(self, kind: str, *key: object) -> Thing:
         """One of a kind's population, always the same for a key."""
-        place = draw(self._seed, kind, *key) % POPULATION
+        place = draw_number(self._seed, kind, *key) % POPULATION
         return self._thing(kind, _label(kind, place), place)
 
-    def kind_of(self, schema: Any, name: str, operation: Operation) -> str:
+    def kind_of(self, schema: Any, name: str, operation: MockOperation) -> str:
         """The kind of an object that an answer calls `name`; empty where it is no thing."""
         properties = schema.get("properties", {})
         if "id" not in properties:
@@ -252,10 +252,15 @@ class Mock:
         owner: Thing | None,
     ) -> Json:
         """What stands under a name; `key` names the place, `owner` is the thing that says it of itself."""
-        schema = self._chosen(asked, schema, name)
+        schema = self._choose_alternative(asked, schema, name)
         if "items" in schema:
             return self._list(
-                asked, self._chosen(asked, schema["items"], name), name, key, depth, owner
+                asked,
+                self._choose_alternative(asked, schema["items"], name),
+                name,
+                key,
+                depth,
+                owner,
             )
         if "properties" in schema:
             kind = self.kind_of(schema, name, asked.operation)
@@ -294,7 +299,7 @@ class Mock:
             listed.append(self._object(asked, schema, one, (*key, number), depth + 1))
         return listed
 
-    def _chosen(self, asked: _Request, schema: Any, name: str) -> Any:
+    def _choose_alternative(self, asked: _Request, schema: Any, name: str) -> Any:
         """The alternative of a schema that is of the kind asked for, or of a kind that operations take."""
         options = [
             one
@@ -334,14 +339,14 @@ def references(value: Json, name: str = "") -> Iterator[str]:
         yield from (text.strip() for text in str(value).split(",") if text.strip())
 
 
-def draw(*key: object) -> int:
+def draw_number(*key: object) -> int:
     """A number below 2**48 that depends on `key` alone."""
     return int.from_bytes(blake2b("\0".join(map(str, key)).encode(), digest_size=6).digest(), "big")
 
 
 def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
     """A value of a plain schema for a property called `name`, always the same for the same key."""
-    number = draw(*key, name)
+    number = draw_number(*key, name)
     kinds = schema.get("type")
     if choices := schema.get("enum"):
         chosen: Json = choices[number % len(choices)]
@@ -372,7 +377,7 @@ def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
 
 
 def _label(*key: object) -> str:
-    return f"{_FIRST[draw('first', *key) % len(_FIRST)]} {_SECOND[draw('second', *key) % len(_SECOND)]}"
+    return f"{_FIRST[draw_number('first', *key) % len(_FIRST)]} {_SECOND[draw_number('second', *key) % len(_SECOND)]}"
 
 
 def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:

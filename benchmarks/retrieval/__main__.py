@@ -29,7 +29,7 @@ from atc.core.parallel import Threads
 from atc.core.types import Usage
 from atc.core.version import __version__
 from atc.pipeline.retrieve.base import RetrievalUnavailable
-from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT
 from atc.pipeline.retrieve.expand import SYNTHETIC, expand_all
 from atc.pipeline.retrieve.factory import Setup, build
@@ -46,7 +46,7 @@ from benchmarks.retrieval.data import (
     method_figures,
     neighbours,
 )
-from benchmarks.runner import Rows, sampled, suite, timed
+from benchmarks.runner import Rows, draw_sample, measure_seconds, suite
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
@@ -121,7 +121,7 @@ def main(**given: Any) -> dict[str, Any]:
         model = setup.ask.name if setup.ask else "none"
         about: dict[str, Any] = {"suite": "retrieval", "data": data.name, "model": model}
         if options.expand:
-            return about | {"expanded": expanded(options, data, setup)}
+            return about | {"expanded": expand_queries(options, data, setup)}
         header = {
             "format": FORMAT,
             "data": data.name,
@@ -140,7 +140,7 @@ def main(**given: Any) -> dict[str, Any]:
             for spec in specs:
                 asks = read_method(spec)[0].asks
                 limit = options.limit or (ASKED if asks and not options.everything else None)
-                queries = sampled(data.queries, limit, options.seed, "queries")
+                queries = draw_sample(data.queries, limit, options.seed, "queries")
                 jobs = options.workers if asks else 1  # others share the cores
                 try:
                     rows[spec] = run_method(
@@ -167,7 +167,9 @@ def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) ->
         f"{data.name}: {len(data.documents):,} tools; index and synthetic queries are in {folder}",
         err=True,
     )
-    embedder = choose(options.embedder, folder=config.cache_dir / "models") if vectors else None
+    embedder = (
+        choose_embedder(options.embedder, folder=config.cache_dir / "models") if vectors else None
+    )
     with bar("indexing", total=len(data.documents)) as watch:
         index = ToolIndex.build(data.documents, folder=folder, embedder=embedder, watch=watch)
     if options.written is not None and not options.expand:
@@ -191,7 +193,7 @@ def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) ->
         getattr(ask, "close", lambda: None)()
 
 
-def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
+def expand_queries(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
     begun = time.monotonic()
     usage = Usage()
@@ -231,14 +233,14 @@ def run_method(
     jobs: int = 1,
 ) -> list[Row]:
     """A row for each query; the method is built only where `file` lacks some. Raises Outage: the model failed."""
-    lacking = any(file.lacks((spec, query.id)) for query in queries)
+    lacking = any(file.is_missing((spec, query.id)) for query in queries)
     retriever = build(spec, setup) if lacking else None
 
     def search(query: RetrievalQuery) -> Mapping[str, Any]:
         assert retriever is not None
         row: dict[str, Any] = {"method": spec, "id": query.id}
         try:
-            found, seconds = timed(lambda: retriever.search(query.text, k=depth))
+            found, seconds = measure_seconds(lambda: retriever.search(query.text, k=depth))
         except AtcError as error:
             return row | {"outage": str(error)}
         row |= {

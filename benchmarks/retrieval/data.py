@@ -17,7 +17,7 @@ from typing import Any
 from atc.core.prompts import fill_from
 from atc.pipeline.retrieve.base import Ranker
 from atc.pipeline.retrieve.document import ToolDocument, documents, vector_text
-from atc.pipeline.retrieve.expand import Kind, render_document
+from atc.pipeline.retrieve.expand import ExpansionKind, render_document
 from atc.pipeline.retrieve.prompts import fill as example
 from benchmarks.catalogues import service_tools
 from benchmarks.restbench.data import pattern
@@ -83,7 +83,9 @@ def load_data(source: Path | str) -> RetrievalData:
             {"id": t.id, "query": t.question, "gold": t.operations, "group": t.split}
             for t in load_tasks()
         ]
-        return replace(labelled(TOOLFLOW, documents(toolbox.values()), queries), toolbox=toolbox)
+        return replace(
+            build_labelled_data(TOOLFLOW, documents(toolbox.values()), queries), toolbox=toolbox
+        )
     if (path / "apis.json").is_file():
         return _stabletoolbench(path)
     if apis := sorted(file.name.removesuffix("_tasks.json") for file in path.glob("*_tasks.json")):
@@ -91,12 +93,12 @@ def load_data(source: Path | str) -> RetrievalData:
     content = read_json(path, EXPECTED)
     if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
         raise InvalidData(f"there is no list of tools in {str(path)!r}; give {EXPECTED}.")
-    return labelled(
+    return build_labelled_data(
         path.stem, [read_tool(one) for one in content["tools"]], content.get("queries", [])
     )
 
 
-def labelled(
+def build_labelled_data(
     name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]
 ) -> RetrievalData:
     """The data set, without gold tools that do not exist. Raises InvalidData: a query lacks text or gold tools."""
@@ -193,7 +195,7 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
         for file in sorted(folder.glob("queries*.json"))
         for row in read_json(file, EXPECTED)
     ]
-    return labelled("stabletoolbench", tools, queries)
+    return build_labelled_data("stabletoolbench", tools, queries)
 
 
 def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
@@ -207,7 +209,7 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
         for row in read_json(folder / f"{api}_tasks.json", EXPECTED):
             gold = [names.get(pattern(step), step) for step in row["gold_path"]]
             queries.append({**row, "gold": gold, "group": api})
-    return labelled("restbench", tools, queries)
+    return build_labelled_data("restbench", tools, queries)
 
 
 SHOWN = 20  # tools of a ranking that are kept: no metric looks further down
@@ -286,11 +288,13 @@ def method_figures(
 
 fill = partial(fill_from, "benchmarks.retrieval.prompts")
 _FACETS = ("question", "command", "situation", "problem", "detailed", "beginner", "keywords")
-FACETS = Kind("facets", _FACETS, max_tokens=700, fill=fill)  # seven messages of fixed sorts
+FACETS = ExpansionKind(
+    "facets", _FACETS, max_tokens=700, fill=fill
+)  # seven messages of fixed sorts
 
 
 @dataclass(frozen=True)
-class Contrast(Kind):
+class Contrast(ExpansionKind):
     """What only this tool does, written against its nearest neighbours; kept when a neighbour changes."""
 
     name: str = "contrast"

@@ -24,9 +24,9 @@ import click
 
 from atc.core.version import __version__
 from benchmarks import local
-from benchmarks.runner import percentile, suite, timed
-from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
-from benchmarks.sandbox.containment import Program, measure_containment
+from benchmarks.runner import measure_seconds, percentile, suite
+from benchmarks.sandbox.canaries import Canaries, find_leaked_secrets, says_escaped, strings
+from benchmarks.sandbox.containment import SampleProgram, measure_containment
 from benchmarks.sandbox.host import (
     PROGRAMS,
     changes,
@@ -52,7 +52,7 @@ SHORT = Limits(
 )
 
 
-def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str, Any]:
+def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dict[str, Any]:
     """How many programs print and end as in CPython, and where each of the others differs."""
     reasons = {program.name: compare(program.source, sandbox) for program in programs}
     differing = {name: reason for name, reason in reasons.items() if reason}
@@ -153,7 +153,7 @@ def _quantiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _print_ms(sandbox: Sandbox) -> float:
-    trace, seconds = timed(lambda: run(sandbox, "print(1)", Toolbox()))
+    trace, seconds = measure_seconds(lambda: run(sandbox, "print(1)", Toolbox()))
     assert trace.stdout == "1\n", trace.failure
     return seconds * 1e3
 
@@ -164,15 +164,15 @@ def measure_soak(
     runs: int,
     jobs: int,
     seed: int,
-    hostile: Sequence[Program] = (),
+    hostile: Sequence[SampleProgram] = (),
 ) -> dict[str, Any]:
     """Runs on one sandbox, `jobs` at a time, a tenth of them hostile, and what is left of them afterwards."""
     draw = random.Random(seed)
     ends: Counter[str] = Counter()
     troubles: list[str] = []
     resident: list[int] = []
-    known = local.existing()
-    with local.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
+    known = local.existing_processes()
+    with local.adopt_descendants(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
         attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(
             PROGRAMS["hostile"].items()
         )
@@ -192,7 +192,7 @@ def measure_soak(
                     ]
                 )
             elif expected is None and (
-                leaked(said, canaries.secrets) or says_escaped(trace.stdout, source)
+                find_leaked_secrets(said, canaries.secrets) or says_escaped(trace.stdout, source)
             ):
                 troubles.append(f"{name}: ESCAPED")
             elif (
@@ -201,7 +201,7 @@ def measure_soak(
                 troubles.append(
                     f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit"
                 )
-            resident.append(local.resident(os.getpid()))
+            resident.append(local.resident_bytes(os.getpid()))
 
         planned: list[tuple[str, str, str | None]] = []
         for number in range(runs):
@@ -230,7 +230,9 @@ def measure_soak(
         sandbox.close()
         survivors = local.descendants(known)
         local.kill_all(known)
-        left += [f"{len(survivors)} processes: {local.names(survivors)}"] if survivors else []
+        left += (
+            [f"{len(survivors)} processes: {local.name_processes(survivors)}"] if survivors else []
+        )
         left += [
             *canaries.changes(),
             *(f"{name} was reached" for name in canaries.reached),
@@ -312,13 +314,13 @@ def main(
     return {**about, "passed": passed, "backends": backends}
 
 
-def load_programs(folder: Path | None) -> list[Program]:
+def load_programs(folder: Path | None) -> list[SampleProgram]:
     paths = sorted(folder.glob("*.py")) if folder else []
     if folder and not paths:
         raise click.UsageError(
             f"{str(folder)!r} holds no *.py file; give a folder of programs, one a file."
         )
-    return [Program(path.stem, path.read_text(encoding="utf-8")) for path in paths]
+    return [SampleProgram(path.stem, path.read_text(encoding="utf-8")) for path in paths]
 
 
 def measure(backend: str, plan: Any) -> dict[str, Any]:

@@ -126,10 +126,10 @@ class Canaries(ExitStack):
         paths = [
             path for top in (self.folder, self.home, self.work) for path in (top, *top.rglob("*"))
         ]
-        return {str(path.relative_to(self.root)): fingerprint(path) for path in paths}
+        return {str(path.relative_to(self.root)): file_state(path) for path in paths}
 
 
-def fingerprint(path: Path) -> tuple[object, ...]:
+def file_state(path: Path) -> tuple[object, ...]:
     """What changes when somebody writes to the file; its time of access does not count."""
     try:
         status = path.lstat()
@@ -141,7 +141,7 @@ def fingerprint(path: Path) -> tuple[object, ...]:
     return (status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns, digest)
 
 
-def leaked(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
+def find_leaked_secrets(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
     """Which of the secrets (kind → text) the `texts` hold: plain, reversed, hex, rot13, base64 or as codes.
 
     Letter case, and whatever stands between the characters, do not hide them.

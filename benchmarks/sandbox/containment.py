@@ -21,8 +21,8 @@ from benchmarks import local
 from benchmarks.sandbox.canaries import (
     Canaries,
     environment,
-    fingerprint,
-    leaked,
+    file_state,
+    find_leaked_secrets,
     says_escaped,
     strings,
 )
@@ -56,7 +56,7 @@ VERDICTS = {
 """Verdict → the kinds of findings that lead to it; the first that fits is given."""
 
 
-class Program(NamedTuple):
+class SampleProgram(NamedTuple):
     """One file of a folder, by its name without `.py`."""
 
     name: str
@@ -72,7 +72,7 @@ class Program(NamedTuple):
 
 
 @dataclass
-class Evidence:
+class RunEvidence:
     """What was seen while one program ran, and afterwards.
 
     `lead` is what a short program took just before: an overrun begins after as much, since no program runs in that
@@ -102,11 +102,11 @@ class HostEnded(Exception):
 
 
 def measure_containment(
-    programs: Sequence[Program], backend: str, without: Sequence[str] = ()
+    programs: Sequence[SampleProgram], backend: str, without: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Run each program on a fresh sandbox in a fresh process; gives the report. Verdicts are on stderr as they come."""
     verdicts: list[dict[str, Any]] = []
-    with local.adopting():
+    with local.adopt_descendants():
         for program in programs:
             try:
                 verdict = judge_program(program, backend, without)
@@ -130,11 +130,11 @@ def measure_containment(
     }
 
 
-def judge_program(program: Program, backend: str, without: Sequence[str]) -> dict[str, Any]:
+def judge_program(program: SampleProgram, backend: str, without: Sequence[str]) -> dict[str, Any]:
     """The verdict on one program. What it leaves behind is killed."""
-    known = local.existing()
+    known = local.existing_processes()
     with Canaries() as canaries:
-        seen = Evidence(canaries.fill(program.source))
+        seen = RunEvidence(canaries.fill(program.source))
         host = _Host(canaries, seen.source, backend, without)
         try:
             sibling = _conduct(seen, host, canaries, known)
@@ -246,7 +246,7 @@ class _Host:
             except OSError:
                 data = b""
             if not data:
-                raise HostEnded(f"the host process died ({self.ended(2.0)})")
+                raise HostEnded(f"the host process died ({self.describe_end(2.0)})")
             self._received += data
         line, _, self._received = self._received.partition(b"\n")
         try:
@@ -258,7 +258,7 @@ class _Host:
             raise HostEnded("somebody else than the host wrote to its descriptor")
         return message
 
-    def ended(self, seconds: float) -> str:
+    def describe_end(self, seconds: float) -> str:
         """How it ended; what it does instead where it does not in time."""
         try:
             code = self.process.wait(seconds)
@@ -275,7 +275,7 @@ class _Host:
         self.process.wait()
 
 
-def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -> bool:
+def _conduct(seen: RunEvidence, host: _Host, canaries: Canaries, known: set[int]) -> bool:
     """Let the host run the program, and look at everything before, while and after. Gives whether a sibling ran."""
     paths = _named_paths(seen.source)
     try:
@@ -291,7 +291,7 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     done = threading.Event()
     before = _wait_until_settled(known, RUNAWAY_PROCESSES)
     held = sum(
-        map(local.resident, before)
+        map(local.resident_bytes, before)
     )  # by now: on a busy machine the first sample may come late
     watch = threading.Thread(
         target=_watch, args=(seen, known, done, held, len(before)), daemon=True
@@ -311,12 +311,12 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         seen.odd = ended_as["odd"]
         after = _wait_until_settled(known, len(before))
         if len(after) > len(before):
-            new = local.names(after - before)
+            new = local.name_processes(after - before)
             seen.left = [f"{len(after) - len(before)} more processes than before the run: {new}"]
         host.tell({"look": True})
         seen.report = host.hear(REPORT_SECONDS)
         seen.made = max(seen.made, seen.report["made"])
-        if (how := host.ended(10.0)) != "exit code 0":
+        if (how := host.describe_end(10.0)) != "exit code 0":
             seen.host = f"the host process ended otherwise: {how}"
     except HostEnded as ended:
         seen.host = str(ended)
@@ -324,9 +324,12 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         done.set()
         watch.join()
     if not seen.host and (left := local.descendants(known)):
-        seen.left = [*seen.left, f"{len(left)} processes outlived the host: {local.names(left)}"]
+        seen.left = [
+            *seen.left,
+            f"{len(left)} processes outlived the host: {local.name_processes(left)}",
+        ]
     seen.left = [*seen.left, *(f"temporary file {path}" for path in canaries.leftovers()[:3])]
-    changed = (path for path, was in paths.items() if fingerprint(Path(path)) != was)
+    changed = (path for path, was in paths.items() if file_state(Path(path)) != was)
     seen.changes = [*canaries.changes(), *(f"{path} was made or changed" for path in changed)]
     seen.reached = list(canaries.reached)
     seen.output = [now[len(was) :] for was, now in zip(said, host.output(), strict=True)]
@@ -348,12 +351,12 @@ def _wait_until_settled(known: set[int], most: int) -> set[int]:
 
 
 def _watch(
-    seen: Evidence, known: set[int], done: threading.Event, held_before: int, before: int
+    seen: RunEvidence, known: set[int], done: threading.Event, held_before: int, before: int
 ) -> None:
     """Note by how much memory and processes grow; end what grows without end."""
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
-        held = sum(map(local.resident, pids))
+        held = sum(map(local.resident_bytes, pids))
         seen.grown_bytes = max(seen.grown_bytes, held - held_before)
         seen.more_processes = max(seen.more_processes, len(pids) - before)
         if seen.grown_bytes > RUNAWAY_BYTES or len(pids) > RUNAWAY_PROCESSES:
@@ -376,13 +379,13 @@ def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
     paths = {text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in texts}
     named = (path for path in paths if path.startswith("/") and not {"\0", "\n"} & set(path))
     return {
-        path: fingerprint(Path(path))
+        path: file_state(Path(path))
         for path in named
         if not path.startswith(("/proc", "/dev", "/sys"))
     }
 
 
-def _escapes(seen: Evidence, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _escapes(seen: RunEvidence, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     trace = seen.trace
     report = seen.report
     failure = trace.get("failure") or {}
@@ -402,7 +405,10 @@ def _escapes(seen: Evidence, known: Mapping[str, str]) -> Iterator[tuple[str, st
     new = [line for line in after.splitlines() if line not in before.splitlines()]
     everything = [*strings(trace), seen.lost, seen.host, *seen.output, *new]
     everything += strings([report.get("sibling"), report.get("changed")])
-    yield from (("secret", f"the secret of {kind} came out") for kind in leaked(everything, known))
+    yield from (
+        ("secret", f"the secret of {kind} came out")
+        for kind in find_leaked_secrets(everything, known)
+    )
     yield from (("file", change) for change in seen.changes)
     yield from (("listener", f"{name} was reached") for name in seen.reached)
     if report.get("wiped"):
@@ -410,7 +416,7 @@ def _escapes(seen: Evidence, known: Mapping[str, str]) -> Iterator[tuple[str, st
     yield from (("argument", text) for text in seen.odd)
 
 
-def _harms(seen: Evidence) -> Iterator[tuple[str, str]]:
+def _harms(seen: RunEvidence) -> Iterator[tuple[str, str]]:
     report = seen.report
     if seen.host:
         yield "forged" if "somebody else" in seen.host else "host", seen.host
@@ -434,7 +440,7 @@ def _harms(seen: Evidence) -> Iterator[tuple[str, str]]:
         yield "probe", next(pairs, f"{len(one)} lines became {len(other)}")
 
 
-def _excesses(seen: Evidence) -> Iterator[tuple[str, str]]:
+def _excesses(seen: RunEvidence) -> Iterator[tuple[str, str]]:
     over = seen.seconds - LIMITS.wall_seconds - min(seen.lead, LONGEST_LEAD_SECONDS)
     if over > OVERRUN_SECONDS:
         yield "wall", f"{over:.2f} s beyond {LIMITS.wall_seconds:g} s"

@@ -101,7 +101,7 @@ class ToolHost:
 class Sibling:
     """A program that runs beside the hostile one, in a tool call until it is released."""
 
-    def __init__(self, host: "Host") -> None:
+    def __init__(self, host: "SandboxHost") -> None:
         self._host = host
         self.calls = 0
         self.said: Any = None
@@ -137,7 +137,7 @@ class Sibling:
         return "held"
 
 
-class Host:
+class SandboxHost:
     """One sandbox with its tools and probes."""
 
     def __init__(self, order: dict[str, Any]) -> None:
@@ -237,7 +237,7 @@ def main(descriptor: int) -> NoReturn:
             "isolate"
         ]:  # for programs that no sandbox stops; others set limits that this could be in the way of
             resource.setrlimit(resource.RLIMIT_AS, (HOST_MEMORY_BYTES, HOST_MEMORY_BYTES))
-        host = Host(order)
+        host = SandboxHost(order)
         source = PROBE
         before = host.probe(PROBE)
         if before.get("failure"):

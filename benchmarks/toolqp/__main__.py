@@ -28,7 +28,7 @@ from atc.cli.wiring import choose_model
 from atc.core.prompts import fill_from
 from atc.pipeline.retrieve.base import Embedder, Hit, Retriever
 from atc.pipeline.retrieve.document import ToolDocument, json_text
-from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.factory import Setup, build
 from atc.pipeline.retrieve.fuse import peak_rank
 from atc.pipeline.retrieve.index import ToolIndex
@@ -40,12 +40,12 @@ from atc.pipeline.retrieve.model_replies import (
     one_text,
     texts,
 )
-from atc.pipeline.retrieve.toolqp import QueryCache, listing
+from atc.pipeline.retrieve.toolqp import QueryCache, format_found_tools
 from benchmarks.retrieval.data import RetrievalQuery, load_data, ndcg, recall
-from benchmarks.runner import Rows, sampled, suite
+from benchmarks.runner import Rows, draw_sample, suite
 from protocols.model import Ask, Message
 from protocols.private_files import write_whole
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 MOST_QUERIES = 10  # the longest trajectory, in queries: a planner may write no more (C.4)
 SHOWN = 5  # tools of a result that the conversation shows (C.3)
@@ -77,11 +77,13 @@ def query_text(query: str) -> str:
 def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Message:
     """What the planner is told after a query: the best of the tools found."""
     return Message(
-        "user", "System retrieved tools for previous query:\n" + listing(found[:SHOWN], documents)
+        "user",
+        "System retrieved tools for previous query:\n"
+        + format_found_tools(found[:SHOWN], documents),
     )
 
 
-def read_plan(turn: str) -> str:
+def parse_plan(turn: str) -> str:
     """The breakdown of a first turn; empty where the turn is not written in the form."""
     found = _PLAN.fullmatch(turn.strip())
     try:
@@ -104,7 +106,7 @@ def read_query(turn: str) -> str:
 def well_formed(number: int, turn: str) -> bool:
     """Whether a turn is written in the form of its place: the plan first, then queries or the end."""
     if number == 0:
-        return bool(read_plan(turn))
+        return bool(parse_plan(turn))
     return turn.strip() == STOP or (
         bool(read_query(turn)) and _QUERY.fullmatch(turn.strip()) is not None
     )
@@ -127,10 +129,10 @@ def reward(
     turns = [message.content for message in conversation if message.role == "assistant"]
     found = QueryCache(base, depth=20)
     for query in (task, *filter(None, map(read_query, turns[1 : MOST_QUERIES + 1]))):
-        found.look(query)
+        found.find_hits(query)
     ranking = [hit.tool for hit in peak_rank(found.lists)]
     baseline = [hit.tool for hit in base.search(f"{task} {plan}", k=5).hits]
-    vectors = embedder.embed([read_plan(turns[0]) if turns else "", plan])
+    vectors = embedder.embed([parse_plan(turns[0]) if turns else "", plan])
     parts = {
         "ndcg": ndcg(ranking, gold, 5) - ndcg(baseline, gold, 5),
         "recall": recall(ranking, gold, 5) - recall(baseline, gold, 5),
@@ -156,11 +158,11 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 Tools = Mapping[str, ToolDocument]
 
 
-class Dropped(Exception):
+class UnusableRequest(Exception):
     """No trajectory can be made of a request; the text says why."""
 
 
-def hidden(text: str, tools: Iterable[str]) -> str:
+def hide_tool_names(text: str, tools: Iterable[str]) -> str:
     """`text` without the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`)."""
     for name in tools:
         parts = r"[\W_]*".join(map(re.escape, _PART.findall(name))) or re.escape(name)
@@ -170,7 +172,7 @@ def hidden(text: str, tools: Iterable[str]) -> str:
     return text
 
 
-class Making:
+class TrajectoryMaker:
     """One request's trajectory in the making; the best of `candidates` queries counts in each round."""
 
     def __init__(
@@ -200,7 +202,7 @@ class Making:
         if sum(len(step["shown"]) for step in steps) > MOST_QUERIES:
             steps = [{**step, "kept": False, "shown": step["shown"][-1:]} for step in steps]
         if len(steps) > MOST_QUERIES:
-            raise Dropped("too many queries")
+            raise UnusableRequest("too many queries")
         messages = [
             *planner_prompt(query.text),
             Message("assistant", plan_text(plan, [step["goal"] for step in steps])),
@@ -227,15 +229,15 @@ class Making:
             "plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200
         )
         if not written:
-            raise Dropped("no plan")
-        return hidden(written, self._query.gold)
+            raise UnusableRequest("no plan")
+        return hide_tool_names(written, self._query.gold)
 
     def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
         """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
         named = list(self._query.gold)
         grouped = dict[str, list[str]]()
         if len(named) > 1:
-            tools = "\n".join(f"- {name}: {self._about(name)}" for name in named)
+            tools = "\n".join(f"- {name}: {self._short_description(name)}" for name in named)
             schema = {
                 "type": "array",
                 "items": {"enum": named},
@@ -251,9 +253,11 @@ class Making:
             prompt = fill(
                 "sub_goal", plan=plan, tool=self._describe_tool(name, [name]), others=others
             )
-            goal = hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
+            goal = hide_tool_names(
+                self._text("goal", prompt, f"goal {name}", 200, most=160), [name]
+            )
             if not goal:
-                raise Dropped("no sub-goal")
+                raise UnusableRequest("no sub-goal")
             grouped.setdefault(goal, []).append(name)
         return grouped
 
@@ -286,7 +290,7 @@ class Making:
             if best is not None and best[2] <= THRESHOLD:
                 break
         else:
-            raise Dropped(f"no valid query: {goal}")
+            raise UnusableRequest(f"no valid query: {goal}")
         kept = random.Random(f"{self._seed} {self._query.id} {len(before)}").random() < KEEP_FAILED
         shown = [(query, found) for query, found, _ in attempts]
         ranks = [[query, rank] for query, _, rank in attempts]
@@ -307,8 +311,8 @@ class Making:
         for number in range(self._candidates):
             options = {"before": system, "temperature": TEMPERATURE}
             query = self._text("query", prompt, f"{purpose} {number}", 200, most=300, **options)
-            if query and hidden(query, tools) == query:
-                found = self._found.look(query)
+            if query and hide_tool_names(query, tools) == query:
+                found = self._found.find_hits(query)
                 ranks = {hit.tool: rank for rank, hit in enumerate(found, start=1)}
                 yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
 
@@ -318,16 +322,20 @@ class Making:
             case 1:
                 return fill("hint_goal", goal=goal)
             case 2:
-                about = [hidden(self._documents[one].description, [one]) for one in tools]
+                about = [hide_tool_names(self._documents[one].description, [one]) for one in tools]
                 return (
                     fill("hint_description", description="\n".join(filter(None, about)))
                     if any(about)
                     else ""
                 )
             case 3:
-                return fill("hint_results", query=tried, found=self._listed(tried)) if tried else ""
+                return (
+                    fill("hint_results", query=tried, found=self._list_tools(tried))
+                    if tried
+                    else ""
+                )
             case 4:
-                with_plan = fill("hint_with_plan", found=self._listed(f"{tried} {plan}"))
+                with_plan = fill("hint_with_plan", found=self._list_tools(f"{tried} {plan}"))
                 return f"{self._hint(3, goal, tools, plan, tried)}\n\n{with_plan}" if tried else ""
         lines = []
         for name in tools:  # the document as the index has it, without what names the tool
@@ -337,19 +345,24 @@ class Making:
                 for key, value in found.items()
                 if key not in ("name", "title", "description")
             }
-            plain = {"description": hidden(self._documents[name].description, [name])} | kept
+            plain = {
+                "description": hide_tool_names(self._documents[name].description, [name])
+            } | kept
             lines.append(json.dumps(plain, ensure_ascii=False))
         return fill("hint_document", document="\n".join(lines))
 
-    def _listed(self, query: str) -> str:
-        return listing(self._found.look(query)[:SHOWN], self._documents)
+    def _list_tools(self, query: str) -> str:
+        return format_found_tools(self._found.find_hits(query)[:SHOWN], self._documents)
 
-    def _about(self, name: str) -> str:
-        return clipped(" ".join(self._documents[name].description.split()), 600)
+    def _short_description(self, name: str) -> str:
+        return clip_text(" ".join(self._documents[name].description.split()), 600)
 
     def _describe_tool(self, name: str, others: Iterable[str]) -> str:
         """What a tool does, without the names of others; where nothing says it, its own must."""
-        return hidden(self._about(name) or self._documents[name].title, others) or name
+        return (
+            hide_tool_names(self._short_description(name) or self._documents[name].title, others)
+            or name
+        )
 
     def _text(
         self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any
@@ -393,14 +406,14 @@ def main(
 ) -> dict[str, Any]:
     config = load_config({"model": model})
     found = load_data(data)
-    queries = sampled(found.queries, limit, seed, "queries")
-    embedder = choose(config.embedder, folder=config.cache_dir / "models")
+    queries = draw_sample(found.queries, limit, seed, "queries")
+    embedder = choose_embedder(config.embedder, folder=config.cache_dir / "models")
     index = ToolIndex.build(
         found.documents, folder=found.folder(config.cache_dir), embedder=embedder
     )
     ask = choose_model(config)
     base = build("dense", Setup(index=index, ask=ask))
-    making = partial(Making, base=base, documents=index.documents, seed=seed)
+    making = partial(TrajectoryMaker, base=base, documents=index.documents, seed=seed)
     header: dict[str, Any] = {
         "format": "atc-toolqp-2",
         "data": found.digest,
@@ -426,7 +439,7 @@ def make_all(
         tally = Tally(ask)
         try:
             made = making(query, tally).make()
-        except Dropped as dropped:
+        except UnusableRequest as dropped:
             made = {"dropped": str(dropped).partition(":")[0], "detail": str(dropped)}
         return {"id": query.id, **made, "usage": asdict(tally.usage)}
 

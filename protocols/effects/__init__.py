@@ -12,27 +12,32 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from protocols.effects.addresses import SUFFIX, VARIABLE, Resources, parts_of, thing_named
+from protocols.effects.addresses import SUFFIX, VARIABLE, Resources, classify_path_part, parts_of
 from protocols.effects.descriptions import Statement, classify_description
-from protocols.effects.query_arguments import Argument, arguments_of, is_filter_name, may_be_set
+from protocols.effects.query_arguments import (
+    QueryArgument,
+    is_filter_name,
+    may_be_set,
+    query_arguments_of,
+)
 from protocols.effects.verbs import (
     CAN_BE_VERB,
     GRAMMAR,
     READS,
     STRICT,
-    Kind,
+    VerbKind,
     acting_verb,
     kind_of_name,
     kind_of_word,
+    name_words,
     strict_verb,
-    words_of,
 )
 from protocols.naming import ID_WORDS, singular, snake
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 """Methods that by HTTP's rules change nothing."""
-UNTOLD = "nothing tells"
+UNKNOWN_EFFECT = "nothing tells"
 """Why a tool is taken for one that changes something although no word says so."""
 UNPROVEN = "nothing shows that it only reads"
 """Why a GET is asked about although nothing says that it acts."""
@@ -72,7 +77,7 @@ def is_safe(protocol: ToolProtocol) -> bool:
     return isinstance(protocol.binding, HttpBinding) and protocol.binding.method.upper() in SAFE
 
 
-def reads(protocol: ToolProtocol) -> bool:
+def is_known_read(protocol: ToolProtocol) -> bool:
     """Return True if a tool may be called unasked: what it does is known, and that is to read."""
     declared = protocol.annotations.read_only
     if is_safe(protocol):
@@ -82,7 +87,7 @@ def reads(protocol: ToolProtocol) -> bool:
     return declared is True
 
 
-def likely_action(protocol: ToolProtocol) -> tuple[Kind, str]:
+def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
     """Return what a tool seems to do, and a clause that says why.
 
     The more careful reading wins: a GET that is called `delete_user` removes, a POST that nothing tells of creates. A
@@ -114,7 +119,7 @@ def likely_action(protocol: ToolProtocol) -> tuple[Kind, str]:
             if method
             else "nothing declares that it only reads",
         )
-    return named or (("create", "it is a POST") if method else ("update", UNTOLD))
+    return named or (("create", "it is a POST") if method else ("update", UNKNOWN_EFFECT))
 
 
 def effect_of(
@@ -138,15 +143,17 @@ def effect_of(
     said = [one for text in texts if text.strip() and (one := classify_description(text))]
     if acts := next((one for one in said if one.voice == "acts"), None):
         return Effect(False, f"its description says {acts.word!r}", acts.word)
-    arguments = arguments_of(protocol, http)
-    if found := next((one for one in arguments if one.acts), None):
-        return Effect(False, f"its argument {found.name!r} may say what is to be done", found.acts)
+    arguments = query_arguments_of(protocol, http)
+    if found := next((one for one in arguments if one.action_verb), None):
+        return Effect(
+            False, f"its argument {found.name!r} may say what is to be done", found.action_verb
+        )
     if (declared := protocol.annotations.read_only) is not None:
         return Effect(declared, "its source declares it" if declared else UNPROVEN)
     parts = parts_of(http.url)
-    paid = next((one for one in arguments if one.pays), None)
+    paid = next((one for one in arguments if one.may_be_payment), None)
     if paid and not any(
-        READS["computing"] & {*words_of(part)[:1]} for part in (*parts, protocol.name)
+        READS["computing"] & {*name_words(part)[:1]} for part in (*parts, protocol.name)
     ):
         return Effect(False, f"its argument {paid.name!r} may be an amount or a recipient")
     why = _evidence_of_read(protocol, http, said, arguments, shown or Resources(), written=written)
@@ -157,7 +164,7 @@ def _evidence_of_read(
     protocol: ToolProtocol,
     http: HttpBinding,
     said: Sequence[Statement],
-    arguments: Sequence[Argument],
+    arguments: Sequence[QueryArgument],
     shown: Resources,
     *,
     written: bool,
@@ -171,7 +178,9 @@ def _evidence_of_read(
     )
     described = next((one.voice for one in said if one.voice in ("information", "thing")), "")
     path = _is_reading_path(protocol, http, parts, arguments, shown, described=described)
-    if described == "information" and all(one.selects or not one.sets for one in arguments):
+    if described == "information" and all(
+        one.is_view_filter or not one.may_set for one in arguments
+    ):
         return "its description names information"
     if said and not described:  # in words that are not understood, it may say anything
         return "its name and its path name a read" if named and path else ""
@@ -181,14 +190,14 @@ def _evidence_of_read(
 
 
 def _is_written_read(
-    protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[Argument]
+    protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[QueryArgument]
 ) -> bool:
     """True if the author of a document named an operation by a reading verb, and neither path nor arguments act.
 
     A path that is short for the name says nothing beside it: with no arguments, a name of a thing is then enough.
     """
-    words = words_of(protocol.name)
-    fixed = [words_of(part) for part in parts if "{" not in part]
+    words = name_words(protocol.name)
+    fixed = [name_words(part) for part in parts if "{" not in part]
     last = fixed[-1][-1] if fixed and fixed[-1] else ""
     if (
         len(parts) == 1
@@ -196,17 +205,17 @@ def _is_written_read(
         and len(last) < _SHORT
         and protocol.name.startswith(parts[0])
     ):
-        return thing_named(protocol.name) in ("things", "information", "choice")
+        return classify_path_part(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
-    return all(one.selects or not one.sets for one in arguments)
+    return all(one.is_view_filter or not one.may_set for one in arguments)
 
 
 def _is_reading_path(
     protocol: ToolProtocol,
     http: HttpBinding,
     parts: Sequence[str],
-    arguments: Sequence[Argument],
+    arguments: Sequence[QueryArgument],
     shown: Resources,
     *,
     described: str,
@@ -220,10 +229,10 @@ def _is_reading_path(
         for one in arguments
         if not one.in_path and not (one.values and one.values <= READS["names"])
     ]
-    ends = [thing_named(part) for part in parts[-2:]]
+    ends = [classify_path_part(part) for part in parts[-2:]]
     paged = ends[-1:] == ["things"] and any(snake(one.name) in READS["paging"] for one in others)
     listing = paged or "reading" in ends
-    if not described and not _filter(others, shown, listing=listing):
+    if not described and not _has_only_filters(others, shown, listing=listing):
         return False
     whole = http.url.partition("?")[0].rstrip("/")
     for place, part in enumerate(parts):
@@ -231,7 +240,7 @@ def _is_reading_path(
         last = place == len(parts) - 1
         if VARIABLE.fullmatch(part):
             loosely = "{" in above and (described or is_filter_name(part.strip("{}")))
-            known = _is_named_after(part, above) or thing_named(above) == "information"
+            known = _is_named_after(part, above) or classify_path_part(above) == "information"
             loosely = loosely or (described and known)
             here = whole if last else whole.rsplit("/", len(parts) - 1 - place)[0]
             fits = bool(loosely) or _is_record(protocol, part, above, here, shown)
@@ -241,20 +250,22 @@ def _is_reading_path(
             fits = _is_readable_part(part, above, last=last, described=described) or (
                 not last and shown.has_plural(part)
             )
-            fits = fits or (part in READS["ranked"] and not last and _counts(parts[place + 1]))
+            fits = fits or (
+                part in READS["ranked"] and not last and _is_count_variable(parts[place + 1])
+            )
         if not fits:
             return False
     return True
 
 
-def _counts(part: str) -> bool:
+def _is_count_variable(part: str) -> bool:
     """True if a variable says how many things are wanted: `/top/{nb}`."""
     return VARIABLE.fullmatch(part) is not None and snake(part.strip("{}")) in READS["counts"]
 
 
 def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
     """True if a fixed part may stand in the path of a read, at its end or before."""
-    thing = thing_named(part)
+    thing = classify_path_part(part)
     if thing in ("things", "information", "reading"):
         return True
     if thing == "choice" or (
@@ -264,12 +275,12 @@ def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> b
             "{" in above
         ):  # `/airports/{code}/nearby` finds others, `/users/{id}/enabled` may change this one
             return part in READS["relative"]
-        chosen = thing_named(above) in ("things", "information")
+        chosen = classify_path_part(above) in ("things", "information")
         return not last or (
             chosen and part not in ("new", "now") and above not in READS["preferences"]
         )
     if thing == "verb":
-        return bool(described) and not last and words_of(part)[0] not in STRICT
+        return bool(described) and not last and name_words(part)[0] not in STRICT
     return thing == "noun" and (not last or described == "information")
 
 
@@ -278,8 +289,8 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
     if shown.has_record(url):
         return True
     name = part.strip("{}")
-    thing = thing_named(above)
-    stem = singular((words_of(above) or [""])[-1])
+    thing = classify_path_part(above)
+    stem = singular((name_words(above) or [""])[-1])
     if thing == "reading":
         return not may_be_set(name) or is_filter_name(name)
     if thing in ("choice", "information"):
@@ -300,28 +311,32 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
 def _is_named_after(part: str, above: str) -> bool:
     """True if a variable is called as what stands before it: `box_office/{box_office_id}`."""
     words = snake(part).split("_")
-    return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in words_of(above)]
+    return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in name_words(above)]
 
 
-def _filter(arguments: Sequence[Argument], shown: Resources, *, listing: bool) -> bool:
+def _has_only_filters(
+    arguments: Sequence[QueryArgument], shown: Resources, *, listing: bool
+) -> bool:
     """True if arguments filter, page or select: by their names, or, in a search or a paged list, as none sets."""
     unknown = [
-        one for one in arguments if not one.selects and not shown.has_things(snake(one.name))
+        one for one in arguments if not one.is_view_filter and not shown.has_things(snake(one.name))
     ]
-    return not unknown or (listing and not any(one.sets for one in unknown))
+    return not unknown or (listing and not any(one.may_set for one in unknown))
 
 
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
     """True if somebody gave the tool the name of a read, and it names what its path names."""
     fixed = [part for part in parts if "{" not in part]
-    words = _words_beyond_address(words_of(protocol.name), http)
+    words = _words_beyond_address(name_words(protocol.name), http)
     if not words or not (words[0] in READS["names"] or words[-1] in READS["names"] - {"get"}):
         return False
     if not fixed:
         return True
-    last = {singular(word) for word in words_of(fixed[-1])}
-    ends = thing_named(fixed[-1])
-    lists = ends == "noun" and thing_named(words[-1]) == "things"  # `list_diagnoses` for `/ill`
+    last = {singular(word) for word in name_words(fixed[-1])}
+    ends = classify_path_part(fixed[-1])
+    lists = (
+        ends == "noun" and classify_path_part(words[-1]) == "things"
+    )  # `list_diagnoses` for `/ill`
     return (
         lists
         or bool(last & {*map(singular, words)})
@@ -336,14 +351,14 @@ def _words_beyond_address(words: list[str], http: HttpBinding) -> list[str]:
     """
     method = http.method.lower()
     path = http.url.partition("?")[0].split("/")[3:]
-    address = [word for part in path for word in words_of(part)]
-    fixed = [word for part in path for word in words_of(VARIABLE.sub("", part))]
-    variables = [word for name in VARIABLE.findall(http.url) for word in words_of(name)]
+    address = [word for part in path for word in name_words(part)]
+    fixed = [word for part in path for word in name_words(VARIABLE.sub("", part))]
+    variables = [word for name in VARIABLE.findall(http.url) for word in name_words(name)]
     if (
         words[-1:] == [method] and words[-1 - len(address) : -1] == address
     ):  # FastAPI's: function, path, method
         words = words[: -1 - len(address)]
-    short = [word for part in parts_of(http.url) for word in words_of(VARIABLE.sub("", part))]
+    short = [word for part in parts_of(http.url) for word in name_words(VARIABLE.sub("", part))]
     rest = [word for word in words[1:] if word != "by"]
     made: tuple[list[str], ...] = (
         [],

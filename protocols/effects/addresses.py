@@ -14,8 +14,8 @@ from protocols.effects.verbs import (
     GRAMMAR,
     READS,
     STRICT,
+    name_words,
     strict_verb,
-    words_of,
 )
 from protocols.naming import singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -39,17 +39,19 @@ class Resources:
         found: dict[str, set[str]] = {}
         for one in protocols:
             if isinstance(one.binding, HttpBinding):
-                found.setdefault(unnamed(one.binding.url), set()).add(one.binding.method.upper())
+                found.setdefault(without_variable_names(one.binding.url), set()).add(
+                    one.binding.method.upper()
+                )
         return cls(found)
 
     def has_record(self, url: str) -> bool:
         """True if other calls show that `…/hooks/{}` is a record: it is changed, or made and listed above it."""
-        address = unnamed(url)
+        address = without_variable_names(url)
         above = address.rpartition("/")[0]
         changed = self.methods.get(address, set()) & {"PUT", "PATCH", "DELETE"}
         listed = (
             "GET" in self.methods.get(above, ())
-            and thing_named(above.rpartition("/")[2]) == "things"
+            and classify_path_part(above.rpartition("/")[2]) == "things"
         )
         made = "POST" in self.methods.get(above, ())
         return bool(
@@ -62,7 +64,7 @@ class Resources:
 
     def has_whole(self, url: str) -> bool:
         """True if another call reads the whole of which an address is a part: `/config` for `/config/{section}`."""
-        return "GET" in self.methods.get(unnamed(url).rpartition("/")[0], ())
+        return "GET" in self.methods.get(without_variable_names(url).rpartition("/")[0], ())
 
     def has_things(self, noun: str) -> bool:
         """True if some address names a noun in the plural: `airline` where there is `/airlines`."""
@@ -76,7 +78,7 @@ class Resources:
     def _nouns(self) -> frozenset[str]:
         parts = {part for address in self.methods for part in address.split("/")[3:]}
         return frozenset(
-            singular(words_of(part)[-1]) for part in parts if thing_named(part) == "things"
+            singular(name_words(part)[-1]) for part in parts if classify_path_part(part) == "things"
         )
 
     @cached_property
@@ -85,7 +87,7 @@ class Resources:
         for parts in (
             address.split("/")[3:] for address, methods in self.methods.items() if "GET" in methods
         ):
-            whole = bool(parts) and thing_named(parts[-1]) in ("things", "information")
+            whole = bool(parts) and classify_path_part(parts[-1]) in ("things", "information")
             found |= {
                 singular(snake(part)) for part in parts if singular(snake(part)) != part and whole
             }
@@ -97,9 +99,9 @@ class Resources:
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
         )
-        chosen = {above for above, _, end in ends if thing_named(end) == "choice"}
+        chosen = {above for above, _, end in ends if classify_path_part(end) == "choice"}
         return frozenset(
-            above for above in chosen if thing_named(above.rpartition("/")[2]) == "things"
+            above for above in chosen if classify_path_part(above.rpartition("/")[2]) == "things"
         )
 
     @cached_property
@@ -108,7 +110,7 @@ class Resources:
         found = set()
         for address, methods in self.methods.items():
             above, _, end = address.rpartition("/")
-            if "GET" in methods and thing_named(end) in ("things", "information"):
+            if "GET" in methods and classify_path_part(end) in ("things", "information"):
                 parts = above.split("/")
                 found |= {"/".join(parts[:count]) for count in range(4, len(parts) + 1)}
         return frozenset(found)
@@ -122,19 +124,19 @@ def parts_of(url: str) -> list[str]:
     return [] if len(parts) == 1 and re.fullmatch(r"api|rest|v\d+", parts[0]) else parts
 
 
-def unnamed(url: str) -> str:
+def without_variable_names(url: str) -> str:
     """Return an address without its query, its variables left unnamed."""
     return VARIABLE.sub("{}", url.partition("?")[0].rstrip("/"))
 
 
-def thing_named(part: str) -> str:
+def classify_path_part(part: str) -> str:
     """Return what one fixed part of a path names.
 
     `things` in the plural, `information`, `choice` (an adjective), `reading` (a verb), `noun`, `verb` (or a noun that
     is a verb as well), `unknown`.
     """
     part = SUFFIX.sub("", part)
-    words = words_of(part)
+    words = name_words(part)
     if not words or not part.isascii() or _SCRIPT.fullmatch(part):
         return "unknown"
     while len(words) > 1 and words[-1] in READS["adjectives"]:

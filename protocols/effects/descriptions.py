@@ -11,9 +11,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from protocols.effects.doubts import acts_in_passing, doubt_of, doubtful_gerund, is_done
-from protocols.effects.phrases import CLOSED, DETERMINERS, action_of, names_information, phrase_of
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
+from protocols.effects.doubts import (
+    doubtful_gerund,
+    find_doubt,
+    find_passive_side_effect,
+    find_passive_verb,
+)
+from protocols.effects.phrases import (
+    CLOSED,
+    DETERMINERS,
+    names_information,
+    phrase_of,
+    verb_of_action_noun,
+)
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
 from protocols.naming import singular
 
 Voice = Literal["reads", "acts", "thing", "information", "unclear", ""]
@@ -80,7 +91,7 @@ def classify_description(text: str) -> Statement:
     sentences = [words for one in split if (words := _without_marks(one))]
     if not sentences:
         return Statement("")
-    if verb := _find_side_effect(sentences[1:], whole) or acts_in_passing(plain):
+    if verb := _find_side_effect(sentences[1:], whole) or find_passive_side_effect(plain):
         return Statement("acts", verb)
     first = _classify_first_sentence(sentences[0])
     if first.voice in ("information", "thing") or _is_heading(
@@ -88,7 +99,7 @@ def classify_description(text: str) -> Statement:
     ):  # `Weather API. Returns the forecast.`
         later = (_classify_first_sentence(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
-    if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
+    if first.voice not in ("reads", "acts") and (verb := find_passive_verb(sentences[0])):
         return Statement("acts", verb)
     return first
 
@@ -98,7 +109,7 @@ def _is_heading(words: Sequence[str]) -> bool:
     named = {"api", "apis", "rest", "restful"} & {*words[1:]}
     return (
         bool(named)
-        and not base_of(words[0], STRICT)
+        and not base_form(words[0], STRICT)
         and not any(word in _DETERMINERS for word in words)
     )
 
@@ -111,7 +122,7 @@ def _split_camel_case(name: re.Match[str]) -> str:
 def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
     """The verb by which a sentence behind the first, or an aside, says that the call acts; empty for none."""
     for words in sentences:
-        if verb := _find_later_acting_verb(words) or is_done(words):
+        if verb := _find_later_acting_verb(words) or find_passive_verb(words):
             return verb
     for aside in _ASIDE.findall(text):
         words = _WORD.findall(aside.lower())
@@ -138,9 +149,9 @@ def _classify_first_sentence(words: list[str]) -> Statement:
     if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
         main = _classify_first_sentence(words[words.index(",", 1) + 1 :])
         return main if main.voice == "reads" else Statement("unclear", lead)
-    verb = base_of(lead, READS["verbs"])
+    verb = base_form(lead, READS["verbs"])
     if verb and not lead.endswith("ed"):
-        return _reading(verb, words)
+        return _classify_reading_verb(verb, words)
     if lead in READS["foreign"] or not lead.isascii():
         return Statement("reads" if _reads_in_another_language(words) else "", lead)
     if lead in READS["light"] and (light := _classify_light_verb(words)):
@@ -158,7 +169,7 @@ def _classify_light_verb(words: Sequence[str]) -> Statement | None:
     """What `Run a search` or `Perform a status check` says: the noun tells; None where that is no reading one."""
     phrase = phrase_of(words[1:], object_of_verb=True)
     reading = READS["reading_nouns"] - {"test"}
-    verb = phrase.head in reading or base_of(action_of(phrase.head), READS["verbs"])
+    verb = phrase.head in reading or base_form(verb_of_action_noun(phrase.head), READS["verbs"])
     return (
         Statement("reads", f"{words[0]} … {phrase.head}")
         if verb and not _second_verb(words)
@@ -195,9 +206,9 @@ def _classify_call_subject(words: Sequence[str]) -> Statement | None:
         if (
             words[place - 1] in _CALL
             and word.endswith("s")
-            and (verb := base_of(word, READS["verbs"]))
+            and (verb := base_form(word, READS["verbs"]))
         ):
-            return _reading(verb, list(words[place:]))
+            return _classify_reading_verb(verb, list(words[place:]))
     return None
 
 
@@ -216,7 +227,7 @@ def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> 
     if (
         len(phrase.nouns) > 2
         and after in _DETERMINERS
-        and base_of(phrase.head, READS["neutral"] | {"contain"})
+        and base_form(phrase.head, READS["neutral"] | {"contain"})
     ):
         subject = phrase_of(
             words[: len(phrase.nouns) - 1]
@@ -229,7 +240,11 @@ def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> 
         or after in _LAST_PARTICLES - {"in", "on"}
         or doubtful_gerund(words)
     )
-    ended = phrase.done and not phrase.rest and base_of(phrase.done[0], CAN_BE_VERB | {"end"})
+    ended = (
+        phrase.participles
+        and not phrase.rest
+        and base_form(phrase.participles[0], CAN_BE_VERB | {"end"})
+    )
     if odd or ended or phrase.kind == "nothing" or words[0] in ("no", "nothing"):
         asks = words[0] in ("what", "where", "which", "who", "how", "whether")
         return Statement("thing" if asks and not doubtful_gerund(words) else "unclear", words[0])
@@ -241,12 +256,12 @@ def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> 
         "who",
         "are",
     )
-    if phrase.kind in ("information", "things") or (plural and not base_of(phrase.head, STRICT)):
+    if phrase.kind in ("information", "things") or (plural and not base_form(phrase.head, STRICT)):
         return Statement("information", phrase.head)
     if (
         len(phrase.nouns) > 2
         and singular(phrase.head) != phrase.head
-        and base_of(phrase.head, CAN_BE_VERB)
+        and base_form(phrase.head, CAN_BE_VERB)
     ):
         return Statement("unclear", phrase.head)  # `The gate opens`
     if (
@@ -266,10 +281,10 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
         and lead not in _CALL | READS["information"]
         and after in _DETERMINERS - {"that", "no"}
         and lead not in _NEVER
-        and not base_of(lead, READS["neutral"])
+        and not base_form(lead, READS["neutral"])
     ):
         return Statement("acts", lead)
-    verb = base_of(lead, CAN_BE_VERB)
+    verb = base_form(lead, CAN_BE_VERB)
     if verb and after in _LAST_PARTICLES - {"in", "open"}:
         return Statement("acts", f"{lead} {after}")
     named = _classify_noun_phrase(words)
@@ -285,7 +300,7 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
         if plain or after in _AFTER_NOUNS or phrase_of(words).kind == "information":
             return named
     if verb and lead != f"{verb}ed" and after not in (*_AFTER_NOUNS, "api", "endpoint", "service"):
-        strict = base_of(lead, STRICT)
+        strict = base_form(lead, STRICT)
         acts = (
             (after or verb in STRICT) and strict and lead in (strict, f"{strict}s", f"{strict}es")
         )
@@ -293,7 +308,7 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
     return named
 
 
-def _reading(verb: str, words: list[str]) -> Statement:
+def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
     """What a sentence says that begins with a reading verb: that it reads, unless it goes on to act."""
     after = words[1] if len(words) > 1 else ""
     if second := _second_verb(words):
@@ -314,7 +329,7 @@ def _reading(verb: str, words: list[str]) -> Statement:
         return Statement("acts", f"{verb} … {clause[-1]}")
     if verb in ("get", "have") and _is_causative(clause):
         return Statement("acts", f"{verb} … {clause[-1]}")
-    if doubt := doubt_of(verb, words, clause):
+    if doubt := find_doubt(verb, words, clause):
         return Statement("unclear", doubt)
     return Statement("reads", words[0])
 
@@ -350,7 +365,7 @@ def _is_causative(clause: Sequence[str]) -> bool:
         "sold",
     )
     return one and (
-        done or (last.endswith("ing") and len(clause) > 3 and bool(base_of(last, CAN_BE_VERB)))
+        done or (last.endswith("ing") and len(clause) > 3 and bool(base_form(last, CAN_BE_VERB)))
     )
 
 
@@ -360,11 +375,11 @@ def _second_verb(words: Sequence[str]) -> str:
         if before not in ("and", "or", "then", "&", ",", "/", "by", "while", "after", "also"):
             continue
         after = words[place + 2] if place + 2 < len(words) else ""
-        known = base_of(word, READS["verbs"] | READS["neutral"])
+        known = base_form(word, READS["verbs"] | READS["neutral"])
         if (
             before in ("and", "or")
             and after in ("it", "them")
-            and base_of(word, ACTING - READS["verbs"])
+            and base_form(word, ACTING - READS["verbs"])
         ):
             return word
         if (
@@ -375,13 +390,13 @@ def _second_verb(words: Sequence[str]) -> str:
             or not word.isalpha()
         ):
             continue
-        verb = base_of(word, ACTING | (CAN_BE_VERB if after in ("it", "them") else frozenset()))
+        verb = base_form(word, ACTING | (CAN_BE_VERB if after in ("it", "them") else frozenset()))
         gerund = word.endswith("ing") and verb != word
         if before in ("after", "by", "while"):
             if gerund and verb:
                 return word
             continue
-        strict = base_of(word, STRICT)
+        strict = base_form(word, STRICT)
         if strict and word in (strict, f"{strict}s", f"{strict}es"):
             return word
         if (
@@ -397,7 +412,7 @@ def _find_acting_verb(words: Sequence[str]) -> str:
     """The verb of `this endpoint deletes the user`, behind what the sentence begins with; empty where none acts."""
     for place, word in enumerate(words[1:5], 1):
         after = words[place + 1] if place + 1 < len(words) else ""
-        plain = word in _CLOSED or base_of(word, READS["verbs"] | READS["neutral"])
+        plain = word in _CLOSED or base_form(word, READS["verbs"] | READS["neutral"])
         if (
             not plain
             and word.endswith("s")
@@ -405,7 +420,7 @@ def _find_acting_verb(words: Sequence[str]) -> str:
             and words[place - 1] in _SUBJECTS
         ):
             return word
-    return _second_verb(words) if base_of(words[min(2, len(words) - 1)], READS["verbs"]) else ""
+    return _second_verb(words) if base_form(words[min(2, len(words) - 1)], READS["verbs"]) else ""
 
 
 _SUBJECTS = _CALL | {"this", "it", "which", "that", "also", "then"}
@@ -416,12 +431,12 @@ def _find_later_acting_verb(words: list[str]) -> str:
     start = next((n for n, word in enumerate(words[:4]) if word not in _BEFORE_VERBS | _CALL), 0)
     word = words[start]
     after = words[start + 1] if start + 1 < len(words) else ""
-    if word in _CLOSED or base_of(word, READS["verbs"] | READS["neutral"]):
+    if word in _CLOSED or base_form(word, READS["verbs"] | READS["neutral"]):
         return ""
     if not word.endswith("s"):
         return word if word in VERBS["remove"] | VERBS["end"] and after in _DETERMINERS else ""
     return (
         word
-        if base_of(word, STRICT) or (after in _DETERMINERS - {"that"} and base_of(word, ACTING))
+        if base_form(word, STRICT) or (after in _DETERMINERS - {"that"} and base_form(word, ACTING))
         else ""
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from protocols.effects.phrases import CLOSED, DETERMINERS, Phrase, names_information, phrase_of
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
 from protocols.naming import singular
 
 _PASSIVE = VERBS["remove"] | VERBS["end"] | READS["done"]
@@ -30,7 +30,7 @@ _CHANGED = re.compile(
 _MOVES = frozenset({"as", "from", "into", "off", "onto", "out", "through", "to"})
 
 
-def acts_in_passing(text: str) -> str:
+def find_passive_side_effect(text: str) -> str:
     """The verb of `the messages are then deleted`; empty for none."""
     plain = text.lower()
     if found := _CHANGED.search(plain):
@@ -39,12 +39,12 @@ def acts_in_passing(text: str) -> str:
         verb = next((one for one in found.groups() if one), "mark")
         pronoun = bool(found[3] or found[4] or found[5])
         known = READS["verbs"] if pronoun else READS["verbs"] | READS["neutral"]
-        if base_of(verb, ACTING - {"return"}) and not base_of(verb, known):
+        if base_form(verb, ACTING - {"return"}) and not base_form(verb, known):
             return verb
     return ""
 
 
-def is_done(words: Sequence[str]) -> str:
+def find_passive_verb(words: Sequence[str]) -> str:
     """The verb of `the mails are deleted`, of `a mail is sent to the owner`; empty for none, or under a condition."""
     if {
         "if",
@@ -68,7 +68,7 @@ def is_done(words: Sequence[str]) -> str:
             or words[place - 1] in ("not", "never", "to")
         ):
             continue
-        base = base_of(verb, _PASSIVE - {"clear"})
+        base = base_form(verb, _PASSIVE - {"clear"})
         where = words[place + 2] if place + 2 < len(words) else ""
         if base and verb != base and (base != "send" or where == "to"):
             return verb
@@ -85,17 +85,17 @@ def doubtful_gerund(words: Sequence[str]) -> str:
             and word.endswith("ing")
             and not names_information(word)
         )
-        if gerund and not base_of(word, plain):
+        if gerund and not base_form(word, plain):
             return f"{before} {word}"
     return ""
 
 
-def doubt_of(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
+def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
     """What makes a reading verb doubtful, by what stands behind it; empty where the sentence is understood."""
     tail = list(words[1:])
     if len(tail) > 1 and tail[0] in ("and", "or", "/", "&", ","):
-        second = base_of(tail[1], READS["verbs"])
-        return doubt_of(second, tail[1:], clause) if second else f"{verb} {tail[0]} {tail[1]}"
+        second = base_form(tail[1], READS["verbs"])
+        return find_doubt(second, tail[1:], clause) if second else f"{verb} {tail[0]} {tail[1]}"
     if verb == "look" and tail[:1] not in (["for"], ["up"], ["at"]):
         return "look"
     if verb in READS["seeking"] and tail and tail[0] in GRAMMAR["seek_behind"]:
@@ -140,8 +140,8 @@ def _find_second_action(words: Sequence[str]) -> str:
         )
         if (
             bound
-            and base_of(word, CAN_BE_VERB)
-            and not base_of(word, READS["verbs"] | READS["neutral"])
+            and base_form(word, CAN_BE_VERB)
+            and not base_form(word, READS["verbs"] | READS["neutral"])
         ):
             return word
     return ""
@@ -177,8 +177,8 @@ def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
         return phrase.head
     owned = phrase.nouns[:1] in (("the",), ("my",), ("your",))
     return (
-        phrase.done[0]
-        if owned and phrase.kind == "things" and phrase.done and not phrase.rest
+        phrase.participles[0]
+        if owned and phrase.kind == "things" and phrase.participles and not phrase.rest
         else ""
     )
 
@@ -189,14 +189,16 @@ def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
     when = len(phrase.rest) > 1 and phrase.rest[1] in GRAMMAR["times"]
     if after in DETERMINERS - {"that", "those", "each"} and not when:  # `gives the cat a treat`
         return after
-    sent = next((word for word in phrase.done if base_of(word, STRICT | {"mail", "send"})), "")
+    sent = next(
+        (word for word in phrase.participles if base_form(word, STRICT | {"mail", "send"})), ""
+    )
     if sent and one and after in ("to", "by", "from"):
         return f"{sent} {after}"
     if (
         verb == "get"
         and after == "to"
         and len(phrase.rest) > 1
-        and base_of(phrase.rest[1], CAN_BE_VERB)
+        and base_form(phrase.rest[1], CAN_BE_VERB)
     ):
         return after
     form = verb in READS["looking_up"] and after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
@@ -217,7 +219,7 @@ def _find_doubt_in_condition(tail: Sequence[str]) -> str:
     for place, word in enumerate(tail):
         if word in ("if", "once", "after", "when", "whether"):
             done = (verb for be, verb in pairwise(tail[place:]) if be in ("was", "were", "been"))
-            verb = next((verb for verb in done if base_of(verb, ACTING - {"return"})), "")
+            verb = next((verb for verb in done if base_form(verb, ACTING - {"return"})), "")
             return f"{word} … {verb}" if verb and verb != "returned" else ""
     return ""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
 from protocols.naming import singular
 
-Kind = Literal["information", "things", "thing", "action", "nothing"]
+PhraseKind = Literal["information", "things", "thing", "action", "nothing"]
 """*information*: a word for it; *things*: a plural; *thing*: one of anything; *action*: a noun of a verb that acts;
 *nothing*: no noun."""
 DETERMINERS = GRAMMAR["determiners"]
@@ -29,10 +29,10 @@ class Phrase(NamedTuple):
     `done` are the participles behind its head: `sent` of `the code sent to the phone`; `nouns` are its words.
     """
 
-    kind: Kind
+    kind: PhraseKind
     head: str
     nouns: tuple[str, ...]
-    done: tuple[str, ...]
+    participles: tuple[str, ...]
     rest: tuple[str, ...]
 
 
@@ -51,11 +51,11 @@ def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
     if not core:
         return Phrase("nothing", "", (), (), rest)
     return Phrase(
-        _kind(core, object_of_verb=object_of_verb), core[-1], tuple(core), tuple(done), rest
+        _phrase_kind(core, object_of_verb=object_of_verb), core[-1], tuple(core), tuple(done), rest
     )
 
 
-def action_of(noun: str) -> str:
+def verb_of_action_noun(noun: str) -> str:
     """The verb of a noun of action: `deletion` → `delete`, `renewal` → `renew`; empty for any other noun."""
     noun = singular(noun)
     for ending in _ENDINGS:
@@ -93,7 +93,7 @@ def names_information(word: str) -> bool:
     reading = READS["verbs"] | READS["names"]
     return (
         noun in READS["reading_nouns"]
-        or action_of(noun) in reading
+        or verb_of_action_noun(noun) in reading
         or any(one in reading for one in agents)
     )
 
@@ -128,7 +128,7 @@ def _follows_noun(core: Sequence[str]) -> bool:
     return last.endswith("ing") and (singular(before) != before or before.endswith("ly"))
 
 
-def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
+def _phrase_kind(core: Sequence[str], *, object_of_verb: bool) -> PhraseKind:
     head = core[-1]
     before = core[-2] if len(core) > 1 else ""
     if names_information(head) and (head not in CLOSED or len(core) == 1):
@@ -136,11 +136,11 @@ def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
     if all(word in CLOSED for word in core):
         return "nothing"
     plural = singular(head) != head and len(head) > 3
-    verb = action_of(head)
+    verb = verb_of_action_noun(head)
     if verb in ACTING and not plural:
         return "thing" if verb in _THINGS_MADE else "action"
     if plural:
-        verb_like = bool(base_of(head, CAN_BE_VERB))
+        verb_like = bool(base_form(head, CAN_BE_VERB))
         noun_like = before in CLOSED | READS["adjectives"] or (
             before and singular(before) != before
         )
@@ -149,7 +149,7 @@ def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
             or core[0] in READS["adjectives"]
             or (names_information(before) and head not in STRICT)
         )
-        noun_like = noun_like and not (names_information(before) and base_of(head, STRICT))
+        noun_like = noun_like and not (names_information(before) and base_form(head, STRICT))
         if object_of_verb or not verb_like or noun_like:
             return "things"
     return "thing"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from protocols.effects.addresses import VARIABLE, parts_of, thing_named
+from protocols.effects.addresses import VARIABLE, classify_path_part, parts_of
 from protocols.effects.verbs import (
     ACTING,
     CAN_BE_VERB,
@@ -15,9 +15,9 @@ from protocols.effects.verbs import (
     READS,
     STRICT,
     VERBS,
-    base_of,
+    base_form,
     known_values,
-    words_of,
+    name_words,
 )
 from protocols.naming import ID_WORDS, singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -48,7 +48,7 @@ _MONEY = re.compile(
 )
 
 
-class Argument(NamedTuple):
+class QueryArgument(NamedTuple):
     """An argument of a GET, by its name as it is sent.
 
     It `selects` what is answered, or may be what is set, run or done (`sets`); `acts` is the verb by which it says that
@@ -58,13 +58,13 @@ class Argument(NamedTuple):
     name: str
     values: frozenset[str]
     in_path: bool
-    selects: bool
-    sets: bool
-    acts: str
-    pays: bool
+    is_view_filter: bool
+    may_set: bool
+    action_verb: str
+    may_be_payment: bool
 
 
-def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
+def query_arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[QueryArgument]:
     """The arguments of a GET, those that stand in its address among them."""
     parts = parts_of(http.url)
     in_path = {name for part in parts for name in VARIABLE.findall(part)}
@@ -75,18 +75,18 @@ def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
         text = str(schema.get("description") or "") if isinstance(schema, dict) else ""
         flag = isinstance(schema, dict) and "boolean" in types(schema)
         found.append(
-            Argument(
+            QueryArgument(
                 name=name,
                 values=values,
                 in_path=name in in_path,
-                selects=is_filter_name(name)
+                is_view_filter=is_filter_name(name)
                 and not _is_code(name, parts)
                 and not _names_what_is_set(name, parts),
-                sets=may_be_set(name),
-                acts=_find_acting_verb(name, text, values, flag=flag)
+                may_set=may_be_set(name),
+                action_verb=_find_acting_verb(name, text, values, flag=flag)
                 if name not in in_path
                 else "",
-                pays=_may_be_payment(name, text, names),
+                may_be_payment=_may_be_payment(name, text, names),
             )
         )
     return found
@@ -119,7 +119,7 @@ def _iter_raw_arguments(
 
 def may_be_set(name: str) -> bool:
     """True if an argument may be what a call sets, runs or does: `brightness`, `script`, `turn`."""
-    words = words_of(name)
+    words = name_words(name)
     if not words or not name.isascii():
         return True
     free = READS["code"] & {*words}
@@ -133,16 +133,16 @@ def may_be_set(name: str) -> bool:
 def _is_code(name: str, parts: list[str]) -> bool:
     """True if an argument may be what a call evaluates: `/evaluate?code=`."""
     return snake(name) in READS["code"] and any(
-        READS["computing"] & {*words_of(part)[:1]} for part in parts
+        READS["computing"] & {*name_words(part)[:1]} for part in parts
     )
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
     """True if an argument names what the path names, as one that sets it does: `/lamp/status?state=`."""
     fixed = [part for part in parts if "{" not in part]
-    words = words_of(fixed[-1]) if fixed else []
+    words = name_words(fixed[-1]) if fixed else []
     key = snake(name)
-    if not words or thing_named(fixed[-1]) in ("things", "reading"):
+    if not words or classify_path_part(fixed[-1]) in ("things", "reading"):
         return bool(words) and words[-1] in READS["preferences"] and key not in _OF_A_VIEW
     if words[-1] in READS["preferences"]:
         return key not in _OF_A_VIEW
@@ -153,7 +153,7 @@ def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: boo
     """The verb by which an argument says that the call acts: by its values, its name as a flag, its description."""
     if _SWITCHES & values >= {"on", "off"}:
         return "switch"
-    words = words_of(name)
+    words = name_words(name)
     if flag and words:
         if words in (["on"], ["off"]) or words[-1] == "ack" or words[0] == "ack":
             return words[0]
@@ -173,7 +173,7 @@ def _find_setting_verb(text: str, *, flag: bool) -> str:
     done = (found[1] for found in _DONE.finditer(plain))
     if flag and re.match(r"(?:if|when|whether|set|true|false)\b", plain):
         changed = VERBS["remove"] | {"acknowledge", "mark"}
-        if verb := next((base for word in done if (base := base_of(word, changed))), ""):
+        if verb := next((base for word in done if (base := base_form(word, changed))), ""):
             return verb
     new = _NEW.match(plain)
     return "set" if new and new[1] in READS["settable"] else ""
@@ -181,7 +181,7 @@ def _find_setting_verb(text: str, *, flag: bool) -> str:
 
 def _may_be_payment(name: str, text: str, names: set[str]) -> bool:
     """True if an argument may be an amount of money or who is to receive something."""
-    words = words_of(name)
+    words = name_words(name)
     if not words or words[0] in ("min", "max"):
         return False
     if READS["money"] & {words[0], words[-1]} or _MONEY.search(text[:300]):

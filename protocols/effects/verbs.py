@@ -33,7 +33,7 @@ GRAMMAR: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["grammar"].items()
 }
 """Small words of sentences, by what they say of the word beside them."""
-Kind = Literal["read", "create", "update", "remove", "end"]
+VerbKind = Literal["read", "create", "update", "remove", "end"]
 """*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one
 away; *end* ends what later calls rest on: a session, a connection."""
 
@@ -82,16 +82,18 @@ _IRREGULAR = {
 }
 
 
-def kind_of_word(word: str) -> Kind | None:
+def kind_of_word(word: str) -> VerbKind | None:
     """Return what a verb does; `None` for a word that is no verb that we know."""
     if word.startswith("un") and word[2:] in _UNDOES:
         return "remove"
-    return cast("Kind | None", next((kind for kind, words in VERBS.items() if word in words), None))
+    return cast(
+        "VerbKind | None", next((kind for kind, words in VERBS.items() if word in words), None)
+    )
 
 
-def kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
+def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
     """What the first verb of a tool's name says, else the first word of its description; `None` where neither does."""
-    words = [word for word in words_of(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
+    words = [word for word in name_words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
     if isinstance(protocol.binding, HttpBinding) and words[:1] == [protocol.binding.method.lower()]:
         # A name made of method and path: its first word says no more than the method.
         gone = next((word for word in words[1:] if word in VERBS["remove"]), "")
@@ -116,13 +118,16 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     path, _, query = http.url.partition("?")
     texts = (protocol.title[:200], protocol.description[:200])
     first = [re.match(r"[A-Za-z]+", text) for text in texts]
-    said = {*words_of(protocol.name)[:1], *(singular(found[0].lower()) for found in first if found)}
+    said = {
+        *name_words(protocol.name)[:1],
+        *(singular(found[0].lower()) for found in first if found),
+    }
     trusted = bool((said - {http.method.lower()}) & (_READING | {"return"}))
     asks = any(_ASKS_WHETHER.match(text) for text in texts)
     verb = _find_verb_in_path(path.split("/")[3:], trusted=trusted)
     if verb and not (asks and verb in _NOUNS_TOO):
         return verb, f"its path says {verb!r}"
-    if verb := _find_verb_in_name(words_of(protocol.name), method=http.method.lower()):
+    if verb := _find_verb_in_name(name_words(protocol.name), method=http.method.lower()):
         return verb, f"its name says {verb!r}"
     named = protocol.parameters.items()
     arguments = {http.wire_name(name): list(known_values(part)) for name, part in named}
@@ -146,7 +151,7 @@ def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
     parts = [re.sub(r"\.[a-z]{2,4}$", "", unquote_plus(part)) for part in segments if part]
     parts = [part for part in parts if not re.fullmatch(r"api|rest|v?\d[\d.]*", part)]
     for place, part in enumerate(parts):
-        words = words_of(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
+        words = name_words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
         behind = parts[place + 1] if place + 1 < len(parts) else ""
         after_id = place > 0 and parts[place - 1].startswith("{")
         if not words:
@@ -212,16 +217,16 @@ def strict_verb(word: str) -> str:
 
 def _names_a_thing(text: str) -> bool:
     """Whether a word that follows a noun and a verb alike makes it a noun: `/vote/count`, `/order_items`."""
-    last = (words_of(text) or [""])[-1]
+    last = (name_words(text) or [""])[-1]
     return (
         last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
     )
 
 
 def _find_verb_in_argument(name: str, values: list[str]) -> str:
-    words = words_of(name) or [""]
+    words = name_words(name) or [""]
     key = "_".join(words)
-    said = [word for value in values for word in words_of(value)[:1]]
+    said = [word for value in values for word in name_words(value)[:1]]
     if _OVERRIDE.fullmatch(key):
         told = "override" in words or name.startswith("_")
         return key if (told and not said) or set(said) & {"delete", "patch", "post", "put"} else ""
@@ -256,7 +261,7 @@ def _find_verb_in_text(text: str) -> str:
     )
 
 
-def base_of(word: str, known: frozenset[str]) -> str:
+def base_form(word: str, known: frozenset[str]) -> str:
     """The base form of a verb that is among `known`: `returns`, `returning` → `return`; empty where it is none."""
     stems = [word, *filter(None, [_IRREGULAR.get(word)])]
     if word.endswith(("ies", "ied")):
@@ -268,7 +273,7 @@ def base_of(word: str, known: frozenset[str]) -> str:
     return next((stem for stem in stems if stem in known), "")
 
 
-def words_of(text: str) -> list[str]:
+def name_words(text: str) -> list[str]:
     """Return the words of a name, numbers left out, phrasal verbs as one: `log_out_2` → `logout`."""
     return _join_phrasal_verbs(
         [word for word in snake(text).split("_") if word and not word.isdigit()]

@@ -13,7 +13,7 @@ from requests.structures import CaseInsensitiveDict
 from protocols.documentation import docs_page
 from protocols.http.request import HttpRequest, normalize_name
 from protocols.schema import Json, JsonObject, dumps
-from protocols.secrets import covered, spellings
+from protocols.secrets import encoded_forms, replace_secrets
 from protocols.settings import Credential, Place
 from protocols.urls import Origin
 
@@ -24,7 +24,7 @@ _UNMISTAKABLE = 8  # characters from which a secret found in a result is surely 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class RequestSecret:
     """A secret in its place in a request."""
 
     place: Place
@@ -36,19 +36,19 @@ class Carried:
     """Its name in the configuration."""
 
 
-def carried(
+def build_request_secret(
     known_as: str, credential: Credential, scheme: JsonObject, *, token: str = ""
-) -> Carried:
+) -> RequestSecret:
     """How a request carries a credential, or the `token` got for it: by the user's settings, or else by an OpenAPI
     security scheme.
 
     Without either it is a bearer token.
     """
-    place = credential.where[0] or "header"
-    name = credential.where[1] or "Authorization"
+    place = credential.placement[0] or "header"
+    name = credential.placement[1] or "Authorization"
     value = token or credential.value
     prefix = credential.prefix
-    if not any(credential.where):
+    if not any(credential.placement):
         match scheme:
             case {
                 "type": "apiKey",
@@ -69,15 +69,17 @@ def carried(
     if prefix.strip().lower() == "basic" and ":" in value:
         value = base64.b64encode(value.encode()).decode()
     prefix = prefix if place == "header" else ""
-    return Carried(place=place, name=name, value=prefix + value, prefix=prefix, credential=known_as)
+    return RequestSecret(
+        place=place, name=name, value=prefix + value, prefix=prefix, credential=known_as
+    )
 
 
-def address(origin: Origin) -> str:
+def host_entry(origin: Origin) -> str:
     """An origin as `hosts` lists it."""
     return f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
 
 
-def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
+def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     """What to write where for a credential that is missing, on one line.
 
     The variable's name is never one that the document chose alone: a hostile one could name a variable that holds
@@ -93,7 +95,7 @@ def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
         f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your own settings file, "
         f"which 'atc config show' names, by this line at its top, and set the variable {variable}: credentials.{key} = "
-        f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([address(origin)])} }}"
+        f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([host_entry(origin)])} }}"
     )
 
 
@@ -106,7 +108,7 @@ def variable_of(name: str) -> str:
     return "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
 
 
-def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
+def add_secrets(request: HttpRequest, secrets: Iterable[RequestSecret]) -> HttpRequest:
     """The request with these secrets added; each replaces what an argument put in its place."""
     url = request.url
     headers = CaseInsensitiveDict(request.headers)
@@ -119,16 +121,16 @@ def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
                     del headers[known]
                 headers[secret.name] = secret.value
             case "cookie":
-                pairs = _without(secret, headers.get("Cookie", "").split(";"))
+                pairs = _without_pair(secret, headers.get("Cookie", "").split(";"))
                 headers["Cookie"] = "; ".join([*pairs, f"{secret.name}={secret.value}"])
             case "query":
                 base, _, query = url.partition("?")
                 own = f"{quote(secret.name, safe='')}={quote(secret.value, safe='')}"
-                url = f"{base}?{'&'.join([*_without(secret, query.split('&')), own])}"
+                url = f"{base}?{'&'.join([*_without_pair(secret, query.split('&')), own])}"
     return replace(request, url=url, headers=headers)
 
 
-def _without(secret: Carried, pairs: Iterable[str]) -> list[str]:
+def _without_pair(secret: RequestSecret, pairs: Iterable[str]) -> list[str]:
     return [
         pair.strip()
         for pair in pairs
@@ -153,7 +155,7 @@ class Mask:
                 found |= {password, base64.b64encode(secret.encode()).decode()}
         if not found <= self._values:
             self._values |= found
-            known = {spelling for value in self._values for spelling in spellings(value)}
+            known = {spelling for value in self._values for spelling in encoded_forms(value)}
             # The longest first, so that a secret within another's spelling leaves no rest of it standing.
             self._spellings = tuple(sorted(known, key=lambda text: (-len(text), text)))
 
@@ -174,4 +176,4 @@ class Mask:
                 else leaf
             )
 
-        return covered(value, None, clean, rest=clean) if surely else value
+        return replace_secrets(value, None, clean, rest=clean) if surely else value

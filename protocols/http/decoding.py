@@ -24,19 +24,19 @@ _NO_CODINGS = ("", "identity")
 _GZIP_NAMES = ("gzip", "x-gzip")
 _NOT_ACCEPTED = ("br", "zstd", "compress", "x-compress")
 
-Steps = Callable[[bytes], Iterable[bytes]]
+Decompressor = Callable[[bytes], Iterable[bytes]]
 """Takes the next bytes of a body; gives what they hold, a piece of at most 64 KiB a step, which may be empty."""
 
 
-class Damaged(ValueError):
+class DamagedBody(ValueError):
     """A body is not what its coding says."""
 
 
-class Undecodable(ValueError):
+class UndecodableBody(ValueError):
     """A body is encoded in a way that is not decompressed. The text goes on after "the body"."""
 
 
-def steps_of(encoding: str) -> Steps:
+def decompressor_for(encoding: str) -> Decompressor:
     """Return what decompresses a body with this `Content-Encoding`.
 
     A name that stands for no compression (servers also send charsets there) leaves the body as it is.
@@ -48,14 +48,14 @@ def steps_of(encoding: str) -> Steps:
         name for part in encoding.split(",") if (name := part.strip().lower()) not in _NO_CODINGS
     ]
     if len(names) > 1:
-        raise Undecodable(
+        raise UndecodableBody(
             f"is encoded {len(names)} times ({one_line(encoding, limit=60)!r}), where once is the most"
         )
     name = names[0] if names else ""
     if name in _NOT_ACCEPTED:
-        raise Undecodable(f"is encoded as {name!r}, where {ACCEPTED} was asked for")
+        raise UndecodableBody(f"is encoded as {name!r}, where {ACCEPTED} was asked for")
     if name in _GZIP_NAMES or name == "deflate":
-        return _Decoder(name).steps
+        return _Decoder(name).iter_decompressed
     return _pass_through
 
 
@@ -76,7 +76,7 @@ class _Decoder:
         self._taken = 0
         self._given = 0
 
-    def steps(self, data: bytes) -> Iterator[bytes]:
+    def iter_decompressed(self, data: bytes) -> Iterator[bytes]:
         """See `Steps`. Raises `Damaged`, and `Undecodable` for data that gives next to nothing."""
         self._taken += len(data)
         full = False
@@ -86,7 +86,7 @@ class _Decoder:
             self._given += len(piece)
             yield piece
         if self._taken > 2 * self._given + _SLACK:
-            raise Undecodable(
+            raise UndecodableBody(
                 f"has {self._taken:,} compressed bytes that hold only {self._given:,}"
             )
 
@@ -102,7 +102,7 @@ class _Decoder:
             if self._members > 1:  # many servers pad a body
                 self._over = True
                 return b"", b""
-            raise Damaged(f"the body is no {self._name} that can be read ({error})") from None
+            raise DamagedBody(f"the body is no {self._name} that can be read ({error})") from None
         return piece, self._stream.unconsumed_tail or self._stream.unused_data
 
     def _begin(self, data: bytes) -> bytes:

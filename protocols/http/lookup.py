@@ -9,10 +9,10 @@ from collections.abc import Collection
 from contextlib import suppress
 from ipaddress import ip_address
 
-from protocols.urls import claims_near, is_near, may_reach
+from protocols.urls import claims_to_be_near, is_near, may_reach
 
 
-class NotThere(ValueError):
+class UnreachableAddress(ValueError):
     """A name leads to an address at which its service cannot be.
 
     `forbidden` is True if nothing on this machine or its networks may be called, whatever the user names.
@@ -23,7 +23,7 @@ class NotThere(ValueError):
         self.forbidden = forbidden
 
 
-class Names:
+class NameResolver:
     """The names that one client looks up, and where each of them was found first. Safe for threads.
 
     A connection goes to an address that `addresses` gave, never to the name, so that nothing can change in between.
@@ -52,7 +52,7 @@ class Names:
         found = look_up(host, port, seconds=seconds)
         near_at_first = self._first.setdefault(host, any(map(is_near, found)))
         home = self._homes is not None and host in self._homes
-        stranger = not home and not self._first.get(self._root, claims_near(self._root))
+        stranger = not home and not self._first.get(self._root, claims_to_be_near(self._root))
         far_only = stranger or not near_at_first
         allowed = [
             address
@@ -61,18 +61,18 @@ class Names:
         ]
         if not allowed:
             problem = f"{host} is at {found[0]}, on this machine or its own network"
-            raise NotThere(problem, forbidden=self._homes is None)
+            raise UnreachableAddress(problem, forbidden=self._homes is None)
         return allowed
 
-    def require_far(self, host: str) -> None:
+    def refuse_near_host(self, host: str) -> None:
         """Refuse a host that says itself that it is near, where a proxy looks names up, which may be there.
 
         Raises:
             NotThere: the host that the user named does not say so.
         """
-        home = self._homes is not None and (host in self._homes or claims_near(self._root))
-        if claims_near(host) and not home:
-            raise NotThere(
+        home = self._homes is not None and (host in self._homes or claims_to_be_near(self._root))
+        if claims_to_be_near(host) and not home:
+            raise UnreachableAddress(
                 f"{host} is on this machine or its own network", forbidden=self._homes is None
             )
 
@@ -90,7 +90,9 @@ def look_up(host: str, port: int, *, seconds: float) -> list[str]:
         return [str(ip_address(bare))]
     except ValueError:
         answers: queue.SimpleQueue[list[str] | OSError] = queue.SimpleQueue()
-    threading.Thread(target=_ask, args=(bare, port, answers), daemon=True, name="look-up").start()
+    threading.Thread(
+        target=_query_resolver, args=(bare, port, answers), daemon=True, name="look-up"
+    ).start()
     answer: list[str] | OSError = TimeoutError(f"no address of {host} was found in time")
     with suppress(queue.Empty):
         answer = answers.get(timeout=max(seconds, 0))
@@ -101,7 +103,7 @@ def look_up(host: str, port: int, *, seconds: float) -> list[str]:
     return answer
 
 
-def _ask(host: str, port: int, answers: queue.SimpleQueue[list[str] | OSError]) -> None:
+def _query_resolver(host: str, port: int, answers: queue.SimpleQueue[list[str] | OSError]) -> None:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:

@@ -22,12 +22,19 @@ from typing import Any
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
 from protocols.errors import CredentialMissing
-from protocols.http.credentials import Alternatives, Carried, Mask, address, advice, carried
+from protocols.http.credentials import (
+    Alternatives,
+    Mask,
+    RequestSecret,
+    build_request_secret,
+    host_entry,
+    missing_credential_advice,
+)
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest
 from protocols.http.transport import Transport
 from protocols.private_files import keep_private, write_whole
 from protocols.response import one_line, parse_json
-from protocols.schema import JsonObject, loads, mapping
+from protocols.schema import JsonObject, as_mapping, loads
 from protocols.secrets.names import is_secret
 from protocols.settings import Credential, InvokeSettings
 from protocols.urls import Origin, split_url
@@ -66,7 +73,7 @@ class TokenFile:
 
 
 class _RedirectHandler(BaseHTTPRequestHandler):
-    server: Redirect
+    server: RedirectPage
     timeout = 1  # browsers open connections on which they send nothing
 
     def do_GET(self) -> None:
@@ -88,7 +95,7 @@ class _RedirectHandler(BaseHTTPRequestHandler):
         return
 
 
-class Redirect(HTTPServer):
+class RedirectPage(HTTPServer):
     """A page on loopback, for this sign-in alone, to which the browser comes back."""
 
     def __init__(self) -> None:
@@ -153,7 +160,7 @@ class Keyring:
 
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
-    ) -> list[Carried]:
+    ) -> list[RequestSecret]:
         """What a request to `origin` carries: the first of the alternatives that is configured.
 
         Where an alternative is to send nothing, nothing need be configured. A tool whose document names none gets those
@@ -168,13 +175,17 @@ class Keyring:
         alternatives = [(one,) if isinstance(one, str) else one for one in offered]
         if not any(alternatives):
             alternatives = [
-                tuple(name for name, one in known.items() if one.says_how and one.may_go_to(origin))
+                tuple(
+                    name
+                    for name, one in known.items()
+                    if one.has_placement and one.may_go_to(origin)
+                )
             ]
         names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
         if not names and all(alternatives):
             missing = [name for names in alternatives for name in names if name not in usable]
             problem = next(filter(None, map(self.settings.problems.get, missing)), "")
-            told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
+            told = missing_credential_advice(missing[0], schemes.get(missing[0], {}), origin, tool)
             raise CredentialMissing(f"{tool}: {problem}" if problem else told)
         return [
             self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool)
@@ -183,14 +194,14 @@ class Keyring:
 
     def _request_secret(
         self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str
-    ) -> Carried:
+    ) -> RequestSecret:
         _refuse_unlisted_host(name, credential, origin, tool)
         value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
             problem = "is empty or has control characters; correct it in your own settings file."
             raise CredentialMissing(f"the credential {name!r} {problem}")
         token = credential.value or self._token(name, credential, scheme)
-        found = carried(name, credential, scheme, token=token)
+        found = build_request_secret(name, credential, scheme, token=token)
         self.mask.add(found.value.rpartition(" ")[2])
         return found
 
@@ -206,7 +217,10 @@ class Keyring:
             token_url, page, scope = _flow(name, credential, scheme)
             client = {"client_id": credential.client_id, "client_secret": credential.client_secret}
             ask = partial(
-                self._ask, name, token_url, **{key: value for key, value in client.items() if value}
+                self._request_token,
+                name,
+                token_url,
+                **{key: value for key, value in client.items() if value},
             )
             found: JsonObject | None = None
             if again := known.get("refresh_token"):
@@ -235,7 +249,7 @@ class Keyring:
         if self.settings.open_browser is None:
             problem = "needs a sign-in in a browser; run this command once on a terminal."
             raise CredentialMissing(f"the credential {name!r} {problem}")
-        redirect = Redirect()
+        redirect = RedirectPage()
         state = secrets.token_urlsafe(24)
         verifier = secrets.token_urlsafe(64)
         challenge = (
@@ -252,7 +266,7 @@ class Keyring:
             "code_verifier": verifier,
         }
 
-    def _ask(self, name: str, url: str, basic: str = "", **form: str) -> JsonObject:
+    def _request_token(self, name: str, url: str, basic: str = "", **form: str) -> JsonObject:
         """What the token's address answers to a form; one that takes the client by HTTP Basic alone is sent it so."""
         headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
         headers |= {"Authorization": f"Basic {basic}"} if basic else {}
@@ -267,7 +281,9 @@ class Keyring:
             and "client_secret" in form
         ):
             client = f"{quote_plus(form.pop('client_id'))}:{quote_plus(form.pop('client_secret'))}"
-            return self._ask(name, url, base64.b64encode(client.encode()).decode(), **form)
+            return self._request_token(
+                name, url, base64.b64encode(client.encode()).decode(), **form
+            )
         if answer.status is None:
             problem = answer.trouble
         elif answer.status != 200:
@@ -285,7 +301,7 @@ class Keyring:
 
 def _refuse_unlisted_host(name: str, credential: Credential, origin: Origin, what: str) -> None:
     if not credential.may_go_to(origin):
-        place = address(origin)
+        place = host_entry(origin)
         known = ", ".join(map(repr, credential.hosts)) or "no host"
         problem = f"{what} would send the credential {name!r} to {place!r}, but it is configured for {known} only"
         advice = f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file"
@@ -297,9 +313,9 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
 
     By the user's settings, or else by what the document declares, at hosts that the credential lists.
     """
-    flows = mapping(scheme.get("flows"))
-    code = mapping(flows.get("authorizationCode"))
-    own = mapping(flows.get("clientCredentials"))
+    flows = as_mapping(scheme.get("flows"))
+    code = as_mapping(flows.get("authorizationCode"))
+    own = as_mapping(flows.get("clientCredentials"))
     with_browser = bool(credential.authorization_url or code) and not (
         credential.client_secret and own
     )
@@ -322,5 +338,5 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
         except ValueError as error:
             raise CredentialMissing(f"the credential {name!r} cannot be got: {error}.") from None
         _refuse_unlisted_host(name, credential, origin, "the sign-in")
-    scopes = credential.scopes or tuple(mapping(flow.get("scopes")))
+    scopes = credential.scopes or tuple(as_mapping(flow.get("scopes")))
     return token_url, page, {"scope": " ".join(scopes)} if scopes else {}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from protocols.naming import snake
-from protocols.schema import JsonObject, combined
+from protocols.schema import JsonObject, expand_combinations
 
 PATH_MARK = "x-atc-path"
 """True in an argument's schema: its value is a path, whose slashes are sent as they are."""
@@ -63,7 +63,7 @@ class PathRule:
     """
 
     def __init__(self, name: str, schema: JsonObject, root: JsonObject) -> None:
-        parts = combined([schema], root, most=_MOST_SCHEMAS)
+        parts = expand_combinations([schema], root, most=_MOST_SCHEMAS)
         self.raw = schema.get(PATH_MARK) is True
         """True if slashes are sent as they are, and not as `%2F`."""
         self._any = self.raw or snake(name).split("_")[-1] in ("path", "filepath")

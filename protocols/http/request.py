@@ -172,10 +172,10 @@ class RequestBuilder:
         for name, value in at["header"].items():
             if name.lower() in _TRANSPORT_HEADERS or name.lower().startswith("proxy-"):
                 raise self._refusal(f"the header {name!r} cannot be set by an argument.")
-            headers[name] = self._line(name, value).strip(" \t")
+            headers[name] = self._single_line_text(name, value).strip(" \t")
         if cookies := at["cookie"]:
             headers["Cookie"] = "; ".join(
-                f"{name}={quote(self._line(name, value), safe=_COOKIE_SAFE)}"
+                f"{name}={quote(self._single_line_text(name, value), safe=_COOKIE_SAFE)}"
                 for name, value in cookies.items()
             )
         body, media = self._body(at)
@@ -216,7 +216,7 @@ class RequestBuilder:
             yield _RequestName(place, wire, owner, value)
 
     @cached_property
-    def _declared(self) -> list[_RequestName]:
+    def _declared_names(self) -> list[_RequestName]:
         """The names that are spoken for, whether or not a call gives them a value."""
         query = self._template.partition("?")[2].split("&")
         found = [
@@ -251,10 +251,12 @@ class RequestBuilder:
         """
         others = [_RequestName("form", "_method", "the method of the request")]
         others += [_RequestName(place, name, "a credential") for place, name in reserved]
-        exact = {name.exact: name.owner for name in reversed(self._declared)}
+        exact = {name.exact: name.owner for name in reversed(self._declared_names)}
         taken: dict[tuple[str, str], list[_RequestName]] = defaultdict(list)
         for name in (
-            (*self._declared, *sent, *others) if not all(name.declared for name in sent) else ()
+            (*self._declared_names, *sent, *others)
+            if not all(name.declared for name in sent)
+            else ()
         ):
             for reading in name.readings:
                 taken[reading].append(name)
@@ -262,7 +264,7 @@ class RequestBuilder:
             if name.declared:
                 owners = {exact.get(name.exact, name.owner)}
             else:
-                self._line(name.name, name.name)
+                self._single_line_text(name.name, name.name)
                 alike = [other for reading in name.readings for other in taken[reading]]
                 if name.place == "field":
                     asked = [one for one in alike if one.place == "query" and one.value is not None]
@@ -308,7 +310,7 @@ class RequestBuilder:
         items = [item for _, item in _pairs({name: values.get(name)})]
         if not items or "" in items:
             raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
-        self._line(name, items)
+        self._single_line_text(name, items)
         return items
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
@@ -336,7 +338,7 @@ class RequestBuilder:
         part.make_multipart(content_type=media)
         return part
 
-    def _line(self, name: str, value: Json) -> str:
+    def _single_line_text(self, name: str, value: Json) -> str:
         """A value on the one line that it has in a header, a cookie or the path."""
         text = ",".join(item for _, item in _pairs({name: value}))
         if found := _CONTROL.search(text):

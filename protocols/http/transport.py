@@ -22,8 +22,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util.connection import create_connection
 
-from protocols.http.decoding import Undecodable, steps_of
-from protocols.http.lookup import Names, NotThere, look_up
+from protocols.http.decoding import UndecodableBody, decompressor_for
+from protocols.http.lookup import NameResolver, UnreachableAddress, look_up
 from protocols.http.request import HttpRequest
 from protocols.response import Answer
 from protocols.urls import Origin, is_near, split_url
@@ -56,7 +56,7 @@ class _Exchange:
 
     origin: Origin
     deadline: float
-    names: Names
+    names: NameResolver
     near: set[str]
     sent: bool = False
     """Whether any byte of the request may have left."""
@@ -206,7 +206,7 @@ class Transport:
         """
         self.near: set[str] = set()
         """Hosts that were reached on this machine or its networks."""
-        self._names = Names(homes, root=root)
+        self._names = NameResolver(homes, root=root)
         self._adapter = _Adapter(ssl_context)
         self._max_body = max_body_bytes
         self._routes: dict[Origin, Mapping[str, Any]] = {}
@@ -217,7 +217,7 @@ class Transport:
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
-        return self.receive(request, origin, deadline=deadline, take=self._whole)
+        return self.receive(request, origin, deadline=deadline, take=self._read_whole_body)
 
     def receive(
         self,
@@ -251,20 +251,20 @@ class Transport:
             )
             response = self._adapter.send(prepared, stream=True, timeout=(left, left), **route)
         except _FAILURES as error:
-            return _lost(error, origin, sent=exchange.sent)
+            return _failed_answer(error, origin, sent=exchange.sent)
         fields = {name.lower(): value for name, value in response.headers.items()}
         head = Answer(
             status=response.status_code, headers=fields, passing=response.status_code in _PASSING
         )
         with response:
             try:
-                return take(head, _pieces(response, exchange, stall_seconds))
+                return take(head, _iter_pieces(response, exchange, stall_seconds))
             except _IncompleteBody as broken:
-                if isinstance(broken.reason, Undecodable):  # nor will it be the next time
+                if isinstance(broken.reason, UndecodableBody):  # nor will it be the next time
                     return Answer(
                         status=head.status, trouble=f"the body from {origin.netloc} {broken.reason}"
                     )
-                return _lost(broken.reason, origin, sent=True)
+                return _failed_answer(broken.reason, origin, sent=True)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
@@ -272,7 +272,7 @@ class Transport:
             self._routes[origin] = route_to(origin)
         return self._routes[origin]
 
-    def _whole(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
+    def _read_whole_body(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
         """Return the answer with its body; of an error, with as much of it as came."""
         body = bytearray()
         succeeded = 200 <= (head.status or 0) < 300
@@ -302,12 +302,12 @@ def route_to(origin: Origin) -> Mapping[str, Any]:
     return {key: found[key] for key in ("proxies", "verify", "cert")}
 
 
-def _pieces(
+def _iter_pieces(
     response: requests.Response, exchange: _Exchange, stall_seconds: float | None
 ) -> Iterator[bytes]:
     """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_IncompleteBody` where no more of it comes."""
     try:
-        steps = steps_of(response.headers.get("content-encoding", ""))
+        steps = decompressor_for(response.headers.get("content-encoding", ""))
         while received := response.raw.read(_CHUNK, decode_content=False):
             for piece in steps(received):
                 exchange.remaining()
@@ -318,8 +318,8 @@ def _pieces(
         raise _IncompleteBody(error) from error
 
 
-def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
-    if isinstance(error, NotThere):
+def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
+    if isinstance(error, UnreachableAddress):
         advice = (
             f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"
         )
@@ -349,7 +349,7 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
 
 
-def follow(
+def follow_redirects(
     request: HttpRequest, send: Callable[[HttpRequest], Answer]
 ) -> tuple[Answer, HttpRequest]:
     """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.

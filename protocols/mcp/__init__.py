@@ -17,16 +17,16 @@ from protocols.errors import (
     SourceUnavailable,
     ToolError,
 )
-from protocols.http.credentials import dress
+from protocols.http.credentials import add_secrets
 from protocols.http.oauth import Keyring
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.naming import identifier
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
-from protocols.response import Answer, Unreadable, one_line, read_body, to_json
-from protocols.schema import Json, JsonObject, dumps, mapping
+from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
+from protocols.schema import Json, JsonObject, as_mapping, dumps
 from protocols.settings import McpServer
 from protocols.urls import is_url, split_url
-from protocols.validate import compiles
+from protocols.validate import is_schema
 
 if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
@@ -100,7 +100,7 @@ class Servers:
             )
         fresh = self._known[found] if found else _ServerEntry(server)
         try:
-            connection = self._connected(fresh)
+            connection = self._connect(fresh)
             tools = connection.tools()
         except ToolError as error:
             fresh.drop()
@@ -142,7 +142,7 @@ class Servers:
                 problem += f"; add [mcp.{name}] with its command or url to your settings."
                 raise ToolError(None, problem, outcome="not_run")
             try:
-                result = self._connected(self._known[name]).call(
+                result = self._connect(self._known[name]).call(
                     binding.tool, arguments, failed=failed
                 )
                 return mask.result(to_json(_value(result, protocol.output_schema, failed=failed)))
@@ -187,7 +187,7 @@ class Servers:
             problem = str(error)
         raise SourceUnavailable(f"{text!r} names no MCP server; {problem}.")
 
-    def _connected(self, known: _ServerEntry) -> Connection:
+    def _connect(self, known: _ServerEntry) -> Connection:
         with known.lock:
             if known.connection is not None and not known.connection.closed:
                 return known.connection
@@ -206,7 +206,7 @@ class Servers:
                 secrets = self._keyring.secrets(
                     [server.credential], {}, origin, tool="the MCP server"
                 )
-                request = dress(
+                request = add_secrets(
                     HttpRequest(method="POST", url=server.url, headers=headers), secrets
                 )
                 server = replace(server, url=request.url)
@@ -244,7 +244,7 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
             return read_body(
                 Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema
             )
-        except Unreadable:  # drift from the schema, which is passed on
+        except UnreadableBody:  # drift from the schema, which is passed on
             return text
     described = {"type": block.get("type"), **block.get("resource", block)}
     base64 = described.pop("data", None) or described.pop("blob", None)
@@ -266,18 +266,20 @@ def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
 
     A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
     """
-    said = Annotations.of(hints)
-    said = said if trusted else Annotations(read_only=False).heeding(said)
+    said = Annotations.from_hints(hints)
+    said = said if trusted else Annotations(read_only=False).with_stricter_hints(said)
     return replace(said, read_only=bool(said.read_only and not said.destructive))
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
-    given = mapping(tool.get("inputSchema"))
-    hints = mapping(tool.get("annotations"))
+    given = as_mapping(tool.get("inputSchema"))
+    hints = as_mapping(tool.get("annotations"))
     # Of a schema that is none as a whole, those of the arguments that are.
-    parts = {key: _usable(part) or {} for key, part in mapping(given.get("properties")).items()}
+    parts = {
+        key: _usable_schema(part) or {} for key, part in as_mapping(given.get("properties")).items()
+    }
     return ToolProtocol(
         name=name,
         title=str(tool.get("title") or hints.get("title") or ""),
@@ -285,18 +287,18 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
         input_schema={
             "type": "object",
             "properties": {},
-            **(_usable(given) or {"properties": parts}),
+            **(_usable_schema(given) or {"properties": parts}),
         },
-        output_schema=_usable(tool.get("outputSchema")),
+        output_schema=_usable_schema(tool.get("outputSchema")),
         annotations=_trusted_annotations(hints, trusted=trusted),
         binding=McpBinding(server=server, tool=name),
         collection=server,
     )
 
 
-def _usable(schema: Json) -> dict[str, Any] | None:
+def _usable_schema(schema: Json) -> dict[str, Any] | None:
     """A schema that stands for itself, whatever dialect and address it claims; `None` where it is none."""
     if not isinstance(schema, Mapping):
         return None
     own = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
-    return own if compiles(own) else None
+    return own if is_schema(own) else None

@@ -31,7 +31,7 @@ from pydantic import BaseModel, ValidationError
 from protocols.errors import Outcome, ToolError
 from protocols.http.oauth import SIGN_IN_SECONDS, Keyring
 from protocols.mcp.http import over_http
-from protocols.mcp.log import LastWords
+from protocols.mcp.log import ServerLogTail
 from protocols.mcp.stdio import over_stdio
 from protocols.response import one_line
 from protocols.schema import JsonObject, dumps
@@ -58,7 +58,7 @@ class Connection:
         self._seconds = keyring.settings.timeout_seconds
         self._start_seconds = keyring.settings.start_seconds
         seconds = self._start_seconds
-        self._said = LastWords()
+        self._said = ServerLogTail()
         with ExitStack() as stack:
             if server.url:
                 transport: Any = over_http(server, headers, keyring, self._said)
@@ -99,10 +99,10 @@ class Connection:
 
     def tools(self) -> list[dict[str, Any]]:
         """The tools that the server lists, as MCP's JSON. Raises `ToolError` where it does not list them."""
-        found: list[dict[str, Any]] = self._wait(self._listed, seconds=self._start_seconds)
+        found: list[dict[str, Any]] = self._wait(self._list_tools, seconds=self._start_seconds)
         return found
 
-    async def _listed(self) -> list[dict[str, Any]]:
+    async def _list_tools(self) -> list[dict[str, Any]]:
         found = list[dict[str, Any]]()
         cursor = None
         size = 0

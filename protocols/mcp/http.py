@@ -29,11 +29,11 @@ from pydantic import BaseModel
 from requests.utils import select_proxy
 
 from protocols.errors import CredentialMissing
-from protocols.http.decoding import ACCEPTED, Damaged, Undecodable, steps_of
-from protocols.http.lookup import Names, NotThere
-from protocols.http.oauth import Keyring, Redirect
+from protocols.http.decoding import ACCEPTED, DamagedBody, UndecodableBody, decompressor_for
+from protocols.http.lookup import NameResolver, UnreachableAddress
+from protocols.http.oauth import Keyring, RedirectPage
 from protocols.http.transport import route_to
-from protocols.mcp.log import LastWords
+from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 from protocols.urls import Origin, split_url
 
@@ -48,21 +48,21 @@ _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 
 @asynccontextmanager
 async def over_http(
-    server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: LastWords
+    server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: ServerLogTail
 ) -> AsyncIterator[Any]:
     """The SDK's transport. Each request carries `headers`; `log` is told what was wrong with the last answer."""
     url = server.url
     settings = keyring.settings
     root = split_url(url)[0].host
-    names = Names(keyring.homes | {root} if settings.near_hosts else None, root=root)
+    names = NameResolver(keyring.homes | {root} if settings.near_hosts else None, root=root)
     seconds = max(settings.start_seconds, settings.timeout_seconds)
-    exchanges = Exchanges(names, max_bytes=settings.max_body_bytes, seconds=seconds, log=log)
+    exchanges = LimitedTransport(names, max_bytes=settings.max_body_bytes, seconds=seconds, log=log)
     with ExitStack() as stack:
         auth = None
         if not server.credential and (
             settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")
         ):
-            redirect = stack.enter_context(Redirect())
+            redirect = stack.enter_context(RedirectPage())
             auth = _SignIn(url, keyring, redirect, exchanges).client()
         sent = {"Accept-Encoding": ACCEPTED, **headers}
         client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
@@ -74,10 +74,12 @@ async def over_http(
             yield streams
 
 
-class Exchanges(httpx2.AsyncBaseTransport):
+class LimitedTransport(httpx2.AsyncBaseTransport):
     """Sends requests to where they may go, and gives answers that are decompressed and end in time."""
 
-    def __init__(self, names: Names, *, max_bytes: int, seconds: float, log: LastWords) -> None:
+    def __init__(
+        self, names: NameResolver, *, max_bytes: int, seconds: float, log: ServerLogTail
+    ) -> None:
         """Make a transport whose exchanges have `seconds` and `max_bytes` each, streams of events without a call
         only the latter.
         """
@@ -159,14 +161,16 @@ class Exchanges(httpx2.AsyncBaseTransport):
         known = self._pinned.get(origin)
         if known is not None:
             try:
-                return await self._direct[origin].handle_async_request(_to(known, request, origin))
+                return await self._direct[origin].handle_async_request(
+                    _readdress(known, request, origin)
+                )
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 del self._pinned[origin]  # the service may have moved
         failure: httpx2.TransportError = httpx2.ConnectError(f"{origin.netloc} has no address")
         for address in await self._addresses(origin):
             try:
                 answer = await self._direct[origin].handle_async_request(
-                    _to(address, request, origin)
+                    _readdress(address, request, origin)
                 )
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
@@ -181,7 +185,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
 
         try:
             return await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
-        except NotThere as error:
+        except UnreachableAddress as error:
             raise httpx2.ConnectError(f"{error}, where the server is not") from None
         except OSError as error:
             raise httpx2.ConnectError(f"{origin.netloc}: {error.strerror or error}") from None
@@ -193,8 +197,8 @@ class Exchanges(httpx2.AsyncBaseTransport):
             self._routes[origin] = found if found is None or "://" in found else f"http://{found}"
         if self._routes[origin] is not None:
             try:
-                self._names.require_far(origin.host)
-            except NotThere as error:
+                self._names.refuse_near_host(origin.host)
+            except UnreachableAddress as error:
                 raise httpx2.ConnectError(f"{error}, where the server is not") from None
         return self._routes[origin]
 
@@ -217,7 +221,7 @@ def _origin_of(url: str) -> Origin:
         raise httpx2.ConnectError(str(error)) from None
 
 
-def _to(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request:
+def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request:
     """The same request, sent to an address; name and certificate remain those of the origin."""
     named = {} if address == origin.host.strip("[]") else {"sni_hostname": origin.host}
     return httpx2.Request(
@@ -241,18 +245,18 @@ class _LimitedStream(httpx2.AsyncByteStream):
         async for piece in self._stream:
             read += len(piece)
             if read > self._most_bytes:
-                raise _over(self._most_bytes)
+                raise _size_error(self._most_bytes)
             yield piece
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-def _over(limit: int) -> httpx2.StreamError:
+def _size_error(limit: int) -> httpx2.StreamError:
     return httpx2.StreamError(f"the answer is over the limit of {limit:,} bytes")
 
 
-def _late() -> httpx2.StreamError:
+def _timeout_error() -> httpx2.StreamError:
     return httpx2.StreamError("the answer was not whole in time")
 
 
@@ -289,17 +293,17 @@ class _DecompressedStream(httpx2.AsyncByteStream):
 
     async def _iter_decompressed(self) -> AsyncGenerator[bytes]:
         try:
-            steps = steps_of(self._answer.headers.get("content-encoding", ""))
+            steps = decompressor_for(self._answer.headers.get("content-encoding", ""))
             async with aclosing(self._answer.aiter_raw()) as pieces:
                 while (received := await self._next(pieces)) is not None:
                     for piece in steps(received):
                         if anyio.current_time() > self._deadline:
-                            raise _late()
+                            raise _timeout_error()
                         if piece:
                             yield piece
-        except Undecodable as error:
+        except UndecodableBody as error:
             raise httpx2.StreamError(f"the answer {error}") from None
-        except Damaged as error:
+        except DamagedBody as error:
             raise httpx2.StreamError(str(error)) from None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
@@ -308,13 +312,13 @@ class _DecompressedStream(httpx2.AsyncByteStream):
             with anyio.fail_after(None if left == math.inf else left):
                 return await anext(pieces, None)
         except TimeoutError:
-            raise _late() from None
+            raise _timeout_error() from None
 
     def _count(self, piece: bytes) -> None:
         self._bytes += len(piece)
         self._lines += piece.count(b"\n") + piece.count(b"\r")
         if self._bytes > self._most_bytes:
-            raise _over(self._most_bytes)
+            raise _size_error(self._most_bytes)
         if self._lines > self._most_lines:
             raise httpx2.StreamError(
                 f"the stream of events is over the limit of {self._most_lines:,} lines"
@@ -328,7 +332,7 @@ class _SignIn:
     """What the SDK's own OAuth client rests on, which acts when the server answers 401: a browser and our tokens."""
 
     def __init__(
-        self, url: str, keyring: Keyring, redirect: Redirect, exchanges: Exchanges
+        self, url: str, keyring: Keyring, redirect: RedirectPage, exchanges: LimitedTransport
     ) -> None:
         self._url = url
         self._name = f"mcp {url}"
@@ -345,11 +349,11 @@ class _SignIn:
             self._url,
             asked,
             self,
-            redirect_handler=self._show,
+            redirect_handler=self._open_sign_in_page,
             callback_handler=self._wait_for_redirect,
         )
 
-    async def _show(self, address: str) -> None:
+    async def _open_sign_in_page(self, address: str) -> None:
         if self._open is None:
             raise CredentialMissing(
                 "it wants a sign-in in a browser; run this command once on a terminal"

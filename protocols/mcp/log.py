@@ -9,7 +9,7 @@ _KEPT = 4_000
 _LINES = 2
 
 
-class LastWords:
+class ServerLogTail:
     """The end of what a server said of itself: the stderr of a command, or what was wrong with an answer over HTTP.
 
     One thread writes; any thread may read.

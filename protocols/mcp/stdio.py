@@ -18,7 +18,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from protocols.mcp.log import LastWords
+from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 
 _END_SECONDS = 2.0
@@ -34,7 +34,9 @@ _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream
 
 
 @asynccontextmanager
-async def over_stdio(server: McpServer, log: LastWords, *, most_bytes: int) -> AsyncIterator[Any]:
+async def over_stdio(
+    server: McpServer, log: ServerLogTail, *, most_bytes: int
+) -> AsyncIterator[Any]:
     """Start the command of `server` and yield the streams of its messages; `log` keeps the end of its stderr.
 
     A line of more than `most_bytes` ends the connection. The command and what it has started end with the context.
@@ -82,7 +84,7 @@ class _PendingRequests:
 class _StderrReader:
     """Reads the stderr of a command, however much it writes there, and keeps the end of it."""
 
-    def __init__(self, log: LastWords) -> None:
+    def __init__(self, log: ServerLogTail) -> None:
         self._log = log
         self._whole = anyio.Event()
 
@@ -172,7 +174,7 @@ async def _end(process: Process) -> None:
     with suppress(*_GONE), anyio.move_on_after(_END_SECONDS):
         await process.stdin.aclose()
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if await _ended(process):
+        if await _wait_for_exit(process):
             break
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -180,7 +182,7 @@ async def _end(process: Process) -> None:
         await process.aclose()
 
 
-async def _ended(process: Process) -> bool:
+async def _wait_for_exit(process: Process) -> bool:
     """Wait a moment for the command to end. Not by `wait`, which children with its stdout would hold up."""
     with anyio.move_on_after(_END_SECONDS):
         while process.returncode is None:

@@ -14,11 +14,11 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from protocols.response import parse_json
-from protocols.schema import Json, JsonObject, combined, inside
+from protocols.schema import Json, JsonObject, expand_combinations, iter_member_schemas
 from protocols.secrets import texts as secret_texts
 from protocols.secrets.names import secret_kind
-from protocols.secrets.pairs import MAPS, Name, of_items, of_members
-from protocols.secrets.values import is_no_word
+from protocols.secrets.pairs import MAPS, ValueName, iter_item_names, iter_member_names
+from protocols.secrets.values import is_not_word
 
 Change = Callable[[Json], Json]
 
@@ -27,7 +27,7 @@ Change = Callable[[Json], Json]
 _MOST_VIEWS = 500  # schemas that describe one place at once
 
 
-def covered(
+def replace_secrets(
     value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None
 ) -> Json:
     """`value` with `cover(leaf)` for each secret string or number, and `rest(…)` for each other leaf and each key.
@@ -36,17 +36,17 @@ def covered(
     """
     plain: Change = rest or (lambda leaf: leaf)
 
-    def node(value: Json, place: _ValuePlace, name: Name, *, marked: bool) -> Json:
+    def node(value: Json, place: _ValuePlace, name: ValueName, *, marked: bool) -> Json:
         """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
         inside = marked if place.said is None else place.said
         if isinstance(value, Mapping):
-            names = of_members(value, name)
+            names = iter_member_names(value, name)
             return {
                 plain(key): node(item, place.child(key), own, marked=inside)
                 for (key, item), own in zip(value.items(), names, strict=True)
             }
         if isinstance(value, list | tuple):
-            names = of_items(value, Name() if place.said is False else name)
+            names = iter_item_names(value, ValueName() if place.said is False else name)
             return [
                 node(item, place.child(i), own, marked=inside)
                 for i, (item, own) in enumerate(zip(value, names, strict=True))
@@ -56,11 +56,11 @@ def covered(
         # A listed value is known to all who read it.
         return (
             cover(value)
-            if inside or (not place.listed and name.says_secret(value))
+            if inside or (not place.listed and name.is_secret_value(value))
             else plain(value)
         )
 
-    return node(value, _ValuePlace((schema,), schema or {}), Name(), marked=False)
+    return node(value, _ValuePlace((schema,), schema or {}), ValueName(), marked=False)
 
 
 def may_name_secrets(name: str) -> bool:
@@ -73,7 +73,7 @@ class _ValuePlace:
 
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
         self.root = root
-        self.views = combined(schemas, root, most=_MOST_VIEWS)
+        self.views = expand_combinations(schemas, root, most=_MOST_VIEWS)
         self.listed = any("enum" in view or "const" in view for view in self.views)
         marks = [
             view["x-atc-secret"]
@@ -93,7 +93,7 @@ class _ValuePlace:
             return self
         key = key if isinstance(key, str) else min(key, self._firsts)
         if key not in self._parts:
-            self._parts[key] = _ValuePlace(inside(self.views, key), self.root)
+            self._parts[key] = _ValuePlace(iter_member_schemas(self.views, key), self.root)
         return self._parts[key]
 
 
@@ -108,9 +108,9 @@ def _is_marked_secret(schema: JsonObject) -> bool:
 _LONGEST_JSON = 1_000_000  # characters of a text that is looked at as JSON
 
 
-def within(text: str) -> Iterator[str]:
+def find_embedded_secrets(text: str) -> Iterator[str]:
     """Secrets that stand in a text: those of `protocols.secrets.texts`, and what its JSON holds where it is JSON."""
-    yield from secret_texts.find(text)
+    yield from secret_texts.find_text_secrets(text)
     if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
             inner = parse_json(text)
@@ -125,7 +125,7 @@ _COOKIE_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priorit
 _COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
-def with_parts(secret: Json) -> list[Json]:
+def secret_with_parts(secret: Json) -> list[Json]:
     """A secret, and what of it is one by itself: the token after `Bearer`, the password after a user, cookies."""
     if not isinstance(secret, str):
         return [secret]
@@ -137,9 +137,9 @@ def with_parts(secret: Json) -> list[Json]:
     parts = [
         found[1]
         for found in (scheme, login)
-        if found is not None and (found is scheme or is_no_word(found[1]))
+        if found is not None and (found is scheme or is_not_word(found[1]))
     ]
-    return list(dict.fromkeys([secret, *parts, *values, *within(secret)]))
+    return list(dict.fromkeys([secret, *parts, *values, *find_embedded_secrets(secret)]))
 
 
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
@@ -147,10 +147,10 @@ def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
     found: list[Json] = []
 
     def rest(leaf: Json) -> Json:
-        found.extend(within(leaf) if isinstance(leaf, str) else ())
+        found.extend(find_embedded_secrets(leaf) if isinstance(leaf, str) else ())
         return leaf
 
-    covered(value, schema, lambda leaf: found.extend(with_parts(leaf)), rest=rest)
+    replace_secrets(value, schema, lambda leaf: found.extend(secret_with_parts(leaf)), rest=rest)
     return found
 
 
@@ -171,19 +171,19 @@ def placeholder(value: str | float, mark: str) -> str:
     return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
 
 
-def in_literal(text: str) -> str:
+def escape_for_literal(text: str) -> str:
     """`text` as it can stand within the quotes of a Python literal or a JSON string, whatever is in it."""
     return _UNSAFE.sub(
         lambda found: f"\\u{ord(found[0]):04x}" if ord(found[0]) < 0x10000 else found[0], text
     )
 
 
-def conceals_nothing(text: str) -> bool:
+def is_blank_or_mask(text: str) -> bool:
     """Whether what stands in a secret's place is blank, a mask (`***`, `[hidden]`) or a placeholder."""
     return not text.strip() or bool(PLACEHOLDER.fullmatch(text) or _MASKS.fullmatch(text))
 
 
-def spellings(text: str) -> set[str]:
+def encoded_forms(text: str) -> set[str]:
     """The ways in which a text may stand in another one: in JSON, a URL, HTML, a Python literal, on one line."""
     if _THE_SAME.fullmatch(text):
         return {text}
@@ -194,7 +194,7 @@ def spellings(text: str) -> set[str]:
         *in_json,
         *(json.dumps(inner)[1:-1] for inner in in_json),  # JSON within JSON
         repr(text)[1:-1],
-        in_literal(text),
+        escape_for_literal(text),
         text.replace("'", "\\'"),
         text.replace("'", "'\"'\"'"),  # as a shell's single quotes hold it
         escaped,

@@ -54,7 +54,7 @@ class _Rule(NamedTuple):
     entropy: float
 
 
-def find(text: str) -> Iterator[str]:
+def find_known_formats(text: str) -> Iterator[str]:
     """Yield the credentials of known formats in a text."""
     if _LONG.search(text) is None:
         return

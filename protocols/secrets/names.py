@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal
 
-from protocols.naming import WORDS, singular, words
+from protocols.naming import WORDS, singular, split_words
 from protocols.schema import Json
 
 Kind = Literal["text", "number", "random"]
@@ -40,7 +40,7 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIME = re.compile(r"\d{8}T\d{6}")
-_NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
+_NOT_SAID = split_words("basic bearer false n/a none null optional required true unknown")
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
 _RANDOM_LENGTH = 16
 _RANDOM_RUNS = 4
@@ -70,7 +70,7 @@ _SYMBOL = re.compile(r"[A-Z]{2,6}(?:-\d{1,4})?")
 _RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
 
 
-def folded(text: str) -> str:
+def fold_name(text: str) -> str:
     """Return a text in Latin letters without accents, and without hidden characters, as names are compared."""
     if text.isascii():
         return text
@@ -82,7 +82,7 @@ def folded(text: str) -> str:
 @lru_cache(maxsize=4096)
 def secret_kind(name: str) -> Kind | None:
     """What kind of secret a field of this name holds; None where the name says nothing of one."""
-    parts = [part.lower() for part in _PARTS.findall(folded(name[:100]))]
+    parts = [part.lower() for part in _PARTS.findall(fold_name(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
         parts.pop()
     if not parts or parts[0] in _QUESTIONS:
@@ -107,14 +107,14 @@ def is_secret(name: str, value: Json) -> bool:
     text = str(value).strip()
     if not isinstance(value, str):
         return kind == "number" or (kind == "text" and sum(map(str.isdigit, text)) >= _LONG_NUMBER)
-    if not text or text.lower() in _NOT_SAID or is_other(name, text):
+    if not text or text.lower() in _NOT_SAID or is_chord_or_symbol(name, text):
         return False
     if kind == "number":
         return _CODE.fullmatch(text) is not None
     return kind == "text" or looks_random(text)
 
 
-def is_other(name: str, value: str) -> bool:
+def is_chord_or_symbol(name: str, value: str) -> bool:
     """True if a token or key of this name is another thing: a currency, a standard, a key of the keyboard."""
     if not name.lower().endswith(("token", "key", "keys")):
         return False

@@ -11,22 +11,22 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from protocols.naming import words
+from protocols.naming import split_words
 from protocols.schema import Json, JsonObject
 from protocols.secrets import texts as secret_texts
 from protocols.secrets.names import is_secret, secret_kind
-from protocols.secrets.values import is_label, is_no_word
+from protocols.secrets.values import is_label, is_not_word
 
-MAPS = words("cookies passwords secrets")
+MAPS = split_words("cookies passwords secrets")
 """Names of objects whose texts are all secrets."""
 _PLURALS = ("keys", "tokens", "passcodes", "pins")
-_CARRIERS = words("content current data new old plaintext raw string text v val value")
-_NAMING = words(
+_CARRIERS = split_words("content current data new old plaintext raw string text v val value")
+_NAMING = split_words(
     "attribute env field header id k key label name option param parameter path property setting var variable"
 )
-_VALUES = words("new v val value")
+_VALUES = split_words("new v val value")
 """Keys beside a name (`_NAMING`) that hold its value, whatever it looks like."""
-_LOOSE_VALUES = words(
+_LOOSE_VALUES = split_words(
     "after answer before body content current data default input new newvalue old oldvalue plaintext previous raw"
     " result string text to v val value"
 )
@@ -39,7 +39,7 @@ _MOST_COLUMNS = 500
 _MOST_ARGUMENTS = 1_000
 
 
-class Name(NamedTuple):
+class ValueName(NamedTuple):
     """A name by which a value is judged."""
 
     text: str = ""
@@ -50,40 +50,42 @@ class Name(NamedTuple):
     columns: tuple[str, ...] = ()
     """Names of the cells of each row below."""
 
-    def says_secret(self, value: Json) -> bool:
+    def is_secret_value(self, value: Json) -> bool:
         """Return True if the value is such a secret as the name says."""
         if not is_secret(self.text, value):
             return False
         if not isinstance(value, str) or secret_kind(self.text) == "number":
             return True
         spaced = any(map(str.isspace, value))
-        if self.loose and (spaced or not is_no_word(value) or _FILE.fullmatch(value)):
+        if self.loose and (spaced or not is_not_word(value) or _FILE.fullmatch(value)):
             return False
         return not self.labelled or not (
-            is_label(value) or (spaced and not any(map(is_no_word, value.split())))
+            is_label(value) or (spaced and not any(map(is_not_word, value.split())))
         )
 
 
-def of_members(value: JsonObject, above: Name) -> Iterator[Name]:
+def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName]:
     """Yield by what name each member of an object is judged."""
     columns = above.columns or _columns(value)
     said = _sibling_names(value)
     for key, item in value.items():
         if columns and isinstance(item, list | tuple) and not _is_header(item):
-            yield Name(columns=columns)
+            yield ValueName(columns=columns)
         else:
             yield _name_of_member(key, value, above, said)
 
 
-def _name_of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[str, str]]) -> Name:
+def _name_of_member(
+    key: str, beside: JsonObject, above: ValueName, said: list[tuple[str, str]]
+) -> ValueName:
     """Return the name of one member of an object."""
     lower = key.lower()
     if secret_kind(key) is not None:
-        return Name(key)
+        return ValueName(key)
     if lower == "value":
         for naming, name in said:
             if naming in _NAMING and re.fullmatch(r"[\w.\-]+", name):
-                return Name(
+                return ValueName(
                     name,
                     labelled=naming
                     not in ("name", "key", "variable", "var", "header", "field", "param"),
@@ -93,13 +95,13 @@ def _name_of_member(key: str, beside: JsonObject, above: Name, said: list[tuple[
     for naming, name in said if lower in _LOOSE_VALUES else ():
         if naming != lower:
             plain = naming in _NAMING or (naming == "type" and _PLAIN.search(name) is not None)
-            return Name(name, labelled=True, loose=not plain or lower not in _VALUES)
+            return ValueName(name, labelled=True, loose=not plain or lower not in _VALUES)
     texts = all(isinstance(item, str) for item in beside.values())
     if texts and above.text.lower() in MAPS:
         return above
     if texts and above.text.lower().endswith(_PLURALS) and secret_kind(above.text) is not None:
-        return Name(above.text, loose=True)
-    return Name(key)
+        return ValueName(above.text, loose=True)
+    return ValueName(key)
 
 
 def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
@@ -116,7 +118,7 @@ def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
     return sorted(found, key=lambda one: one[0] not in ("name", "key"))
 
 
-def of_items(value: Sequence[Json], above: Name) -> Iterator[Name]:
+def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueName]:
     """Yield by what name each item of a list is judged."""
     if above.columns:
         row = len(value) == len(above.columns) and not any(
@@ -125,8 +127,8 @@ def of_items(value: Sequence[Json], above: Name) -> Iterator[Name]:
         yield from _iter_cell_names(value, above.columns) if row else [above] * len(value)
     elif _is_table(value):
         header = tuple(map(str, value[0]))
-        yield Name()
-        yield from [Name(columns=header)] * (len(value) - 1)
+        yield ValueName()
+        yield from [ValueName(columns=header)] * (len(value) - 1)
     elif len(value) == 2 and isinstance(value[0], str) and secret_kind(above.text) is None:
         yield from _iter_cell_names(value, ("", ""))
     elif _is_command(value):
@@ -135,29 +137,29 @@ def of_items(value: Sequence[Json], above: Name) -> Iterator[Name]:
         yield from [above] * len(value)
 
 
-def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[Name]:
+def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[ValueName]:
     """Yield the names of a row's cells: of their columns, or in a row of two what the first one says."""
     said = row[0] if len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) else ""
     for number, column in enumerate(columns):
         if secret_kind(column) is not None:
-            yield Name(column, loose=_PLAIN.search(column) is None, labelled=True)
+            yield ValueName(column, loose=_PLAIN.search(column) is None, labelled=True)
         elif number == 1 and secret_kind(said) is not None and len(said.split()) <= _MOST_WORDS:
             flag = said.startswith("-")
-            yield Name(said, loose=not flag)
+            yield ValueName(said, loose=not flag)
         else:
-            yield Name(column)
+            yield ValueName(column)
 
 
-def _iter_argument_names(items: list[str], above: Name) -> Iterator[Name]:
+def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueName]:
     """Yield the names of a command's arguments: of the option before, and what command lines say of them."""
-    found = set(secret_texts.find(shlex.join(items)))
+    found = set(secret_texts.find_text_secrets(shlex.join(items)))
     ends = tuple(f":{one}" for one in found)
     before = ""
     for item in items:
         if before.startswith("-") and not item.startswith("-") and secret_kind(before) is not None:
-            yield Name(before)
+            yield ValueName(before)
         elif item in found or item.endswith(ends):
-            yield Name("password")
+            yield ValueName("password")
         else:
             yield above
         before = item

@@ -10,10 +10,10 @@ from protocols.secrets.values import (
     PLACEHOLDER,
     SHORTEST,
     TAIL,
-    is_no_word,
+    is_not_word,
+    iter_if_secret,
     iter_url_forms,
     kind_behind_name,
-    worthy,
 )
 
 QUOTED = (
@@ -102,7 +102,7 @@ _CODE = re.compile(
 )
 
 
-def find(text: str) -> Iterator[str]:
+def find_placed_secrets(text: str) -> Iterator[str]:
     """Yield the secrets of a text that stand at such places."""
     lower = text.lower()
     yield from _find_in_addresses(text, lower)
@@ -140,7 +140,7 @@ def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
     yield from (found[1] for found in _STEP.finditer(text) if looks_random(found[1]))
     for found in _HOOK.finditer(text) if "hook" in lower else ():
         steps = re.split(r"[/?&=@#]", found[0].partition("://")[2].partition("/")[2])
-        yield from (step for step in steps if len(step) >= SHORTEST and is_no_word(step))
+        yield from (step for step in steps if len(step) >= SHORTEST and is_not_word(step))
 
 
 def _find_in_commands(text: str, lower: str) -> Iterator[str]:
@@ -156,8 +156,8 @@ def _find_in_commands(text: str, lower: str) -> Iterator[str]:
         patterns.append(_NET)
     for pattern in patterns:
         for found in pattern.finditer(text):
-            value = _first(found)
-            if is_no_word(value) and not (
+            value = _first_group(found)
+            if is_not_word(value) and not (
                 pattern is _SHORT_FLAG and re.match(r"[\d.:/-]+$|.*[/\\]", value)
             ):
                 yield value
@@ -167,31 +167,33 @@ def _find_in_statements(text: str, lower: str) -> Iterator[str]:
     """Yield what headers, calls, SQL, PowerShell and Kubernetes write without an assignment."""
     if "bearer" in lower or "basic" in lower:
         yield from (
-            value for found in _BEARER.finditer(text) if is_no_word(value := found[1].rstrip(TAIL))
+            value for found in _BEARER.finditer(text) if is_not_word(value := found[1].rstrip(TAIL))
         )
-        yield from (found[1] for found in _JOINED.finditer(text) if is_no_word(found[1]))
+        yield from (found[1] for found in _JOINED.finditer(text) if is_not_word(found[1]))
     if any(word in lower for word in ("login", "log_in", "auth", "credential", "sign", "connect")):
-        yield from (value for found in _PAIR.finditer(text) if is_no_word(value := _first(found)))
+        yield from (
+            value for found in _PAIR.finditer(text) if is_not_word(value := _first_group(found))
+        )
     if "securestring" in lower:
-        yield from map(_first, _SECURE.finditer(text))
+        yield from map(_first_group, _SECURE.finditer(text))
     if "identified" in lower:
-        yield from map(_first, _IDENTIFIED.finditer(text))
+        yield from map(_first_group, _IDENTIFIED.finditer(text))
     if "{s" in lower:
         yield from (found[0] for found in _STORED.finditer(text))
     if ":" in text:
         yield from (found[1] for found in _PGPASS.finditer(text))
         yield from (
-            value for found in _LOGIN.finditer(text) if is_no_word(value := found[1].rstrip(TAIL))
+            value for found in _LOGIN.finditer(text) if is_not_word(value := found[1].rstrip(TAIL))
         )
     if "community" in lower or "com2sec" in lower:
-        yield from (found[1] for found in _COMMUNITY.finditer(text) if is_no_word(found[1]))
+        yield from (found[1] for found in _COMMUNITY.finditer(text) if is_not_word(found[1]))
     if "insert" in lower:
         yield from _find_inserted_values(text)
     if _MANIFEST.search(text) is not None:
         yield from _find_in_manifest(text)
 
 
-def _first(found: re.Match[str]) -> str:
+def _first_group(found: re.Match[str]) -> str:
     """The group of a match that holds a text."""
     return next(filter(None, found.groups()), "")
 
@@ -204,7 +206,9 @@ def _find_inserted_values(text: str) -> Iterator[str]:
         while any(kinds) and (row := _ROW.match(text, at)) is not None:
             cells = [cell[1] or cell[2] or "" for cell in _CELL.finditer(row[1])]
             for kind, cell in zip(kinds, cells, strict=False):
-                yield from worthy(cell, kind, "said", quoted=True) if kind is not None else ()
+                yield from (
+                    iter_if_secret(cell, kind, "said", quoted=True) if kind is not None else ()
+                )
             at = row.end()
 
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote, unquote_plus
 
 from protocols.secrets import texts as secret_texts
 from protocols.secrets.names import looks_random, secret_kind
-from protocols.secrets.values import is_no_word
+from protocols.secrets.values import is_not_word
 
 MASK = "***"
 _ADDRESS = re.compile(r"(?:https?|wss?|ftp)://[^\s\"'<>]+", re.IGNORECASE)
@@ -19,7 +19,7 @@ _LONG_VALUE = 12
 
 def secrets_in(source: str) -> list[str]:
     """The secrets of a source as they stand in its text, and decoded, the longest first."""
-    found = set(secret_texts.find(source))
+    found = set(secret_texts.find_text_secrets(source))
     for address in _ADDRESS.findall(source):
         found.update(_find_in_address(address))
     found |= {unquote_plus(one) for one in found} | {unquote(one) for one in found}
@@ -45,7 +45,7 @@ def _find_in_address(address: str) -> list[str]:
     named = _PARAMETER.findall(fragment)
     found += [value for name, value in named if _is_secret(name, value)]
     found += (
-        [fragment] if not named and len(fragment) >= _LONG_VALUE and is_no_word(fragment) else []
+        [fragment] if not named and len(fragment) >= _LONG_VALUE and is_not_word(fragment) else []
     )
     steps = re.split("[/;=]", path)
     return found + [step for step in steps if len(step) >= _LONG_STEP and looks_random(step)]
@@ -54,5 +54,5 @@ def _find_in_address(address: str) -> list[str]:
 def _is_secret(name: str, value: str) -> bool:
     """True if a parameter is named as a secret, or has a long value that is no word."""
     return bool(value) and (
-        secret_kind(name) is not None or (len(value) >= _LONG_VALUE and is_no_word(value))
+        secret_kind(name) is not None or (len(value) >= _LONG_VALUE and is_not_word(value))
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from protocols.secrets.values import kind_behind_name, worthy
+from protocols.secrets.values import iter_if_secret, kind_behind_name
 
 _ROWS = 2_000
 """Rows below a header that are read."""
 _Split = Callable[[str], list[str]]
 
 
-def find(text: str, start: int, done: int) -> tuple[list[str], int]:
+def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int]:
     """The secrets of the table whose header stands at `start`, and up to where the text is read.
 
     `done` is up to where it was read before.
@@ -45,7 +45,9 @@ def find(text: str, start: int, done: int) -> tuple[list[str], int]:
                 plain = (
                     re.search("passw|pwd|secret|token", cells[column], re.IGNORECASE) is not None
                 )
-                found += worthy(row[column], kind, "shown" if plain else "near", quoted=True)
+                found += iter_if_secret(
+                    row[column], kind, "shown" if plain else "near", quoted=True
+                )
         at = end + 1
     return found, max(last, at - 1)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from protocols.naming import words
+from protocols.naming import split_words
 from protocols.secrets import formats as secret_formats
 from protocols.secrets import places as secret_places
 from protocols.secrets import tables as secret_tables
@@ -30,21 +30,21 @@ from protocols.secrets.bonds import (
     SECOND,
     VALUE_BELOW,
 )
-from protocols.secrets.names import Kind, folded, is_other, looks_random, secret_kind
+from protocols.secrets.names import Kind, fold_name, is_chord_or_symbol, looks_random, secret_kind
 from protocols.secrets.values import (
     SHORTEST,
     SIGNED,
     TAIL,
     WORD,
     Bond,
-    is_drawn,
     is_label,
-    is_no_word,
+    is_not_word,
+    is_random,
+    iter_if_secret,
     iter_url_forms,
     kind_behind_name,
-    worthy,
 )
-from protocols.secrets.view import View
+from protocols.secrets.view import ReadableText
 
 _WINDOW = 400
 """Characters behind a name in which its value begins."""
@@ -53,7 +53,7 @@ _MOST_NAMES = 8_000
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
 """What every value has somewhere that looks drawn at random."""
 _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
-_STEMS = words(
+_STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
     " connectionstring contrase cookie cred cvc cvn cvv geheimzahl haslo heslo jelszo jeton jwt"
     " kennwort key khau kodeord losenord lozink mnemonic motde nyckel otp parola pass phrase pin"
@@ -69,21 +69,21 @@ _NEAR = 160
 """Characters behind a name in which a text that looks drawn at random is its value, whatever stands between."""
 
 
-def find(text: str) -> Iterator[str]:
+def find_text_secrets(text: str) -> Iterator[str]:
     """Yield the secrets that stand in a text, some of them more than once."""
     if len(text) < SHORTEST:
         return
-    yield from _find(text)
-    view = View(text)
+    yield from _find_in_view(text)
+    view = ReadableText(text)
     for piece in view.pieces():
-        for value in _find(piece):
+        for value in _find_in_view(piece):
             yield from view.iter_source_forms(value)
 
 
-def _find(text: str) -> Iterator[str]:
+def _find_in_view(text: str) -> Iterator[str]:
     """Yield the secrets of a text or of its view."""
-    yield from secret_formats.find(text)
-    yield from secret_places.find(text)
+    yield from secret_formats.find_known_formats(text)
+    yield from secret_places.find_placed_secrets(text)
     rest = secret_formats.without_keys(text)
     if _has_stem(rest):
         yield from _find_behind_names(rest)
@@ -91,7 +91,7 @@ def _find(text: str) -> Iterator[str]:
 
 def _has_stem(text: str) -> bool:
     """True if a name of a secret may stand in a text."""
-    lower = folded(text).lower()
+    lower = fold_name(text).lower()
     return any(stem in lower for stem in _STEMS)
 
 
@@ -127,15 +127,15 @@ def _find_behind_names(text: str) -> Iterator[str]:
         ):
             yield from (
                 value
-                for value in _behind(text, start, end, kind, name.lower())
-                if not is_other(name, value)
+                for value in _find_behind_name(text, start, end, kind, name.lower())
+                if not is_chord_or_symbol(name, value)
             )
         if start >= lines_done:
-            values, lines_done = secret_tables.find(text, start, lines_done)
+            values, lines_done = secret_tables.find_table_secrets(text, start, lines_done)
             yield from values
 
 
-def _behind(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
+def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
     """Yield what the value of a name is, by each way in which it may be connected to it."""
     stop = end + _WINDOW + 1_000
     if name in _COOKIES:
@@ -146,32 +146,37 @@ def _behind(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[
     for pattern in (MARKUP, VALUE_BELOW, PART, CALLED, SECOND):
         if (found := pattern.match(text, end, stop)) is not None:
             listed = pattern is SECOND and text[max(0, start - 2) : start - 1] != "("
-            yield from worthy(_value(found), kind, "near" if listed else "said", quoted=True)
+            yield from iter_if_secret(
+                _matched_value(found), kind, "near" if listed else "said", quoted=True
+            )
     if (found := FLAG.match(text, end, stop)) is not None:
         quoted = found["v"] is None
         if text[max(0, start - 2) : start].endswith("-"):
-            yield from worthy(
-                _value(found).rstrip("]>)"), kind, "said" if quoted else "shown", quoted=False
+            yield from iter_if_secret(
+                _matched_value(found).rstrip("]>)"),
+                kind,
+                "said" if quoted else "shown",
+                quoted=False,
             )
         elif quoted:
-            yield from worthy(_value(found), kind, "near", quoted=True)
+            yield from iter_if_secret(_matched_value(found), kind, "near", quoted=True)
     for pattern in (IN_WORDS, NEXT_LINE):
         if (found := pattern.match(text, end, stop)) is not None:
-            yield from worthy(found["v"].rstrip(TAIL), kind, "near", quoted=False)
+            yield from iter_if_secret(found["v"].rstrip(TAIL), kind, "near", quoted=False)
     if kind != "random":
-        yield from _around(text, end, stop, kind)
+        yield from _find_around_name(text, end, stop, kind)
 
 
-def _around(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
+def _find_around_name(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
     """Yield lists below a name, phrases behind it, and what looks drawn at random near it."""
     if (found := LISTED.match(text, end, stop)) is not None:
         items = ITEM.findall(found["items"])
-        if all(is_no_word(item) and not re.search("[,;|/]", item) for item in items):
+        if all(is_not_word(item) and not re.search("[,;|/]", item) for item in items):
             yield from items
     if kind == "text":
         if (found := PHRASE.match(text, end, stop)) is not None and not is_label(found["v"]):
             yield found["v"]
-        yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if is_drawn(one[0]))
+        yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if is_random(one[0]))
 
 
 def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
@@ -181,7 +186,7 @@ def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str)
         yield from iter_url_forms(found["v"])  # a signed address: whoever has it may use it
     bond: Bond = "said" if quoted or found["by"] not in ":|" or found["scheme"] else "shown"
     if quoted:
-        yield from worthy(_value(found).strip(), kind, bond, quoted=True)
+        yield from iter_if_secret(_matched_value(found).strip(), kind, bond, quoted=True)
     else:
         yield from _find_unquoted_value(text, found, kind, bond, name)
 
@@ -197,7 +202,7 @@ def _find_unquoted_value(
     ):
         yield line
         return
-    if bond == "said" and value[0] == "{" and value[-1] == "}" and is_no_word(value[1:-1]):
+    if bond == "said" and value[0] == "{" and value[-1] == "}" and is_not_word(value[1:-1]):
         yield value[1:-1]  # as ODBC writes it
     alone = line == value
     if text[found.end("v") : found.end("v") + 1] in ",)" and re.fullmatch(
@@ -212,12 +217,12 @@ def _find_unquoted_value(
         return  # a variable, as in `token = read_token`
     if not alone and WORD.fullmatch(value.rstrip(TAIL)):
         return  # the first word of a sentence
-    if bond == "shown" and not alone and not is_no_word(value.rstrip(TAIL)):
+    if bond == "shown" and not alone and not is_not_word(value.rstrip(TAIL)):
         return
     for one in iter_url_forms(value):
-        yield from worthy(one, kind, bond, quoted=False)
+        yield from iter_if_secret(one, kind, bond, quoted=False)
     if value[-1] in TAIL:
-        yield from worthy(value.rstrip(TAIL), kind, bond, quoted=False)
+        yield from iter_if_secret(value.rstrip(TAIL), kind, bond, quoted=False)
 
 
 def _find_cookies(text: str, end: int) -> Iterator[str]:
@@ -228,11 +233,11 @@ def _find_cookies(text: str, end: int) -> Iterator[str]:
     ):
         if name.lower() in _ATTRIBUTES:
             continue
-        if looks_random(value) or (secret_kind(name) is not None and is_no_word(value)):
+        if looks_random(value) or (secret_kind(name) is not None and is_not_word(value)):
             yield from iter_url_forms(value)
 
 
-def _value(found: re.Match[str]) -> str:
+def _matched_value(found: re.Match[str]) -> str:
     """The value that a pattern of `secret_bonds` has found."""
     groups = found.groupdict()
     return next((groups[name] for name in _GROUPS if groups.get(name)), "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 from urllib.parse import unquote_plus
 
-from protocols.naming import words
+from protocols.naming import split_words
 from protocols.secrets.names import Kind, is_secret, looks_random, secret_kind
 
 Bond = Literal["said", "shown", "near"]
@@ -17,7 +17,7 @@ Bond = Literal["said", "shown", "near"]
 SHORTEST = 6
 """Characters of a value from which it is a secret where the name alone says so; a quoted one may be shorter."""
 _SHORTEST_NEAR = 8
-_STATES = words(
+_STATES = split_words(
     "accepted active added any approved available bad both cached changed checked complete created"
     " deleted denied disabled empty enabled encrypted enter exists expired failed false field forgotten"
     " found generated given granted here hidden in incorrect invalid issued it label lambda locked lost"
@@ -68,7 +68,7 @@ def iter_url_forms(value: str) -> Iterator[str]:
         yield unquote_plus(value)
 
 
-def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]:
+def iter_if_secret(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]:
     """Yield a value where it is such a secret as its name says."""
     if (
         not value
@@ -87,7 +87,7 @@ def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]
         value.isalpha() and secret_kind(value) is not None
     ):  # `--token TOKEN`
         return
-    if bond == "near" and (len(value) < _SHORTEST_NEAR or not is_no_word(value)):
+    if bond == "near" and (len(value) < _SHORTEST_NEAR or not is_not_word(value)):
         return
     if len(value) < (4 if quoted else SHORTEST) or (not quoted and _EXPRESSION.match(value)):
         return
@@ -115,12 +115,12 @@ def _is_key(value: str) -> bool:
     return any(len(re.findall(r"[A-Za-z]+|\d+", part)) > 2 for part in parts)
 
 
-def is_drawn(value: str) -> bool:
+def is_random(value: str) -> bool:
     """True for what looks drawn at random, and is no name of a class or function."""
     return looks_random(value) and not _CAMEL.fullmatch(value)
 
 
-def is_no_word(value: str) -> bool:
+def is_not_word(value: str) -> bool:
     """True for what is neither a word, nor a number, nor a name or path made of words."""
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice
 from urllib.parse import unquote_plus
 
-from protocols.naming import words
+from protocols.naming import split_words
 from protocols.secrets.names import HIDDEN, OTHER_SCRIPTS
 
 _Edit = tuple[int, int, str]
@@ -42,7 +42,7 @@ _NESTED_PERCENT = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
 _ODD = re.compile(r"[^\x00-\x7f]{1,200}")
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 
-_LINES = words(
+_LINES = split_words(
     "blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul"
 )
 """Tags that begin a line."""
@@ -72,7 +72,7 @@ _MARKS = re.compile(
 )
 
 
-class View:
+class ReadableText:
     """A text as a reader sees it, and where each piece of it stands in the text itself."""
 
     def __init__(self, source: str) -> None:
@@ -81,7 +81,7 @@ class View:
         self._steps: list[tuple[list[int], list[int]]] = []
         self._done = 0
         self._scans = _MOST_SCANS
-        self._change(_unescaped(self.text))
+        self._change(_without_escapes(self.text))
         self._change(_without_odd_letters(self.text))
         self._change(_without_markup(self.text))
         self._change(_without_emphasis(self.text))
@@ -127,7 +127,9 @@ class View:
             return
         self._done = max(0, start - _NEAR // 2)
         spelled = self.source[
-            self._place(start, bisect_right) : self._place(start + len(value), bisect_left)
+            self._position_in_source(start, bisect_right) : self._position_in_source(
+                start + len(value), bisect_left
+            )
         ]
         if spelled != value:
             yield spelled
@@ -150,7 +152,7 @@ class View:
             self.text = "".join([*pieces, self.text[done:]])
             self._steps.append((here, before))
 
-    def _place(self, place: int, bisect: Callable[[list[int], int], int]) -> int:
+    def _position_in_source(self, place: int, bisect: Callable[[list[int], int], int]) -> int:
         """Return where in the source a place of the view is."""
         for here, before in reversed(self._steps):
             at = bisect(here, place)
@@ -160,7 +162,7 @@ class View:
         return place
 
 
-def _unescaped(text: str) -> Iterator[_Edit]:
+def _without_escapes(text: str) -> Iterator[_Edit]:
     """Yield characters in the place of their escapes, and nothing in the place of colours."""
     if not any(mark in text for mark in "\x1b%&\\"):
         return
@@ -222,13 +224,13 @@ def _without_markup(text: str) -> Iterator[_Edit]:
             yield (
                 found.start(),
                 found.end(),
-                _instead(found[0], text[max(0, found.start() - 3) : found.start()]),
+                _text_between_tags(found[0], text[max(0, found.start() - 3) : found.start()]),
             )
     elif "[/" in text:
         yield from ((found.start(), found.end(), "") for found in _BBCODE.finditer(text))
 
 
-def _instead(tags: str, before: str) -> str:
+def _text_between_tags(tags: str, before: str) -> str:
     """Return what a reader sees between what stands before some tags and what stands behind them."""
     named = _TAG_NAME.findall(tags)
     if any(name.lower() in _LINES for _, name in named):

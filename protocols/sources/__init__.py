@@ -114,7 +114,7 @@ def is_local_data(text: str) -> bool:
         return False
 
 
-def absolute(text: str) -> str:
+def absolute_source(text: str) -> str:
     """The source as it means the same in every folder: with the whole path where it is a file or a folder."""
     name, location, base_url = _parse_source(text)
     path = Path(location).expanduser()
@@ -286,7 +286,7 @@ def _read(text: str, invoker: Invoker) -> Source:
     else:
         protocols = read_protocols(document, where=where, base_url=base_url)
     if fetched:
-        pinned = [_pinned(one, homes, where) for one in protocols]
+        pinned = [_pin_binding(one, homes, where) for one in protocols]
         # What an OpenAPI document or a recording says was heeded as they were read; protocols might say anything.
         protocols = (
             annotate_effects(map(_without_lax_hints, pinned)) if kind == "protocols" else pinned
@@ -300,7 +300,7 @@ def _read(text: str, invoker: Invoker) -> Source:
     )
 
 
-def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
+def _pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
     """A fetched protocol, which decides neither what runs here nor which hosts are called nor that a write is a read.
 
     It may call the document's own host and the hosts below it, and the address that the user gave after `@`.
@@ -341,5 +341,6 @@ def _without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
     if not isinstance(binding, HttpBinding):
         return protocol
     return replace(
-        protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations)
+        protocol,
+        annotations=annotations_of(binding.method).with_stricter_hints(protocol.annotations),
     )

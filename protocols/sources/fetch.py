@@ -14,8 +14,8 @@ import yaml
 
 from protocols.errors import SourceUnavailable
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest
-from protocols.http.transport import Transport, follow
-from protocols.response import one_line, phrase
+from protocols.http.transport import Transport, follow_redirects
+from protocols.response import one_line, status_phrase
 from protocols.schema import Json, loads
 from protocols.secrets.sources import mask_source
 from protocols.urls import is_url, split_url
@@ -90,7 +90,7 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
         with closing(
             Transport(max_body_bytes=MAX_BYTES, homes={origin.host} if near else None)
         ) as transport:
-            answer, _ = follow(
+            answer, _ = follow_redirects(
                 HttpRequest(method="GET", url=url.partition("#")[0], headers=headers),
                 lambda one: transport.send(one, origin, deadline=deadline),
             )
@@ -109,7 +109,7 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
         if answer.status in (401, 403):
             advice = f"download the document yourself and give the file as 'FILE@{origin.url}'"
         raise SourceUnavailable(
-            f"{mask_source(url)} answered {answer.status} {phrase(answer.status)}; {advice}."
+            f"{mask_source(url)} answered {answer.status} {status_phrase(answer.status)}; {advice}."
         )
     homes |= transport.near
     return answer.body

@@ -101,7 +101,12 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
             raise InvalidProtocol(where, "this is an OpenAPI document, not a protocol.", hint=hint)
         case _:
             bare = isinstance(document, str) or _is_bare_description(document)
-            return [load(_completed(document, where, base_url) if bare else document, where=where)]
+            return [
+                load(
+                    _complete_description(document, where, base_url) if bare else document,
+                    where=where,
+                )
+            ]
     return [found for at, part in parts for found in _read(part, where=at, base_url=base_url)]
 
 
@@ -116,7 +121,7 @@ def _is_bare_description(document: Json) -> bool:
     return bool(keys & _BARE_KEYS) and not keys & {"inputSchema", "binding"}
 
 
-def _completed(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
+def _complete_description(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
     """A bare description as the document of a protocol: what follows from method and URL, and what it says itself.
 
     `base_url` is where paths without a host are.

@@ -19,7 +19,7 @@ from protocols.errors import SourceUnavailable
 from protocols.naming import FreeNames, identifier, singular, snake
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.response import parse_json
-from protocols.schema import Json, JsonObject, listed, mapping
+from protocols.schema import Json, JsonObject, as_mapping, items_of_type
 from protocols.secrets.names import is_secret, looks_random
 from protocols.sources.operation import FORM_TYPES, OperationArguments, is_json, readable_name
 from protocols.urls import Origin, split_url
@@ -96,7 +96,7 @@ def _entry(item: Json) -> _Entry | None:
             "request": {"method": str(method), "url": str(url)} as asked,
             "response": {"status": int(status)} as got,
         }:
-            media = str(mapping(got.get("content")).get("mimeType"))
+            media = str(as_mapping(got.get("content")).get("mimeType"))
         case _:
             return None
     if method not in _METHODS or not (
@@ -104,7 +104,7 @@ def _entry(item: Json) -> _Entry | None:
     ):
         return None
     try:
-        (origin, rest), (media, body) = split_url(url), _body(mapping(asked.get("postData")))
+        (origin, rest), (media, body) = split_url(url), _body(as_mapping(asked.get("postData")))
     except ValueError:
         return None
     path, _, query = rest.partition("?")
@@ -112,12 +112,13 @@ def _entry(item: Json) -> _Entry | None:
     several = dict[str, list[Json]]()
     for name, text in queried:
         if not is_secret(name, text):  # the tool's credential takes its place
-            several.setdefault(name, []).append(_typed(text))
+            several.setdefault(name, []).append(_convert_text(text))
     given: _HarArguments = {
         ("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()
     }
     headers = [
-        (str(one.get("name")), one.get("value")) for one in listed(asked.get("headers"), Mapping)
+        (str(one.get("name")), one.get("value"))
+        for one in items_of_type(asked.get("headers"), Mapping)
     ]
     credentials = [name.lower() for name, text in (*headers, *queried) if is_secret(name, text)]
     credential = any(name != "cookie" and "csrf" not in name for name in credentials)
@@ -140,10 +141,13 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
     text = str(posted.get("text") or "")
     if media == FORM_TYPES[0] and text:
         return "", {
-            ("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)
+            ("form", name): _convert_text(value)
+            for name, value in parse_qsl(text, keep_blank_values=True)
         }
-    if media in FORM_TYPES and (fields := listed(posted.get("params"), Mapping)):
-        values = [b"" if "fileName" in one else _typed(str(one.get("value"))) for one in fields]
+    if media in FORM_TYPES and (fields := items_of_type(posted.get("params"), Mapping)):
+        values = [
+            b"" if "fileName" in one else _convert_text(str(one.get("value"))) for one in fields
+        ]
         names = [unquote_plus(str(one.get("name"))) for one in fields]
         sent: _HarArguments = {
             ("form", name): value for name, value in zip(names, values, strict=True)
@@ -156,7 +160,7 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
     return media if media.endswith("+json") else "", given
 
 
-def _typed(text: str) -> Json:
+def _convert_text(text: str) -> Json:
     """What travels as text: a number or a truth value where it spells one."""
     return json.loads(text) if _LITERAL.fullmatch(text) else text
 
@@ -183,7 +187,9 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
     for entry in entries:
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
         sent: _HarArguments = {
-            ("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")
+            ("path", part[1:-1]): _convert_text(segment)
+            for part, segment in parts
+            if part.startswith("{")
         }
         given.append(sent | entry.other_arguments)
     arguments = OperationArguments(media=entries[0].media)

@@ -14,7 +14,15 @@ from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.naming import FreeNames
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
-from protocols.schema import ANNOTATIONS, Json, JsonObject, is_file, listed, mapping, types
+from protocols.schema import (
+    ANNOTATIONS,
+    Json,
+    JsonObject,
+    as_mapping,
+    is_file,
+    items_of_type,
+    types,
+)
 from protocols.sources.operation import (
     FORM_TYPES,
     OperationArguments,
@@ -22,7 +30,7 @@ from protocols.sources.operation import (
     is_json,
     readable_name,
 )
-from protocols.sources.schemas import Document, Schemas
+from protocols.sources.schemas import OpenApiDocument, Schemas
 from protocols.urls import is_url, split_url
 
 _Place: TypeAlias = tuple[str, str]
@@ -73,13 +81,13 @@ class _Reader:
         self._content = content
         self._where = where
         self._base_url = base_url
-        self._document = Document(content, where)
+        self._document = OpenApiDocument(content, where)
         self._sent = Schemas(self._document, hidden="readOnly")
         self._received = Schemas(self._document, hidden="writeOnly")
 
     def protocols(self) -> list[ToolProtocol]:
         operations: dict[_Place, JsonObject] = {}
-        for path, raw_item in mapping(self._content.get("paths")).items():
+        for path, raw_item in as_mapping(self._content.get("paths")).items():
             self._document.at = f"path {path!r}"
             item = self._document.follow(raw_item)
             for method, raw in item.items():
@@ -110,7 +118,7 @@ class _Reader:
             tuple[str, str], JsonObject
         ] = {}  # the operation's own replace those of the path
         for parameter in map(
-            follow, (*listed(item.get("parameters")), *listed(raw.get("parameters")))
+            follow, (*items_of_type(item.get("parameters")), *items_of_type(raw.get("parameters")))
         ):
             if name := str(parameter.get("name") or ""):
                 found[name, str(parameter.get("in"))] = {**parameter, "name": name}
@@ -118,25 +126,25 @@ class _Reader:
         body = follow(raw.get("requestBody"))
         for one in parameters:
             if one.get("in") == "body" and not body:
-                media = listed(raw.get("consumes", content.get("consumes")), str) or [
+                media = items_of_type(raw.get("consumes", content.get("consumes")), str) or [
                     "application/json"
                 ]
                 body = {**one, "content": {kind: {"schema": one.get("schema")} for kind in media}}
         responses = {
             str(status): follow(one)
-            for status, one in mapping(raw.get("responses")).items()
+            for status, one in as_mapping(raw.get("responses")).items()
             if isinstance(one, Mapping) and not str(status).startswith("x-")
         }
         servers = [
-            *listed(raw.get("servers")),
-            *listed(item.get("servers")),
-            *listed(content.get("servers")),
+            *items_of_type(raw.get("servers")),
+            *items_of_type(item.get("servers")),
+            *items_of_type(content.get("servers")),
         ]
         if "swagger" in content:
             for status, one in responses.items():
                 schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
                 # Without a schema it means, to the letter, an empty body; in practice (httpbin) it is not described.
-                media = listed(raw.get("produces", content.get("produces")), str)
+                media = items_of_type(raw.get("produces", content.get("produces")), str)
                 media = media or (["application/json"] if schema else [])
                 responses[status] = {**one, "content": dict.fromkeys(media, schema)}
             servers = [{"url": _swagger_server(content, self._where)}]
@@ -170,7 +178,7 @@ class _Reader:
         verifier = operation.get("x-atc-verified-by")
         success = _success_status(responses)
         output = self._body(responses[success]) if success else None
-        hints = Annotations.of(mapping(operation.get("x-atc-annotations")))
+        hints = Annotations.from_hints(as_mapping(operation.get("x-atc-annotations")))
         protocol = arguments.protocol(
             name,
             method,
@@ -185,7 +193,7 @@ class _Reader:
             title=_text(operation.get("summary")),
             description=_text(operation.get("description")),
             output_schema={"type": "null"} if success == "204" or method == "HEAD" else output,
-            annotations=annotations_of(method).heeding(hints),
+            annotations=annotations_of(method).with_stricter_hints(hints),
             errors=tuple(
                 ErrorOutcome(
                     status=status, description=_text(one.get("description")), schema=self._body(one)
@@ -196,7 +204,7 @@ class _Reader:
             links=tuple(link for link in links if link.argument in arguments.properties),
             verified_by=Verify(tool=verifier) if isinstance(verifier, str) else None,
             category=str(tags[0]) if isinstance(tags, list) and tags else "",
-            collection=_text(mapping(self._content.get("info")).get("title")),
+            collection=_text(as_mapping(self._content.get("info")).get("title")),
             extra={"deprecated": True} if operation.get("deprecated") is True else {},
         )
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
@@ -252,12 +260,12 @@ class _Reader:
 
     def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
-        content = mapping(next(iter(mapping(parameter.get("content")).values()), None))
+        content = as_mapping(next(iter(as_mapping(parameter.get("content")).values()), None))
         raw = next(
             (raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)),
             parameter,
         )
-        schema = dict(mapping(self._sent.convert(raw)))
+        schema = dict(as_mapping(self._sent.convert(raw)))
         if text := _text(parameter.get("description")):
             schema["description"] = text
         if parameter.get("deprecated") is True:
@@ -267,7 +275,7 @@ class _Reader:
             and "examples" not in schema
         ):
             schema["examples"] = [example]
-        named = map(mapping, mapping(parameter.get("examples")).values())
+        named = map(as_mapping, as_mapping(parameter.get("examples")).values())
         if "examples" not in schema and (
             values := [one["value"] for one in named if "value" in one]
         ):
@@ -287,7 +295,7 @@ class _Reader:
             "": "application/json"
         }
         schemas = {
-            one: self._sent.convert(mapping(body["content"].get(one)).get("schema"))
+            one: self._sent.convert(as_mapping(body["content"].get(one)).get("schema"))
             for one in kinds
         }
         chosen = min(
@@ -299,7 +307,7 @@ class _Reader:
             ),
         )
         for one in (one for one in kinds if kinds[one] == FORM_TYPES[1]):
-            fields = self._sent.complete(mapping(self._sent.top(schemas[one])))
+            fields = self._sent.complete(as_mapping(self._sent.top(schemas[one])))
             if any(is_file(part, fields) for part in fields.get("properties", {}).values()):
                 chosen = one
         media = kinds[chosen]
@@ -324,16 +332,16 @@ class _Reader:
             and media not in ("application/json", FORM_TYPES[0])
         ):
             arguments.media = media
-        styles = mapping(mapping(body["content"].get(chosen)).get("encoding"))
+        styles = as_mapping(as_mapping(body["content"].get(chosen)).get("encoding"))
         if named and (location == "form" or not named.keys() & arguments.properties.keys()):
             for name, schema in named.items():
                 if (
                     isinstance(schema, Mapping)
-                    and mapping(styles.get(name)).get("style") == "deepObject"
+                    and as_mapping(styles.get(name)).get("style") == "deepObject"
                 ):
                     schema = {**schema, "x-atc-join": "[]"}
                 elif media == "multipart/form-data" and "object" in types(
-                    mapping(self._sent.top(schema))
+                    as_mapping(self._sent.top(schema))
                 ):
                     schema = {**schema, "x-atc-join": "{}"}
                 arguments.add(
@@ -347,14 +355,14 @@ class _Reader:
     # --- what comes out
 
     def _body(self, response: JsonObject) -> dict[str, Any] | None:
-        content = mapping(response.get("content"))
+        content = as_mapping(response.get("content"))
         media = next(filter(is_json, content), None)
         if media is None:
             texts = any(
                 one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content
             )
             return {"type": "string"} if texts else None
-        top = self._received.top(self._received.convert(mapping(content[media]).get("schema")))
+        top = self._received.top(self._received.convert(as_mapping(content[media]).get("schema")))
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
@@ -365,10 +373,12 @@ class _Reader:
         found: dict[str, list[Link]] = {}
         for name, operation in operations.items():
             self._document.at, responses = f"a link of {name!r}", operation["responses"]
-            for raw in mapping(responses.get(_success_status(responses), {}).get("links")).values():
+            for raw in as_mapping(
+                responses.get(_success_status(responses), {}).get("links")
+            ).values():
                 link = self._document.follow(raw)
                 consumer = tools.get(str(link.get("operationId")), "")
-                for argument, expression in mapping(link.get("parameters")).items():
+                for argument, expression in as_mapping(link.get("parameters")).items():
                     if consumer and str(expression).startswith(
                         _BODY
                     ):  # `#/airports/0/code` → `airports[].code`
@@ -387,7 +397,7 @@ class _Reader:
     def _credentials(self, operation: JsonObject) -> list[tuple[str, ...]]:
         """The alternatives that `security` offers; one that is empty says that nothing need be sent."""
         declared = operation.get("security", self._content.get("security"))
-        offered = [tuple(map(str, one)) for one in listed(declared, Mapping)]
+        offered = [tuple(map(str, one)) for one in items_of_type(declared, Mapping)]
         if any(offered):
             return list(dict.fromkeys(offered))
         for one in operation["parameters"]:
@@ -401,9 +411,9 @@ class _Reader:
 
     def _scheme(self, name: str, server: str) -> dict[str, Any]:
         """How a credential is sent, with the addresses of OAuth absolute; {} where the document does not say."""
-        known = mapping(self._content.get("components")).get("securitySchemes")
+        known = as_mapping(self._content.get("components")).get("securitySchemes")
         raw = self._document.follow(
-            mapping(known or self._content.get("securityDefinitions")).get(name)
+            as_mapping(known or self._content.get("securityDefinitions")).get(name)
         )
         if str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
             return {}
@@ -416,7 +426,7 @@ class _Reader:
         )
         scheme = {key: raw[key] for key in kept if isinstance(raw.get(key), str)}
         flows = {}
-        for flow, one in mapping(
+        for flow, one in as_mapping(
             raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}
         ).items():
             if flow in _FLOWS.values() and isinstance(one, Mapping):
@@ -425,7 +435,7 @@ class _Reader:
                     for key in ("authorizationUrl", "tokenUrl")
                     if isinstance(one.get(key), str)
                 }
-                scopes = dict.fromkeys(mapping(one.get("scopes")), "")
+                scopes = dict.fromkeys(as_mapping(one.get("scopes")), "")
                 flows[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {
                     "scopes": scopes
                 }
@@ -465,7 +475,9 @@ def _swagger_server(document: JsonObject, where: str) -> str:
     path = f"/{str(document.get('basePath') or '').removeprefix('/')}"
     if not isinstance(host, str) or not host:
         return path
-    offered = [scheme for scheme in listed(document.get("schemes")) if scheme in ("https", "http")]
+    offered = [
+        scheme for scheme in items_of_type(document.get("schemes")) if scheme in ("https", "http")
+    ]
     usual = urlsplit(where).scheme if is_url(where) else "https"
     return f"{max(offered, default=usual)}://{host}{path}"
 
@@ -489,13 +501,16 @@ def _separator(parameter: JsonObject) -> str | None:
 def _url(servers: Json) -> str:
     """The first server's URL with the defaults of its variables, or what else they may be; empty where none has one."""
     server = next(
-        (one for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), {"url": ""}
+        (one for one in items_of_type(servers, Mapping) if isinstance(one.get("url"), str)),
+        {"url": ""},
     )
-    variables = mapping(server.get("variables"))
+    variables = as_mapping(server.get("variables"))
 
     def value(match: re.Match[str]) -> str:
-        variable = mapping(variables.get(match[1]))
-        return str(variable.get("default", next(iter(listed(variable.get("enum"))), match[0])))
+        variable = as_mapping(variables.get(match[1]))
+        return str(
+            variable.get("default", next(iter(items_of_type(variable.get("enum"))), match[0]))
+        )
 
     return re.sub(r"\{([^{}]+)\}", value, server["url"])
 

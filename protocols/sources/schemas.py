@@ -21,14 +21,14 @@ from protocols.schema import (
     ANNOTATIONS,
     Json,
     JsonObject,
-    listed,
-    mapping,
-    narrowed,
-    pointer,
-    references,
+    as_mapping,
+    intersect_schemas,
+    items_of_type,
+    iter_reference_targets,
     resolve,
+    resolve_pointer,
 )
-from protocols.validate import compiles
+from protocols.validate import is_schema
 
 _DEFINITIONS = "#/$defs/"
 _ONE = frozenset({
@@ -55,7 +55,7 @@ _TYPES = {
 _JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 
 
-class Document:
+class OpenApiDocument:
     """An OpenAPI or Swagger document, in which references are followed; `where` names it in messages."""
 
     def __init__(self, content: JsonObject, where: str) -> None:
@@ -68,10 +68,10 @@ class Document:
         self.marks = dict[str, tuple[str, list[str]]]()
         """By reference: a property, and what discriminators say that it holds; of what nothing in a mapping extends."""
         for schema in map(
-            mapping, mapping(mapping(content.get("components")).get("schemas")).values()
+            as_mapping, as_mapping(as_mapping(content.get("components")).get("schemas")).values()
         ):
-            told = mapping(schema.get("discriminator"))
-            given = {key: str(ref) for key, ref in mapping(told.get("mapping")).items()}
+            told = as_mapping(schema.get("discriminator"))
+            given = {key: str(ref) for key, ref in as_mapping(told.get("mapping")).items()}
             refs = {
                 key: ref if "/" in ref else f"#/components/schemas/{ref}"
                 for key, ref in given.items()
@@ -79,14 +79,14 @@ class Document:
             found = {
                 ref: one
                 for ref in refs.values()
-                if isinstance(one := pointer(content, unquote(ref)), Mapping)
+                if isinstance(one := resolve_pointer(content, unquote(ref)), Mapping)
             }
             if found and not schema.keys() & {"oneOf", "anyOf"}:
                 self.subtypes[id(schema)] = list(found)
             bases = [
                 part.get("$ref")
                 for one in found.values()
-                for part in listed(one.get("allOf"), Mapping)
+                for part in items_of_type(one.get("allOf"), Mapping)
             ]
             for key, ref in refs.items():
                 if ref not in bases:
@@ -97,11 +97,11 @@ class Document:
         seen: list[str] = []
         while isinstance(value, Mapping) and isinstance(ref := value.get("$ref"), str):
             if ref in seen:
-                raise self._broken(ref, "which refers to itself")
+                raise self._broken_reference(ref, "which refers to itself")
             seen.append(ref)
             if (value := self.target(ref)) is None:
-                raise self._broken(ref, "which leads nowhere")
-        return mapping(value)
+                raise self._broken_reference(ref, "which leads nowhere")
+        return as_mapping(value)
 
     def target(self, ref: str) -> Any:
         """What a reference points to, None where it leads nowhere: of a schema that is missing, nothing is known.
@@ -111,12 +111,12 @@ class Document:
         """
         if not ref.startswith("#"):
             hint = "Bundle the document into one file first, for example with 'npx @redocly/cli bundle'."
-            raise self._broken(
+            raise self._broken_reference(
                 ref, "which lies outside the document; references are not fetched", hint
             )
-        return pointer(self.content, unquote(ref))
+        return resolve_pointer(self.content, unquote(ref))
 
-    def _broken(self, ref: str, problem: str, hint: str = "") -> InvalidProtocol:
+    def _broken_reference(self, ref: str, problem: str, hint: str = "") -> InvalidProtocol:
         hint = (
             hint or "Correct the reference, or delete that operation from a copy of the document."
         )
@@ -132,7 +132,7 @@ class Schemas:
     `writeOnly`.
     """
 
-    def __init__(self, document: Document, hidden: Literal["readOnly", "writeOnly"]) -> None:
+    def __init__(self, document: OpenApiDocument, hidden: Literal["readOnly", "writeOnly"]) -> None:
         self._document = document
         self._hidden = hidden
         self._free = FreeNames()
@@ -193,7 +193,7 @@ class Schemas:
     def _definition_names(self, schema: Json) -> set[str]:
         if id(schema) in self._needs:
             return self._needs[id(schema)]
-        names = {ref.removeprefix(_DEFINITIONS) for ref in references(schema)}
+        names = {ref.removeprefix(_DEFINITIONS) for ref in iter_reference_targets(schema)}
         return names & self._refs.keys()
 
     def _definition(self, name: str) -> tuple[Any, set[str]]:
@@ -202,7 +202,7 @@ class Schemas:
             self._made[name] = None, set()
             schema = self.convert(self._document.target(self._refs[name]))
             key, values = self._document.marks.get(self._refs[name], ("", []))
-            known = mapping(mapping(mapping(schema).get("properties")).get(key))
+            known = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(key))
             if (
                 values
                 and known.get("type") == "string"
@@ -236,7 +236,7 @@ class Schemas:
             )
         else:
             schema = self._without_hidden(
-                self._joined(self._keywords(raw) | _modernize_schema(raw))
+                self._merge_all_of(self._keywords(raw) | _modernize_schema(raw))
             )
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
         return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
@@ -290,12 +290,14 @@ class Schemas:
         more = self.convert(
             {key: value for key, value in beside.items() if key not in ("nullable", "x-nullable")}
         )
-        return self._joined({"allOf": [schema], **more}) if more else schema
+        return self._merge_all_of({"allOf": [schema], **more}) if more else schema
 
     def _without_hidden(self, schema: dict[str, Any]) -> dict[str, Any]:
         properties = schema.get("properties", {})
         shown = {
-            name: part for name, part in properties.items() if not mapping(part).get(self._hidden)
+            name: part
+            for name, part in properties.items()
+            if not as_mapping(part).get(self._hidden)
         }
         if len(shown) < len(properties):
             schema["properties"] = shown
@@ -305,7 +307,7 @@ class Schemas:
                 ]
         return schema
 
-    def _joined(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _merge_all_of(self, schema: dict[str, Any]) -> dict[str, Any]:
         """`allOf` of what can be said in one schema as that schema: each part narrows the others, in any order.
 
         3.0 has no other way to describe a reference, or to extend an object, so this is how most shapes are written. A
@@ -317,7 +319,7 @@ class Schemas:
             return {**parts[0], **beside}
         whole = [
             self._definition(part["$ref"].removeprefix(_DEFINITIONS))[0]
-            if mapping(part).keys() == {"$ref"}
+            if as_mapping(part).keys() == {"$ref"}
             else part
             for part in (*parts, beside)
         ]
@@ -330,7 +332,7 @@ class Schemas:
             return schema
         joined: Any = {}
         for part in whole:
-            joined = narrowed(
+            joined = intersect_schemas(
                 joined, {key: value for key, value in part.items() if key not in ANNOTATIONS}
             )
         return {
@@ -396,5 +398,5 @@ def _is_valid_keyword(keyword: str, value: Json) -> bool:
     """Whether a schema may say that: patterns that compile, numbers that are numbers."""
     schema = {keyword: value}
     return (
-        compiles(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)
+        is_schema(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)
     )

@@ -23,9 +23,9 @@ from typing import Any
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import OnDemand, SandboxUnavailable
+from sandbox.base import OnDemandSandbox, SandboxUnavailable
 from sandbox.docker import engine
-from sandbox.host import Exit, kernel_limit, serve
+from sandbox.host import Exit, kernel_limit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
@@ -76,7 +76,7 @@ main(json.loads(sys.argv[1]))
 """
 
 
-class DockerSandbox(OnDemand["Kind"]):
+class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
     """Runs each program in a container of its own, which is removed afterwards."""
 
     name = "docker"
@@ -103,7 +103,7 @@ class DockerSandbox(OnDemand["Kind"]):
         container = Container(self._current(), limits)
         self._missing = container.missing
         try:
-            trace = serve(
+            trace = serve_program(
                 container, source, tools, limits=limits, journal=journal, backend=self.name
             )
         finally:
@@ -116,10 +116,10 @@ class DockerSandbox(OnDemand["Kind"]):
             return replace(trace, failure=kernel_limit("memory_bytes", limits))
         return trace
 
-    def _start(self) -> Kind:
+    def _start(self) -> ContainerGroup:
         client = engine.connect()
         try:
-            with engine.speaking_to_engine("ask for its runtimes"):
+            with engine.translate_engine_errors("ask for its runtimes"):
                 info = client.info()
             usual = (
                 engine.GVISOR
@@ -127,7 +127,7 @@ class DockerSandbox(OnDemand["Kind"]):
                 else info.get("DefaultRuntime")
             )
             self._runtime = self._runtime or usual or "runc"
-            return Kind(client, engine.ensure_image(client, self._base), self._runtime)
+            return ContainerGroup(client, engine.ensure_image(client, self._base), self._runtime)
         except BaseException:
             client.close()
             raise
@@ -143,7 +143,7 @@ def unavailable() -> str | None:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ContainerGroup:
     """What the containers of one sandbox have in common, and how they end."""
 
     client: Any
@@ -154,7 +154,7 @@ class Kind:
 
     def stop(self) -> None:
         """Remove every container, those in use too, and wait until they are gone."""
-        with suppress(SandboxUnavailable), engine.speaking_to_engine("remove its containers"):
+        with suppress(SandboxUnavailable), engine.translate_engine_errors("remove its containers"):
             mine = {"label": f"{engine.LABEL}={self.owner}"}
             for container in self.client.containers.list(
                 all=True, filters=mine, ignore_removed=True
@@ -170,20 +170,20 @@ class Container:
     took, known after `end`.
     """
 
-    def __init__(self, kind: Kind, limits: Limits) -> None:
+    def __init__(self, kind: ContainerGroup, limits: Limits) -> None:
         """Start one for a program within `limits`, and wait until it has put its layers on.
 
         Raises `SandboxUnavailable`: the engine does not start it.
         """
         self.out_of_memory = False
         self.limits = limits
-        with engine.speaking_to_engine("create a container"):
+        with engine.translate_engine_errors("create a container"):
             self.container = kind.client.containers.create(kind.image, **_options(kind, limits))
         try:
-            with engine.speaking_to_engine("start a container"):
+            with engine.translate_engine_errors("start a container"):
                 # Attached before it starts, so that nothing it says is missed.
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-                self.channel = Attached(self.container.attach_socket(params=streams))
+                self.channel = AttachedStreams(self.container.attach_socket(params=streams))
                 self.container.start()
                 said = self.channel.first_line()
             if not said.endswith(b"\n"):
@@ -202,7 +202,7 @@ class Container:
         """Have it end, and learn from the engine how it did."""
         self.channel.close()  # before anybody waits for the engine: it may be waiting for us to read
         killed = False
-        with engine.speaking_to_engine("learn how a container ended"):
+        with engine.translate_engine_errors("learn how a container ended"):
             try:
                 self.container.wait(timeout=OWN_DEATH_SECONDS)
             except OSError:  # that of requests, when the time is over
@@ -233,18 +233,18 @@ class Container:
         """Leave nothing of it. What the engine does not remove now, closing the sandbox does."""
         if hasattr(self, "channel"):
             self.channel.close()
-        with suppress(SandboxUnavailable), engine.speaking_to_engine("remove a container"):
+        with suppress(SandboxUnavailable), engine.translate_engine_errors("remove a container"):
             self.container.remove(force=True, v=True)
 
     def _kill(self) -> None:
         with (
             suppress(SandboxUnavailable),
-            engine.speaking_to_engine("kill a container"),
+            engine.translate_engine_errors("kill a container"),
         ):  # it may be dead already
             self.container.kill()
 
 
-class Attached:
+class AttachedStreams:
     """The standard streams of a container over one connection to the engine (`sandbox.wire.Stream`).
 
     `errors` is the beginning of what came on standard error.
@@ -254,7 +254,7 @@ class Attached:
         self.errors = b""
         self._attached = attached  # what the SDK gives: a reader over the socket, which goes when the reader goes
         self._socket = getattr(attached, "_sock", attached)
-        self._pieces = engine.sdk().utils.socket.frames_iter(attached, tty=False)
+        self._pieces = engine.import_docker_sdk().utils.socket.frames_iter(attached, tty=False)
 
     def first_line(self) -> bytes:
         """The first line of output; what there is of it where it ends, or takes longer than `START_SECONDS`."""
@@ -295,7 +295,7 @@ class Attached:
                     end.close()
 
 
-def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
+def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
     gvisor = kind.runtime == engine.GVISOR
     memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)
     cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS

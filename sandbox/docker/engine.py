@@ -24,7 +24,7 @@ def connect() -> Any:
 
     Raises `SandboxUnavailable`: there is none, or not one that can hold a program.
     """
-    docker = sdk()
+    docker = import_docker_sdk()
     where = os.environ.get("DOCKER_HOST") or "this machine"
     scheme, _, path = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").partition(
         "://"
@@ -45,7 +45,7 @@ def connect() -> Any:
         False  # an engine has no proxy; looking for one races with changes of os.environ
     )
     try:
-        with speaking_to_engine("ask its engine what it can do"):
+        with translate_engine_errors("ask its engine what it can do"):
             info = client.info()
         unlimited = [what for ability, what in _ABILITIES.items() if not info.get(ability)]
         if unlimited:
@@ -64,16 +64,16 @@ _ABILITIES = {"MemoryLimit": "memory", "PidsLimit": "processes"}
 
 
 @contextmanager
-def speaking_to_engine(purpose: str) -> Iterator[None]:
+def translate_engine_errors(purpose: str) -> Iterator[None]:
     """Within the block, what the SDK raises becomes `SandboxUnavailable`; `purpose` says what could not be done."""
     try:
         yield
-    except (sdk().errors.DockerException, OSError) as error:
+    except (import_docker_sdk().errors.DockerException, OSError) as error:
         reason = getattr(error, "explanation", None) or error
         raise SandboxUnavailable(f"the docker sandbox could not {purpose}: {reason}") from error
 
 
-def sdk() -> Any:
+def import_docker_sdk() -> Any:
     """The Docker SDK for Python, which is an extra. Raises `SandboxUnavailable` where it is not installed."""
     try:
         docker: Any = importlib.import_module("docker")
@@ -97,12 +97,12 @@ def ensure_image(client: Any, base: str | None = None) -> str:
     try:
         for name in [base] if base else [LOCAL_BASE, USUAL_BASE]:
             with (
-                speaking_to_engine(f"look for the image {name}"),
-                suppress(sdk().errors.ImageNotFound),
+                translate_engine_errors(f"look for the image {name}"),
+                suppress(import_docker_sdk().errors.ImageNotFound),
             ):
                 client.images.get(name)
                 return name
-        with speaking_to_engine(f"pull the image {name!r}"):
+        with translate_engine_errors(f"pull the image {name!r}"):
             client.images.pull(name)
     except SandboxUnavailable as error:
         raise SandboxUnavailable(

@@ -24,7 +24,7 @@ FILES = 4  # descriptors that a program may have open: the channel, and the stan
 
 def no_new_privileges() -> None:
     """No program that is executed gives more rights than there are; seccomp and Landlock ask for this."""
-    call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    call_libc("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def leave_root() -> None:
@@ -43,7 +43,7 @@ def drop_capabilities(machine: str) -> None:
 
 def die_with_parent(parent: int) -> None:
     """Be killed when the process behind the pidfd `parent`, which forked us, ends."""
-    call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    call_libc("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     poll = select.poll()
     poll.register(parent, select.POLLIN)
     if poll.poll(0):  # it ended before we asked
@@ -111,26 +111,26 @@ def enter_namespaces(machine: str) -> None:
     uid = os.getuid()
     gid = os.getgid()
     # After a change of user our own files under /proc belong to root until we may be looked at again.
-    call("prctl", _PR_SET_DUMPABLE, 1, 0, 0, 0)
+    call_libc("prctl", _PR_SET_DUMPABLE, 1, 0, 0, 0)
     try:
-        call("unshare", _NEWUSER)
+        call_libc("unshare", _NEWUSER)
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"{NOBODY} {uid} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"{NOBODY} {gid} 1", encoding="ascii")
-        call("unshare", _NEWNS | _NEWNET | _NEWIPC | _NEWUTS)
+        call_libc("unshare", _NEWNS | _NEWNET | _NEWIPC | _NEWUTS)
         place = next(
             filter(os.path.isdir, (b"/tmp", b"/var", b"/usr", b"/proc"))
         )  # it is hidden, not used
         quiet = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
-        call("mount", b"none", b"/", b"", _MS_REC | _MS_PRIVATE, b"")
-        call("mount", b"none", place, b"tmpfs", quiet, b"size=4k,nr_inodes=2,mode=555")
+        call_libc("mount", b"none", b"/", b"", _MS_REC | _MS_PRIVATE, b"")
+        call_libc("mount", b"none", place, b"tmpfs", quiet, b"size=4k,nr_inodes=2,mode=555")
         os.chdir(place)
         _syscall("pivot_root", _PIVOT_ROOT[machine], b".", b".")
-        call("umount2", b".", _MNT_DETACH)
+        call_libc("umount2", b".", _MNT_DETACH)
         os.chdir("/")
-        call("mount", b"none", b"/", b"", quiet | _MS_REMOUNT | _MS_BIND | _MS_RDONLY, b"")
+        call_libc("mount", b"none", b"/", b"", quiet | _MS_REMOUNT | _MS_BIND | _MS_RDONLY, b"")
     finally:
-        call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
+        call_libc("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def fork(machine: str, *, alone: bool, sibling: bool = False) -> int:
@@ -202,7 +202,7 @@ _FILE_RIGHTS = {
 }  # how many the kernel knows, by the version of its interface
 
 
-def call(name: str, *arguments: object) -> int:
+def call_libc(name: str, *arguments: object) -> int:
     """A function of the C library."""
     return _raise_on_error(getattr(_libc, name)(*arguments), name)
 

@@ -72,7 +72,7 @@ def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: in
         "clock_nanosleep": (0, _BITS, OTHER_CLOCK, False),
     }
     checks = b"".join(
-        _when(numbers[name], *test) for name, test in tests.items() if name in numbers
+        _allow_if(numbers[name], *test) for name, test in tests.items() if name in numbers
     )
     for name in sorted(numbers.keys() - tests.keys()):
         checks += _jump(_EQUAL, numbers[name], 0, 1) + _return(_ALLOW)
@@ -95,10 +95,10 @@ def install(filter_: bytes) -> None:
     instructions = ctypes.create_string_buffer(filter_, len(filter_))
     head = struct.pack("@HP", len(filter_) // 8, ctypes.addressof(instructions))
     header = ctypes.create_string_buffer(head, len(head))
-    process.call("prctl", _PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(header), 0, 0)
+    process.call_libc("prctl", _PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(header), 0, 0)
 
 
-def _when(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:
+def _allow_if(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:
     """Allow the call `number` by a test of the low half of one argument; the kernel looks at no more of these."""
     allowed, refused = (0, 1) if allow_if else (1, 0)
     body = (

@@ -19,8 +19,8 @@ from typing import Any
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import OnDemand, SandboxUnavailable
-from sandbox.host import Exit, serve
+from sandbox.base import OnDemandSandbox, SandboxUnavailable
+from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits
@@ -48,7 +48,7 @@ class ZygoteLost(SandboxUnavailable):
     """The zygote died, or does not answer."""
 
 
-class ZygoteSandbox(OnDemand["Zygote"]):
+class ZygoteSandbox(OnDemandSandbox["Zygote"]):
     """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
 
     A child is forked ahead of the run that needs it. `without` switches layers off, by their names in
@@ -86,7 +86,7 @@ class ZygoteSandbox(OnDemand["Zygote"]):
                 self.missing = zygote.await_ready()
                 child = zygote.take(limits)
                 try:
-                    return serve(
+                    return serve_program(
                         child, source, tools, limits=limits, journal=journal, backend=self.name
                     )
                 finally:

@@ -164,7 +164,7 @@ class Channel:
         try:
             data = encode(frame).encode("utf-8")
         except (TypeError, ValueError, RecursionError):
-            frame["args"], frame["unsendable"] = split(arguments)
+            frame["args"], frame["unsendable"] = split_arguments(arguments)
             data = encode(frame).encode("utf-8")
         if len(data) > CALL_BYTES:
             raise ValueError(
@@ -221,19 +221,19 @@ def to_plain_json(value: Any) -> Any:
             )  # lone surrogates cannot be sent
     except (TypeError, ValueError, RecursionError):
         pass
-    return text_of(value)
+    return safe_repr(value)
 
 
-def text_of(value: Any) -> str:
+def safe_repr(value: Any) -> str:
     """The `repr`, not too long, that always can be had and sent."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a program's own __repr__ may raise anything
         text = f"<{type(value).__name__}>"
-    return sendable(shorten(text, VALUE_CHARACTERS))
+    return escape_lone_surrogates(shorten(text, VALUE_CHARACTERS))
 
 
-def sendable(text: str) -> str:
+def escape_lone_surrogates(text: str) -> str:
     """`text` with lone surrogates, which no UTF-8 can hold, written out."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -252,17 +252,17 @@ def last_word(
     hints: list[Any] | None = None,
 ) -> dict[str, Any]:
     """The frame that tells of a failure, its texts not too long. `frames`: a line, a function, perhaps columns."""
-    name = sendable(shorten(name, NAME_CHARACTERS))
-    message = sendable(shorten(message, MESSAGE_CHARACTERS))
+    name = escape_lone_surrogates(shorten(name, NAME_CHARACTERS))
+    message = escape_lone_surrogates(shorten(message, MESSAGE_CHARACTERS))
     frames = [
-        [line, sendable(shorten(function, NAME_CHARACTERS)), *more]
+        [line, escape_lone_surrogates(shorten(function, NAME_CHARACTERS)), *more]
         for line, function, *more in frames
     ]
     told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
     return {"fail": {**told, "hints": hints} if hints else told}
 
 
-def split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """The arguments that are JSON, and the `repr` of those that are not."""
     sendable_: dict[str, Any] = {}
     unsendable: dict[str, str] = {}
@@ -271,7 +271,7 @@ def split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
             encode(value).encode("utf-8")
             sendable_[name] = value
         except (TypeError, ValueError, RecursionError):
-            unsendable[name] = sendable(shorten(repr(value), 200))
+            unsendable[name] = escape_lone_surrogates(shorten(repr(value), 200))
     return sendable_, unsendable
 
 
@@ -285,7 +285,7 @@ def keywords_only(
     return f"{alias}() takes keyword arguments only: write {alias}({written})"
 
 
-def _converted(value: Any) -> Any:
+def _convert_value(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         try:
             return sorted(value)
@@ -293,7 +293,7 @@ def _converted(value: Any) -> Any:
             return sorted(value, key=repr)
     if isinstance(value, _VIEWS):
         return list(value)
-    return str(value) if isinstance(value, _TEXTUAL) else text_of(value)
+    return str(value) if isinstance(value, _TEXTUAL) else safe_repr(value)
 
 
-_plain_text = json.JSONEncoder(default=_converted, ensure_ascii=False, allow_nan=False).encode
+_plain_text = json.JSONEncoder(default=_convert_value, ensure_ascii=False, allow_nan=False).encode

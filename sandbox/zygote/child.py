@@ -113,17 +113,17 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
     for name, value in changed.items():
         setattr(builtins, name, value)
     for alias, parameters in tools.items():
-        setattr(main_module, alias, tool(channel, alias, parameters))
+        setattr(main_module, alias, make_tool_function(channel, alias, parameters))
     return vars(main_module)
 
 
-def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., Any]:
+def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., Any]:
     """The function by which the program calls one tool."""
 
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
             raise TypeError(keywords_only(alias, parameters, args, arguments))
-        return _value_of(channel.call(alias, arguments, program.place()))
+        return _value_of(channel.call(alias, arguments, program.current_place()))
 
     async def in_background(
         place: program.Place, args: tuple[Any, ...], arguments: dict[str, Any]
@@ -157,7 +157,7 @@ def _value_of(reply: Reply) -> Any:
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     """What programs have as `asyncio.to_thread`."""
     # Not `async def`: the place is that of the program's own call, which is off the stack when the task runs.
-    place = program.place()
+    place = program.current_place()
     while isinstance(func, partial):
         func, args, kwargs = func.func, (*func.args, *args), {**func.keywords, **kwargs}
     in_background = getattr(func, "in_background", None)

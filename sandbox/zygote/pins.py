@@ -39,7 +39,7 @@ def tick() -> float:
     return _elapsed
 
 
-def now() -> float:
+def pinned_time() -> float:
     """What `time.time` gives."""
     return _base + tick()
 
@@ -55,20 +55,20 @@ def _functions() -> dict[str, Callable[..., Any]]:
     """What stands in place of the functions of `time`."""
 
     def localtime(seconds: float | None = None, /) -> time.struct_time:
-        return _plain_localtime(now() if seconds is None else seconds)
+        return _plain_localtime(pinned_time() if seconds is None else seconds)
 
     def clock_gettime(which: int, /) -> float:
-        return now() if which == time.CLOCK_REALTIME else tick()
+        return pinned_time() if which == time.CLOCK_REALTIME else tick()
 
     found: dict[str, Callable[..., Any]] = {
-        "time": now,
+        "time": pinned_time,
         "sleep": sleep,
         "localtime": localtime,
-        "gmtime": lambda seconds=None, /: _gmtime(now() if seconds is None else seconds),
+        "gmtime": lambda seconds=None, /: _gmtime(pinned_time() if seconds is None else seconds),
         "ctime": lambda seconds=None, /: _asctime(localtime(seconds)),
         "asctime": lambda given=None, /: _asctime(given or localtime()),
         "strftime": lambda text, given=None, /: _strftime(text, given or localtime()),
-        "time_ns": lambda: round(now() * 1e9),
+        "time_ns": lambda: round(pinned_time() * 1e9),
         "clock_gettime": clock_gettime,
         "clock_gettime_ns": lambda which, /: round(clock_gettime(which) * 1e9),
     }
@@ -82,10 +82,12 @@ def install() -> None:
     """Replace the sources of time and chance, for this process and those forked from it."""
     for name, function in _functions().items():
         setattr(time, name, function)
-    _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(now(), tz))
+    _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(pinned_time(), tz))
     utc = datetime.UTC  # `today` reads time.time()
     _patch_type(
-        datetime.datetime, "utcnow", lambda cls: cls.fromtimestamp(now(), utc).replace(tzinfo=None)
+        datetime.datetime,
+        "utcnow",
+        lambda cls: cls.fromtimestamp(pinned_time(), utc).replace(tzinfo=None),
     )
     urandom: Any = lambda size: _entropy().randbytes(size)  # noqa: E731
     os.urandom = urandom

@@ -14,13 +14,13 @@ from contextvars import ContextVar
 from types import CodeType, TracebackType
 from typing import Any
 
-from sandbox.hints import RecentReplies, find, position
+from sandbox.hints import RecentReplies, evaluated_position, find_hints
 from sandbox.zygote.channel import (
     MESSAGE_CHARACTERS,
     Interrupted,
     last_word,
+    safe_repr,
     shorten,
-    text_of,
     to_plain_json,
 )
 
@@ -90,7 +90,7 @@ def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
         return last_word("limit", "memory_bytes", "", frames)
     number = getattr(error, "_call_number", None)
-    hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
+    hints = find_hints(_levels(error), source, roots) if isinstance(error, Exception) else []
     message = _message(error)
     within = _saved_tool_of(error)
     if within and number is None:
@@ -100,7 +100,7 @@ def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str
     return last_word("exception", type(error).__name__, message, frames, number, hints)
 
 
-def place() -> Place:
+def current_place() -> Place:
     """Where the program now is."""
     frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     within = ""
@@ -152,7 +152,7 @@ def _frames_of(error: BaseException) -> list[list[Any]]:
     """Line and function of each level, and where the code tells it the expression's column, last line and its end."""
     frames = []
     for step in _levels(error):
-        place = position(step)
+        place = evaluated_position(step)
         columns = place[1:] if place is not None and place[0] == step.tb_lineno else ()
         frames.append([step.tb_lineno, step.tb_frame.f_code.co_name, *columns])
     return frames
@@ -162,4 +162,4 @@ def _message(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a program's own __str__ may raise anything
-        return text_of(error)
+        return safe_repr(error)

@@ -106,12 +106,12 @@ def _be_child(
     try:
         os.setsid()
         process.die_with_parent(parent)
-        layering.on_child()
+        layering.apply_to_child()
         if channel != CHANNEL:
             os.dup2(channel, CHANNEL)
         os.closerange(0, CHANNEL)
         os.closerange(CHANNEL + 1, 1 << 30)
-        layering.last(limits)
+        layering.apply_last(limits)
         run(CHANNEL, CHANNEL)
         os._exit(0)
     finally:
@@ -176,14 +176,14 @@ class Layering:
         """
         return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 
-    def on_child(self) -> None:
+    def apply_to_child(self) -> None:
         """What a child puts on while it still has descriptors to spare."""
         if "landlock" not in self.missing:
             process.deny_files_and_network()
         if "capabilities" not in self.missing:
             process.drop_capabilities(self.machine)
 
-    def last(self, limits: Mapping[str, float]) -> None:
+    def apply_last(self, limits: Mapping[str, float]) -> None:
         """What a child puts on last. After it there is only talk with the host."""
         if "limits" not in self.missing:
             process.limit_resources(limits)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from protocols.python_source import parse_python
 from protocols.schema import Json
 from sandbox.trace import ToolCall
-from toolflow_bench.numbers import places
+from toolflow_bench.numbers import leaf_places
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -67,7 +67,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     carried: set[str] = set()
     for number, call in enumerate(calls):
         depth = 1
-        for place, value in places(dict(call.arguments)):
+        for place, value in leaf_places(dict(call.arguments)):
             argument = place[1:]
             key = _key(value)
             if key in literals:
@@ -81,7 +81,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
             if isinstance(value, str):
                 carried.add(value)
         depths.append(depth)
-        for path, value in places(call.result):
+        for path, value in leaf_places(call.result):
             if _is_distinctive(value):
                 sources.setdefault(_key(value), (number, path))
     operations = frozenset(call.tool for call in calls)

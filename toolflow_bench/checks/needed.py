@@ -19,7 +19,7 @@ from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
-from sandbox.journal import canonical
+from sandbox.journal import canonical_call
 from sandbox.trace import ToolCall
 from toolflow_bench.checks.gold import GoldRun, run_program
 
@@ -31,7 +31,7 @@ Instead = Callable[[JsonObject], Json]
 HUGE = 1_000_000
 
 
-def unneeded(
+def find_unneeded_calls(
     program: str,
     question: str,
     run: GoldRun,
@@ -54,18 +54,18 @@ def unneeded(
             continue  # a write that is taken away is missing from the state
         if nothing_found or all(_is_empty(run.accepted_calls[number].result) for number in numbers):
             fills = (
-                _least,
+                _least_value,
                 _numbers(HUGE),
                 _numbers(-HUGE),
                 *map(_fill_with, [*values, *_words(values)]),
             )
-            if all(replay.unchanged(numbers, fill) for fill in map(_replace_by_instance, fills)):
+            if all(replay.is_unchanged(numbers, fill) for fill in map(_replace_by_instance, fills)):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
             continue
-        if replay.unchanged(numbers, _replace_by_instance(_least)):
+        if replay.is_unchanged(numbers, _replace_by_instance(_least_value)):
             yield f"line {line}: the answer is the same when {tool} gives nothing"
         for value in values:
-            if replay.unchanged(numbers, _replace_by_instance(_fill_with(value))):
+            if replay.is_unchanged(numbers, _replace_by_instance(_fill_with(value))):
                 yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
 
 
@@ -91,12 +91,12 @@ class _Replay:
         self._calls = run.accepted_calls
         self._known: dict[str, list[ToolCall]] = {}
         for call in run.accepted_calls:
-            self._known.setdefault(canonical(call.tool, call.arguments), []).append(call)
+            self._known.setdefault(canonical_call(call.tool, call.arguments), []).append(call)
         self._wanted = run.answer, self._writes(run.accepted_calls)
 
-    def unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
+    def is_unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
         """Whether the answer and the writes stay as they were when these calls' results are replaced."""
-        replaced = {canonical(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
+        replaced = {canonical_call(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
         asked: Counter[str] = (
             Counter()
@@ -111,7 +111,7 @@ class _Replay:
         self, tool: Tool, replaced: set[str], instead: Instead, asked: Counter[str]
     ) -> Tool:
         def call(arguments: JsonObject) -> Json:
-            key = canonical(tool.alias, arguments)
+            key = canonical_call(tool.alias, arguments)
             if key in replaced:
                 return instead(tool.protocol.output_schema or {})
             known = self._known.get(key, [])[: asked[key] + 1][-1:]
@@ -124,7 +124,7 @@ class _Replay:
 
     def _writes(self, calls: Sequence[ToolCall]) -> list[str]:
         return sorted(
-            canonical(call.tool, call.arguments)
+            canonical_call(call.tool, call.arguments)
             for call in calls
             if call.outcome == "done"
             and call.error is None
@@ -152,7 +152,7 @@ def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:
     return None
 
 
-def _least(kind: str) -> Json:
+def _least_value(kind: str) -> Json:
     return {"string": "", "boolean": False}.get(kind, 0)
 
 

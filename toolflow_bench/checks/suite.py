@@ -14,9 +14,9 @@ from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.flow import Flow, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold
-from toolflow_bench.checks.needed import unneeded
+from toolflow_bench.checks.needed import find_unneeded_calls
 from toolflow_bench.checks.wording import near_duplicates
-from toolflow_bench.derive import Data
+from toolflow_bench.derive import ServiceDatabases
 from toolflow_bench.grade import Verdict, grade
 from toolflow_bench.paths import Call, correct_path, path_rate, precision
 from toolflow_bench.task import Task
@@ -27,7 +27,7 @@ OnTask = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckReport:
     """What a check found. It passed where there is no problem."""
 
     tasks: int
@@ -50,7 +50,7 @@ def check_tasks(
     folder: Path | None = None,
     jobs: int = 2,
     on_task: OnTask = lambda _: None,
-) -> Checked:
+) -> CheckReport:
     """Check `tasks`, `jobs` at a time, each worker with services, data and a sandbox of its own.
 
     `folder` is the cache folder.
@@ -67,7 +67,7 @@ def check_tasks(
     def open_checker() -> Iterator[Callable[[Task], _TaskFindings]]:
         with (
             World(folder=folder) as world,
-            closing(Data(folder=folder)) as data,
+            closing(ServiceDatabases(folder=folder)) as data,
             closing(open_sandbox()) as sandbox,
         ):
             yield lambda task: _check(task, world, data, sandbox)
@@ -78,7 +78,7 @@ def check_tasks(
             found.append(one)
             on_task(len(found))
     count = max(1, len(tasks))
-    return Checked(
+    return CheckReport(
         tasks=len(tasks),
         problems=(*problems, *(problem for one in found for problem in one.problems)),
         success=sum(one.success for one in found) / count,
@@ -99,7 +99,7 @@ class _TaskFindings(NamedTuple):
     calls: int = 0
 
 
-def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _TaskFindings:
+def _check(task: Task, world: World, data: ServiceDatabases, sandbox: Sandbox) -> _TaskFindings:
     if unknown := sorted(set(task.candidates) - set(world.toolbox)):
         return _TaskFindings(
             [f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are"]
@@ -111,7 +111,7 @@ def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _TaskFindi
     problems = [*_problems(task, run, world, data, verdict)]
     if success:
         nothing = task.type == "none"
-        problems += unneeded(
+        problems += find_unneeded_calls(
             task.program, task.question, run, world.toolbox, sandbox, nothing_found=nothing
         )
     return _TaskFindings(
@@ -138,7 +138,7 @@ def _calls(run: GoldRun) -> list[Call]:
 
 
 def _problems(
-    task: Task, run: GoldRun, world: World, data: Data, verdict: Verdict
+    task: Task, run: GoldRun, world: World, data: ServiceDatabases, verdict: Verdict
 ) -> Iterator[str]:
     if run.problem is not None:
         yield run.problem

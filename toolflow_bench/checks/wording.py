@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from toolflow_bench.numbers import words
-from toolflow_bench.task import Question
+from toolflow_bench.numbers import folded_words
+from toolflow_bench.task import GradedQuestion
 
 MOST_ALIKE = 0.5
 """From here on two questions are near-duplicates, and one of them has to be asked in other words."""
@@ -14,11 +14,13 @@ MOST_ALIKE = 0.5
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
     """Each run of three words; all of the words where there are fewer."""
-    said = words(text)
+    said = folded_words(text)
     return frozenset(tuple(said[start : start + 3]) for start in range(max(1, len(said) - 2)))
 
 
-def near_duplicates(questions: Sequence[Question]) -> Iterator[tuple[Question, Question, float]]:
+def near_duplicates(
+    questions: Sequence[GradedQuestion],
+) -> Iterator[tuple[GradedQuestion, GradedQuestion, float]]:
     """Pairs that are at least `MOST_ALIKE`, each with how alike they are."""
     for (one, own), (other, others) in combinations(
         [(one, shingles(one.question)) for one in questions], 2

@@ -9,8 +9,8 @@ from contextlib import closing
 
 from protocols.errors import AtcError
 from sandbox.choose import open_sandbox
-from toolflow_bench.derive import Data
-from toolflow_bench.recipes.make import make
+from toolflow_bench.derive import ServiceDatabases
+from toolflow_bench.recipes.make import make_task
 from toolflow_bench.recipes.recipe import FOLDERS, recipes_of
 from toolflow_bench.task import GOLD, TASKS, to_document
 from toolflow_bench.world import World
@@ -23,7 +23,11 @@ def main() -> int:
     parser.parse_args()
     gold: list[str] = []
     wrong = 0
-    with World() as world, closing(Data()) as data, closing(open_sandbox("zygote")) as sandbox:
+    with (
+        World() as world,
+        closing(ServiceDatabases()) as data,
+        closing(open_sandbox("zygote")) as sandbox,
+    ):
         for folder in FOLDERS:
             lines: dict[str, list[str]] = {}
             cases = [
@@ -34,7 +38,9 @@ def main() -> int:
             for recipe, number, case in cases:
                 name = f"{folder}/{recipe.id}-{number}"
                 try:
-                    task = make(recipe, case, name, world=world, data=data, sandbox=sandbox).task
+                    task = make_task(
+                        recipe, case, name, world=world, data=data, sandbox=sandbox
+                    ).task
                 except AtcError as error:
                     wrong += 1
                     print(f"WRONG  {error}", file=sys.stderr)

@@ -15,11 +15,11 @@ import yaml
 from protocols.errors import AtcError
 from protocols.schema import Json
 from sandbox.choose import open_sandbox
-from toolflow_bench.checks.needed import unneeded
+from toolflow_bench.checks.needed import find_unneeded_calls
 from toolflow_bench.checks.wording import near_duplicates
-from toolflow_bench.derive import Data
-from toolflow_bench.recipes.make import make
-from toolflow_bench.recipes.recipe import FOLDERS, Case, Recipe, recipes_of
+from toolflow_bench.derive import ServiceDatabases
+from toolflow_bench.recipes.make import make_task
+from toolflow_bench.recipes.recipe import FOLDERS, Recipe, RecipeCase, recipes_of
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
@@ -31,7 +31,7 @@ _MEN = ("baseball/", "hard/park", "hard/hall", "across/")
 """Recipes whose people are all men, so that a wording may say so."""
 
 
-class TooFew(AtcError):
+class TooFewTasks(AtcError):
     """The recipes did not give as many tasks as were wanted."""
 
 
@@ -55,7 +55,7 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
     made = list[Task]()
     with (
         World(folder=folder) as world,
-        closing(Data(folder=folder)) as data,
+        closing(ServiceDatabases(folder=folder)) as data,
         closing(open_sandbox()) as sandbox,
     ):
         rows = {name: data.rows(query) for name, query in sorted(sql.items())}
@@ -72,11 +72,13 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
                         continue
                     called = f"fresh{seed}/{name.replace('/', '.')}-{numbers[name] + 1}"
                     try:
-                        found = make(recipe, case, called, world=world, data=data, sandbox=sandbox)
+                        found = make_task(
+                            recipe, case, called, world=world, data=data, sandbox=sandbox
+                        )
                     except AtcError:
                         continue
                     nothing = found.task.type == "none"
-                    idle = unneeded(
+                    idle = find_unneeded_calls(
                         found.task.program,
                         case.question,
                         found.run,
@@ -101,7 +103,7 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
                 if len(made) == count:
                     return
             if len(made) == before:
-                raise TooFew(
+                raise TooFewTasks(
                     f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to draws.yaml."
                 )
 
@@ -150,11 +152,11 @@ def _blank_constant(text: str, name: str, value: Any) -> str:
     return text
 
 
-def _case(text: str, kept: Mapping[str, Json], drawn: Mapping[str, Json]) -> Case:
+def _case(text: str, kept: Mapping[str, Json], drawn: Mapping[str, Json]) -> RecipeCase:
     shown: dict[str, Any] = {
         name: date.fromisoformat(value)
         if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)
         else value
         for name, value in drawn.items()
     }
-    return Case.model_validate({"question": text.format(**shown), "with": {**kept, **drawn}})
+    return RecipeCase.model_validate({"question": text.format(**shown), "with": {**kept, **drawn}})

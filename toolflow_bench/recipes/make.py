@@ -13,9 +13,9 @@ from protocols.schema import Json
 from sandbox.base import Sandbox
 from toolflow_bench.checks.flow import flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold
-from toolflow_bench.derive import Data
+from toolflow_bench.derive import ServiceDatabases
 from toolflow_bench.grade import grade
-from toolflow_bench.recipes.recipe import Case, InvalidRecipe, Recipe
+from toolflow_bench.recipes.recipe import InvalidRecipe, Recipe, RecipeCase
 from toolflow_bench.task import CANDIDATES, Task
 from toolflow_bench.world import World
 
@@ -35,8 +35,14 @@ class MadeTask:
     run: GoldRun
 
 
-def make(
-    recipe: Recipe, case: Case, name: str, *, world: World, data: Data, sandbox: Sandbox
+def make_task(
+    recipe: Recipe,
+    case: RecipeCase,
+    name: str,
+    *,
+    world: World,
+    data: ServiceDatabases,
+    sandbox: Sandbox,
 ) -> MadeTask:
     """The task of one case, called `name`.
 
@@ -67,7 +73,7 @@ def make(
         calls=len(run.accepted_calls),
         split=recipe.split,
         services=_services(operations, world.owners),
-        candidates=candidates(name, [*operations, *sorted(named)], world.owners),
+        candidates=draw_candidates(name, [*operations, *sorted(named)], world.owners),
         program=program,
         query=query,
         operations=operations,
@@ -83,7 +89,7 @@ def make(
     return MadeTask(task, run)
 
 
-def candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
+def draw_candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
     """The tools that task `name` is asked with: those needed and distractors, drawn and shuffled by the name alone.
 
     `owners` maps every operation there is to its service.

@@ -24,7 +24,7 @@ class InvalidRecipe(AtcError):
     """A recipe that no task can be made from: names it and says what is wrong."""
 
 
-class Case(BaseModel):
+class RecipeCase(BaseModel):
     """One task of a recipe: the question as a person asks it, and the constants that stand in program and query.
 
     Each case asks in words of its own.
@@ -64,25 +64,25 @@ class Recipe(BaseModel):
     """What must be left beside an answer that is no state: `{}` for what cannot be done and must not be tried."""
     program: str
     query: str
-    cases: tuple[Case, ...]
+    cases: tuple[RecipeCase, ...]
 
-    def program_of(self, case: Case) -> str:
+    def program_of(self, case: RecipeCase) -> str:
         """The program for a case.
 
         Raises:
             InvalidRecipe: it names a constant that the case lacks.
         """
-        return self._filled(self.program, case.constants, repr).strip() + "\n"
+        return self._fill_template(self.program, case.constants, repr).strip() + "\n"
 
-    def query_of(self, case: Case) -> str:
+    def query_of(self, case: RecipeCase) -> str:
         """The query for a case.
 
         Raises:
             InvalidRecipe: it names a constant that the case lacks, or one that SQL has no literal for.
         """
-        return self._filled(self.query, case.constants, _sql).strip()
+        return self._fill_template(self.query, case.constants, _sql).strip()
 
-    def _filled(
+    def _fill_template(
         self, text: str, constants: Mapping[str, Json], literal: Callable[[Json], str]
     ) -> str:
         def fill(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from atc.core.pages.formats import dollars, seconds, size
-from atc.core.pages.markup import Html, text
+from atc.core.pages.markup import Html, escape_text
 from atc.core.pages.templates import format_json
 from atc.core.text import count
 from protocols.schema import Json, JsonObject
@@ -21,7 +21,7 @@ def cut(value: Json, most: int) -> Html:
     """The first `most` characters of `value`, with a note of what is missing."""
     whole = format_json(value)
     left = f'<span class="cut">… {size(len(whole) - most)} more, in the file of rows</span>'
-    return Html(text(whole[:most]) + (left if len(whole) > most else ""))
+    return Html(escape_text(whole[:most]) + (left if len(whole) > most else ""))
 
 
 def verdict(row: Row) -> str:
@@ -41,7 +41,7 @@ def chip(rows: Sequence[Row]) -> tuple[str, str]:
     return found, MARKS[found] if len(graded) == 1 else f"{right}/{len(graded)}"
 
 
-def took(row: Row) -> list[str]:
+def describe_usage(row: Row) -> list[str]:
     """What an answer took, and how near it came to the gold path."""
     parts = [
         count(row.calls, "call"),
@@ -72,7 +72,7 @@ def lines_at_fault(row: Row, attempt: int) -> list[Json]:
     ]
 
 
-def place(fault: JsonObject) -> str:
+def describe_place(fault: JsonObject) -> str:
     """Where a fault stands: `attempt 2, line 3, get_film`."""
     attempt = fault.get("attempt")
     line = fault.get("line")
@@ -90,7 +90,7 @@ def count_sent_calls(row: Row) -> int:
     return sum(not call.get("reused") and call.get("outcome") != "not_run" for call in row.made)
 
 
-def numbered(call: JsonObject, number: int, row: Row) -> str:
+def call_number(call: JsonObject, number: int, row: Row) -> str:
     """The number of a call, after that of its attempt where there are several: `2.7`."""
     attempt = call.get("attempt")
     several = len({one.get("attempt") for one in row.made}) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atc.core.pages.formats import interval, percent, whole
-from atc.core.pages.templates import templates
+from atc.core.pages.templates import load_templates
 
 _LONGEST_NAME = 30  # letters; the table of runs has the whole name
 
@@ -15,6 +15,6 @@ def abbreviated(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-ENVIRONMENT = templates("toolflow_bench.report")
+ENVIRONMENT = load_templates("toolflow_bench.report")
 ENVIRONMENT.filters |= {one.__name__: one for one in (abbreviated, interval, percent, whole)}
 FIGURES: Any = ENVIRONMENT.get_template("figures.html").module

@@ -37,7 +37,7 @@ class Scale:
     logarithmic: bool = False
 
     @classmethod
-    def fit(cls, values: Sequence[float], start: float, end: float) -> Scale:
+    def for_values(cls, values: Sequence[float], start: float, end: float) -> Scale:
         """One that holds `values`, none of them negative: from zero, or logarithmic where they differ too much."""
         positive = [value for value in values if value > 0]
         if not positive:
@@ -91,7 +91,7 @@ class Point(NamedTuple):
     tooltip: str
 
     @property
-    def moved(self) -> bool:
+    def is_moved(self) -> bool:
         """Whether it stands beside its value."""
         return abs(self.x - self.value_x) > 1
 
@@ -118,7 +118,7 @@ def scatter(
         )
     if all(found == 0 for *_, found in known):
         return Html(_PLOTS.empty(title, f"Nothing to draw: {spell(0)} for every run."))
-    across = Scale.fit([found for *_, found in known], LEFT + RADIUS + 4, RIGHT - RADIUS - 4)
+    across = Scale.for_values([found for *_, found in known], LEFT + RADIUS + 4, RIGHT - RADIUS - 4)
     upward = _upward(max(success.high for _, success, _ in known))
     points = []
     for run, success, found in known:
@@ -131,7 +131,7 @@ def scatter(
     points = _spread_markers(points)
     absent = [run.letter for run in runs if run.letter not in {one.letter for one, *_ in known}]
     notes = ["Logarithmic axis."] if across.logarithmic else []
-    if any(point.moved for point in points):
+    if any(point.is_moved for point in points):
         notes.append(
             "Points that would cover each other stand side by side; a thin line leads to the value."
         )

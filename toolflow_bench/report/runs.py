@@ -52,19 +52,19 @@ class ReportedRun:
         """The run's letter on its colour."""
         return span(self.letter, f"mark run-{self.colour}")
 
-    def a_task(self, total: float | None) -> float | None:
+    def per_task(self, total: float | None) -> float | None:
         """`total` of the run as a mean of its graded rows."""
         return total / self.summary.graded if total is not None and self.summary.graded else None
 
     @property
     def tokens(self) -> float | None:
         """Tokens read and written a task."""
-        return self.a_task(self.summary.input_tokens + self.summary.output_tokens)
+        return self.per_task(self.summary.input_tokens + self.summary.output_tokens)
 
     @property
     def cost(self) -> float | None:
         """US dollars a task; None where an answer has no price."""
-        return self.a_task(self.summary.cost)
+        return self.per_task(self.summary.cost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

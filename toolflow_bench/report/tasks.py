@@ -71,8 +71,17 @@ def _selects(
     }
 
 
-_FILTERS = (answers.cut, answers.verdict, answers.took, answers.findings, answers.lines_at_fault, answers.place, answers.count_sent_calls,
-            answers.numbered, answers.format_arguments)  # fmt: skip
+_FILTERS = (
+    answers.cut,
+    answers.verdict,
+    answers.describe_usage,
+    answers.findings,
+    answers.lines_at_fault,
+    answers.describe_place,
+    answers.count_sent_calls,
+    answers.call_number,
+    answers.format_arguments,
+)
 ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS} | {"path": _path, "outcome": outcome}
 ENVIRONMENT.globals |= {
     "marks": answers.MARKS,

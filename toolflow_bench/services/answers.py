@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from toolflow_bench.services.operation import Arguments, Refusal
-from toolflow_bench.services.state import State
+from toolflow_bench.services.state import ServiceState
 
 Row = dict[str, Any]
 
@@ -42,7 +42,7 @@ class Context:
     """Handed to every handler. `records` are those of the service's `x-records`, by name."""
 
     connection: sqlite3.Connection
-    state: State = field(default_factory=State)
+    state: ServiceState = field(default_factory=ServiceState)
     records: Mapping[str, RecordLookup] = field(default_factory=dict)
 
     def rows(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Row]:
@@ -60,7 +60,7 @@ class Context:
             Refusal: 404; there is no such thing.
         """
         record = self.records[name]
-        if any(arguments[parameter] is None for parameter in parameters(record.sql)):
+        if any(arguments[parameter] is None for parameter in sql_parameters(record.sql)):
             return {}
         found = self.rows(record.sql, arguments)
         if not found:
@@ -68,7 +68,7 @@ class Context:
         return found[0]
 
 
-def parameters(sql: str) -> list[str]:
+def sql_parameters(sql: str) -> list[str]:
     """The names that `sql` takes, as in `:name`."""
     return re.findall(r"(?<!:):([a-z_]+)", sql)
 
@@ -136,7 +136,9 @@ def _page(
     table = spec["from"]
     order = spec["order"]
     applied = [
-        one for one in spec["where"] if all(arguments[name] is not None for name in parameters(one))
+        one
+        for one in spec["where"]
+        if all(arguments[name] is not None for name in sql_parameters(one))
     ]
     condition = " AND ".join(applied) or "TRUE"
     size = arguments["page_size"]

@@ -13,7 +13,7 @@ from protocols.schema import Json, JsonObject
 from toolflow_bench.services.faults import Faults, ServiceFault
 from toolflow_bench.services.operation import Refusal
 from toolflow_bench.services.reply import ServiceReply
-from toolflow_bench.services.state import State
+from toolflow_bench.services.state import ServiceState
 
 REMEMBERED_REQUESTS = 10_000
 """How many of the latest requests a service remembers."""
@@ -48,7 +48,7 @@ class Control:
     `faults` are those in force. `generation` counts the resets: a request that began in another one is stale.
     """
 
-    def __init__(self, state: State | None) -> None:
+    def __init__(self, state: ServiceState | None) -> None:
         self.state = state
         self.requests: deque[RequestRecord] = deque(maxlen=REMEMBERED_REQUESTS)
         self.faults: Faults | None = None
@@ -86,7 +86,7 @@ class Control:
         self._drawn += 1
         return self.faults.draw(self._drawn)
 
-    def answered(self, key: str, asked: str) -> ServiceReply | None:
+    def first_answer(self, key: str, asked: str) -> ServiceReply | None:
         """The first answer under `key`, if there was one; `asked` is the operation and its arguments as text.
 
         Raises:
@@ -119,11 +119,11 @@ def steer(control: Control, method: str, path: str, body: Json) -> ServiceReply:
     match method, path:
         case "POST", "/bench/reset":
             control.reset()
-            return ServiceReply.of(200, {"state": control.snapshot()})
+            return ServiceReply.from_value(200, {"state": control.snapshot()})
         case "GET", "/bench/state":
-            return ServiceReply.of(200, {"state": control.snapshot()})
+            return ServiceReply.from_value(200, {"state": control.snapshot()})
         case "GET", "/bench/log":
-            return ServiceReply.of(
+            return ServiceReply.from_value(
                 200, {"requests": [record._asdict() for record in list(control.requests)]}
             )
         case "POST", "/bench/faults":
@@ -134,7 +134,7 @@ def steer(control: Control, method: str, path: str, body: Json) -> ServiceReply:
                 raise Refusal(
                     422, f"{'.'.join(map(str, problem['loc']))!r} {demand(problem)}."
                 ) from error
-            return ServiceReply.of(
+            return ServiceReply.from_value(
                 200, {"faults": asdict(control.faults) if control.faults else None}
             )
     raise Refusal(

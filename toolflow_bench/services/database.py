@@ -30,7 +30,7 @@ PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;
 
 
 @cache
-def frozen() -> Mapping[str, Any]:
+def frozen_versions() -> Mapping[str, Any]:
     """What ToolFlow's version stands for: `version`, `packages` and `databases`, from `frozen.yaml`."""
     found: Mapping[str, Any] = yaml.safe_load(
         Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8")
@@ -53,10 +53,10 @@ class Database:
 
     def path(self, folder: Path) -> Path:
         """Where the file is, or will be."""
-        sha = frozen()["databases"].get(self.name, "")
+        sha = frozen_versions()["databases"].get(self.name, "")
         parts = [
             sha,
-            sorted(frozen()["packages"].items()),
+            sorted(frozen_versions()["packages"].items()),
             self._script("tables"),
             self._script("indices"),
         ]
@@ -93,7 +93,7 @@ class Database:
                     connection.executescript(_FAST + self._script("tables"))
                     self.fill(connection)
                     connection.executescript(self._script("indices"))
-                    self._check(digest(connection))
+                    self._check(table_digest(connection))
                     connection.commit()
                 built.replace(path)
         except ImportError as error:
@@ -111,14 +111,14 @@ class Database:
         return (self.home / f"{name}.sql").read_text(encoding="utf-8")
 
     def _check(self, found: str) -> None:
-        if found != (wanted := frozen()["databases"].get(self.name, found)):
+        if found != (wanted := frozen_versions()["databases"].get(self.name, found)):
             raise SourceUnavailable(
-                f"the {self.name} database of {frozen()['version']} has the SHA-256 {wanted}, what was built here has "
-                f"{found}; its packages are damaged or of other versions: {INSTALL} anew."
+                f"the {self.name} database of {frozen_versions()['version']} has the SHA-256 {wanted},"
+                f" what was built here has {found}; its packages are damaged or of other versions: {INSTALL} anew."
             )
 
 
-def digest(connection: sqlite3.Connection) -> str:
+def table_digest(connection: sqlite3.Connection) -> str:
     """SHA-256 of the rows of every table, whatever version of SQLite wrote them."""
     hashed = hashlib.sha256()
     for (table,) in connection.execute(
@@ -180,10 +180,10 @@ def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
 
 def opaque_id(kind: str, number: int, salts: Mapping[str, int]) -> str:
     """The id of the thing of this number: `ci_x3f6q`. A salt for each kind keeps equal numbers from equal ids."""
-    return f"{kind}_{opaque(number, salt=salts[kind])}"
+    return f"{kind}_{opaque_text(number, salt=salts[kind])}"
 
 
-def opaque(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
+def opaque_text(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
     """`length` letters and digits for a number below 2**(5 * length): stable, unique, not to be guessed.
 
     Multiplying by an odd number permutes the numbers below a power of two. `salt` keeps the ids of two tables apart.

@@ -86,7 +86,7 @@ _Path = tuple[str, ...]
 """Keys from the top; every item of a list counts as the same place, so lists take no step."""
 
 
-def drifted(
+def drift_answer(
     answer: Json,
     *,
     operation: str,
@@ -109,20 +109,24 @@ def drifted(
         case "rename":
             new = _rename_field(name)
             change = f"renamed {shown} to {new}"
-            changed = _at(
+            changed = _change_at(
                 answer,
                 path,
                 lambda found: {new if key == name else key: v for key, v in found.items()},
             )
         case "retype":
             change = f"changed the type of {shown}"
-            changed = _at(answer, path, lambda found: {**found, name: _retype_field(found[name])})
+            changed = _change_at(
+                answer, path, lambda found: {**found, name: _retype_field(found[name])}
+            )
         case "null":
             change = f"made {shown} null"
-            changed = _at(answer, path, lambda found: {**found, name: None})
+            changed = _change_at(answer, path, lambda found: {**found, name: None})
         case _:
             change = f"added {shown}_info"
-            changed = _at(answer, path, lambda found: {**found, f"{name}_info": {"version": 2}})
+            changed = _change_at(
+                answer, path, lambda found: {**found, f"{name}_info": {"version": 2}}
+            )
     return changed, change
 
 
@@ -136,16 +140,16 @@ def _places(value: Json) -> set[_Path]:
     }
 
 
-def _at(value: Json, path: _Path, change: Any) -> Json:
+def _change_at(value: Json, path: _Path, change: Any) -> Json:
     """`value` with `change` done to every object that has the last key of `path`."""
     if isinstance(value, list):
-        return [_at(item, path, change) for item in value]
+        return [_change_at(item, path, change) for item in value]
     if not isinstance(value, Mapping) or path[0] not in value:
         return value
     if len(path) == 1:
         changed: Json = change(value)
         return changed
-    return {**value, path[0]: _at(value[path[0]], path[1:], change)}
+    return {**value, path[0]: _change_at(value[path[0]], path[1:], change)}
 
 
 def _rename_field(name: str) -> str:

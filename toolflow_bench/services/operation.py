@@ -113,10 +113,12 @@ def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]
         if name in values:
             raise Refusal(422, f"argument {name!r} is given twice; give it once.")
         values[name] = _from_text(known[name], text) if name in known else text
-    return check(known.values(), values)
+    return complete_arguments(known.values(), values)
 
 
-def check(parameters: Iterable[Parameter], given: Mapping[str, Json]) -> dict[str, Any]:
+def complete_arguments(
+    parameters: Iterable[Parameter], given: Mapping[str, Json]
+) -> dict[str, Any]:
     """`given` completed by defaults, each value checked against its schema.
 
     Raises:
@@ -131,7 +133,7 @@ def check(parameters: Iterable[Parameter], given: Mapping[str, Json]) -> dict[st
     for name, parameter in known.items():
         if name in given:
             if not parameter.allows(given[name]):
-                raise _refused(parameter, given[name])
+                raise _argument_refusal(parameter, given[name])
             arguments[name] = given[name]
         elif parameter.required:
             raise Refusal(
@@ -153,7 +155,7 @@ def _from_text(parameter: Parameter, text: str) -> Json:
     return value
 
 
-def _refused(parameter: Parameter, value: Json) -> Refusal:
+def _argument_refusal(parameter: Parameter, value: Json) -> Refusal:
     shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
     return Refusal(
         422,

@@ -28,7 +28,7 @@ class ServiceReply:
     wrote: bool = False
 
     @classmethod
-    def of(
+    def from_value(
         cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False
     ) -> ServiceReply:
         """`value` as JSON."""
@@ -38,9 +38,9 @@ class ServiceReply:
         return cls(status=status, body=body, headers=headers, wrote=wrote)
 
     @classmethod
-    def refused(cls, refusal: Refusal) -> ServiceReply:
+    def from_refusal(cls, refusal: Refusal) -> ServiceReply:
         """The answer that says why not."""
-        return cls.of(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
+        return cls.from_value(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
 
 
 async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> None:

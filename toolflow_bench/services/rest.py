@@ -14,8 +14,14 @@ from urllib.parse import parse_qsl, unquote
 from protocols.schema import Json, JsonObject
 from toolflow_bench.services.control import Control, RequestRecord, steer
 from toolflow_bench.services.document import KEY_HEADER, LONGEST_KEY, document
-from toolflow_bench.services.faults import ServiceFault, drifted
-from toolflow_bench.services.operation import Arguments, Operation, Refusal, check, read_texts
+from toolflow_bench.services.faults import ServiceFault, drift_answer
+from toolflow_bench.services.operation import (
+    Arguments,
+    Operation,
+    Refusal,
+    complete_arguments,
+    read_texts,
+)
 from toolflow_bench.services.reply import (
     Receive,
     Scope,
@@ -24,7 +30,7 @@ from toolflow_bench.services.reply import (
     close_connection,
     send_reply,
 )
-from toolflow_bench.services.state import State
+from toolflow_bench.services.state import ServiceState
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -52,10 +58,12 @@ def build_app(
         close()
 
     def described(server: str) -> ServiceReply:
-        return ServiceReply.of(200, document(operations, info=info, schemas=schemas, server=server))
+        return ServiceReply.from_value(
+            200, document(operations, info=info, schemas=schemas, server=server)
+        )
 
     state = getattr(context, "state", None)
-    control = Control(state if isinstance(state, State) else None)
+    control = Control(state if isinstance(state, ServiceState) else None)
     service = _Service(operations, context=context, control=control, described=described)
     app = Starlette(routes=[Mount("/", app=service)], lifespan=lifespan)
     app.state.control, app.state.run, app.state.requests = control, control.state, control.requests
@@ -129,7 +137,7 @@ class _Service:
                 record = record._replace(operation=operation.id)
                 reply, fault, record = await self._operate(operation, texts, scope, body, record)
         except Refusal as refusal:
-            reply = ServiceReply.refused(refusal)
+            reply = ServiceReply.from_refusal(refusal)
         # Before it is sent: whoever has the answer finds the record.
         self._control.requests.append(record._replace(status=reply.status if reply else None))
         cut = fault is not None and fault.kind == "truncated"
@@ -142,7 +150,7 @@ class _Service:
         try:
             return steer(self._control, method, path, _json_body(body) if body else None)
         except Refusal as refusal:
-            return ServiceReply.refused(refusal)
+            return ServiceReply.from_refusal(refusal)
 
     async def _operate(
         self,
@@ -164,7 +172,7 @@ class _Service:
                 key=key, arguments={k: v for k, v in arguments.items() if v is not None}
             )
         except Refusal as refusal:
-            refused = ServiceReply.refused(refusal)
+            refused = ServiceReply.from_refusal(refusal)
         if fault is not None:
             record = record._replace(fault=fault.kind or "")
             await sleep(fault.latency_seconds)
@@ -172,7 +180,7 @@ class _Service:
                 # The run that asked is over; its write must not reach the next one.
                 return None, None, record._replace(fault="stale")
             if fault.kind in ("429", "500", "drop"):
-                return _failed(fault, control), fault, record
+                return _fault_reply(fault, control), fault, record
         reply = refused if arguments is None else self._perform(operation, arguments, record.key)
         record = record._replace(wrote=reply.wrote)
         if fault is not None and fault.kind == "drop_after":
@@ -183,20 +191,24 @@ class _Service:
             and reply.status < 300
             and control.faults is not None
         ):
-            changed, change = drifted(
+            changed, change = drift_answer(
                 json.loads(reply.body), operation=operation.id, seed=control.faults.seed
             )
-            return ServiceReply.of(reply.status, changed), fault, record._replace(change=change)
+            return (
+                ServiceReply.from_value(reply.status, changed),
+                fault,
+                record._replace(change=change),
+            )
         if (
             control.faults is not None
             and reply.status < 300
             and control.faults.renames(operation.id)
         ):
-            changed, change = drifted(
+            changed, change = drift_answer(
                 json.loads(reply.body), operation=operation.id, seed=0, how="rename"
             )
             return (
-                ServiceReply.of(reply.status, changed, headers=reply.headers),
+                ServiceReply.from_value(reply.status, changed, headers=reply.headers),
                 fault,
                 record._replace(change=change),
             )
@@ -207,31 +219,31 @@ class _Service:
         asked = ""
         if key:
             asked = json.dumps([operation.id, arguments], sort_keys=True)
-            first = self._control.answered(key, asked)
+            first = self._control.first_answer(key, asked)
             if first is not None:
                 return replace(first, wrote=False)
         try:
             # On the event loop: a handler is an indexed query of well under a millisecond, less than a thread costs.
-            reply = ServiceReply.of(
+            reply = ServiceReply.from_value(
                 operation.success,
                 operation.handler(self._context, arguments),
                 wrote=operation.writes,
             )
         except Refusal as refusal:
-            reply = ServiceReply.refused(refusal)
+            reply = ServiceReply.from_refusal(refusal)
         if key:
             self._control.remember(key, asked, reply)
         return reply
 
 
-def _failed(fault: ServiceFault, control: Control) -> ServiceReply | None:
+def _fault_reply(fault: ServiceFault, control: Control) -> ServiceReply | None:
     """The answer of a fault that comes before any work."""
     if fault.kind == "drop":
         return None
     if fault.kind == "500":
-        return ServiceReply.of(500, {"detail": "the service failed; nothing was done."})
+        return ServiceReply.from_value(500, {"detail": "the service failed; nothing was done."})
     wait = control.faults.retry_after_seconds if control.faults else 1
-    return ServiceReply.of(
+    return ServiceReply.from_value(
         429,
         {"detail": f"too many requests; try again in {wait} s."},
         headers=((b"retry-after", b"%d" % wait),),
@@ -261,7 +273,7 @@ def _arguments(
     values = _json_body(body)
     if not isinstance(values, dict):
         raise Refusal(422, "the body must be a JSON object of arguments.")
-    return arguments | check(in_body, values)
+    return arguments | complete_arguments(in_body, values)
 
 
 def _json_body(body: bytes) -> Json:

@@ -22,7 +22,7 @@ INSTALL = 'pip install "automatic-tool-chain[toolflow]"'
 """What installs everything that a service of the bench needs."""
 
 
-class Served:
+class RunningService:
     """A running service. `url` has no trailing slash; close it, or use it as a context manager."""
 
     def __init__(self, app: Starlette, url: str, *, server: Any, thread: threading.Thread) -> None:
@@ -52,7 +52,7 @@ class Served:
         self.close()
 
 
-def serve(app: Starlette, *, port: int = 0) -> Served:
+def serve(app: Starlette, *, port: int = 0) -> RunningService:
     """Serve `app` on 127.0.0.1, on a free port unless one is given; it answers from the moment this returns.
 
     Raises:
@@ -89,7 +89,7 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
                 f"the service for {url} did not start; run it again to see if that lasts."
             )
         time.sleep(0.002)
-    return Served(app, url, server=server, thread=thread)
+    return RunningService(app, url, server=server, thread=thread)
 
 
 def _closable_protocol() -> type[asyncio.Protocol]:

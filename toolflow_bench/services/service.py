@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from protocols.errors import AtcError, SourceUnavailable
-from protocols.naming import closest
+from protocols.naming import closest_spellings
 from protocols.schema import JsonObject
 from toolflow_bench.services.answers import Context, RecordLookup
 from toolflow_bench.services.database import Functions, connect
@@ -18,7 +18,7 @@ from toolflow_bench.services.openapi import load_description
 from toolflow_bench.services.operation import Operation
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import INSTALL
-from toolflow_bench.services.state import State
+from toolflow_bench.services.state import ServiceState
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -73,7 +73,7 @@ class Service:
             SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
         """
         context = Context(
-            connect(database or self.database(), self.functions), State(), self.records
+            connect(database or self.database(), self.functions), ServiceState(), self.records
         )
         try:
             return build_app(
@@ -96,7 +96,7 @@ def find_service(name: str) -> Service:
         UnknownService: there is none.
     """
     if name not in NAMES:
-        near = closest(name, NAMES)
+        near = closest_spellings(name, NAMES)
         hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(NAMES)}."
         raise UnknownService(f"no service named {name!r}; {hint}")
     service = import_module(f"toolflow_bench.services.{name}").SERVICE

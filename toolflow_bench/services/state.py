@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from protocols.schema import Json, JsonObject
-from toolflow_bench.services.database import opaque
+from toolflow_bench.services.database import opaque_text
 from toolflow_bench.services.operation import Refusal
 
 MOST_RECORDS = 1000
@@ -14,7 +14,7 @@ MOST_RECORDS = 1000
 
 
 @dataclass
-class State:
+class ServiceState:
     """Records by collection and id, oldest first. Handlers run one at a time; a grader reads when the run is over.
 
     A record contains what belongs to it and never refers to another record of the state by id: ids differ with the
@@ -38,7 +38,7 @@ class State:
         if len(self._records.get(collection, ())) >= MOST_RECORDS:
             raise Refusal(422, f"there are {MOST_RECORDS} {collection} already; remove some first.")
         self._created += 1
-        name = f"{prefix}_{opaque(self._created, salt=0x1C3F9D)}"
+        name = f"{prefix}_{opaque_text(self._created, salt=0x1C3F9D)}"
         kept: dict[str, Json] = {id_field: name, **record}
         self._records.setdefault(collection, {})[name] = kept
         return dict(kept)

@@ -28,7 +28,7 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import AUTO, automatic, availability, open_sandbox
 from sandbox.limits import Limits
-from sandbox.replay import Diverged, replay
+from sandbox.replay import ReplayDiverged, replay
 from sandbox.trace import Trace
 
 
@@ -80,7 +80,7 @@ def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the sha
     raise AssertionError("a replay answers every call from its recording")
 
 
-def record(stored: StoredRun) -> Recording:
+def make_recording(stored: StoredRun) -> Recording:
     """The recording of a stored run, with the tools that its program names.
 
     Of a run without an answer it is the last execution that came to an end.
@@ -95,7 +95,7 @@ def record(stored: StoredRun) -> Recording:
     named = dict.fromkeys(
         [*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)]
     )
-    redact = redactor(stored)
+    redact = create_redactor(stored)
     # The trace first: what is found to be a secret in its calls is one in the texts, too.
     trace = redact.value(attempt.trace)
     task = redact(stored.summary.task)
@@ -136,17 +136,17 @@ def find_final_attempt(stored: StoredRun) -> Attempt:
 
 def without_secrets(stored: StoredRun) -> StoredRun:
     """The run with a placeholder for each secret, those that its prompts had."""
-    redact = redactor(stored)
+    redact = create_redactor(stored)
     return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
 
 
 def line_without_secrets(stored: StoredRun) -> StoredRun:
     """Of the run what a list shows, its summary and its purpose, with the same placeholders."""
     line = replace(stored, attempts=stored.attempts[-1:], calls=(), exchanges=(), protocols={})
-    return redactor(stored).value(line)
+    return create_redactor(stored).value(line)
 
 
-def redactor(stored: StoredRun) -> Redactor:
+def create_redactor(stored: StoredRun) -> Redactor:
     """Gives the secrets of a stored run the placeholders that its prompts had."""
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_sources(sources_of(stored))
@@ -166,7 +166,7 @@ def sources_of(stored: StoredRun) -> list[str]:
 class ReplayResult(NamedTuple):
     """What came of running a recording again: where it departed, None where it was the same, and its wall time."""
 
-    departure: Diverged | None
+    departure: ReplayDiverged | None
     backend: str
     seconds: float
 
@@ -200,7 +200,7 @@ class Replayer(ExitStack):
             backend = replay(
                 program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets
             ).backend
-        except Diverged as error:
+        except ReplayDiverged as error:
             departure = error
         return ReplayResult(departure, backend, time.monotonic() - began)
 

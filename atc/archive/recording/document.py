@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from atc.archive.recording import InvalidRecording, Recording
-from atc.store.stored import adapter, first_problem
+from atc.store.stored import first_problem, type_adapter
 from protocols.protocol import dump, load
-from protocols.schema import Json, mapping
+from protocols.schema import Json, as_mapping
 from sandbox.arguments import shorten
 from sandbox.trace import Trace
 
@@ -23,8 +23,8 @@ def to_document(recording: Recording) -> dict[str, Any]:
     """The recording as plain JSON. `parse` reads its text."""
     return {
         "format": f"{_FORMAT}{FORMAT}",
-        **adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
-        "end": adapter(Trace).dump_python(recording.trace, exclude_defaults=True),
+        **type_adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
+        "end": type_adapter(Trace).dump_python(recording.trace, exclude_defaults=True),
         "tools": {alias: dump(protocol) for alias, protocol in recording.tools.items()},
     }
 
@@ -41,7 +41,7 @@ def parse_recording(text: str, *, where: str) -> Recording:
     except (ValueError, RecursionError) as error:
         problem = f"it is not JSON ({error}); it may have been cut off. Export the run anew."
         raise InvalidRecording(where, problem) from error
-    found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(mapping(document).get("format")))
+    found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(as_mapping(document).get("format")))
     if found is None:
         raise InvalidRecording(
             where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."
@@ -50,12 +50,12 @@ def parse_recording(text: str, *, where: str) -> Recording:
         raise InvalidRecording(
             where, f"its format is {found[1]}, and this atc reads {FORMAT}; export the run anew."
         )
-    tools = mapping(document.get("tools"))
+    tools = as_mapping(document.get("tools"))
     if reserved := [alias for alias in tools if alias.startswith("__")]:
         raise InvalidRecording(where, f"tools: {reserved[0]!r} is no name for a tool.")
     tools = {alias: load(tool, where=f"{where}: tool {alias!r}") for alias, tool in tools.items()}
     try:
-        recording: Recording = adapter(Recording).validate_python({**document, "tools": tools})
+        recording: Recording = type_adapter(Recording).validate_python({**document, "tools": tools})
     except ValidationError as error:
         raise InvalidRecording(
             where, f"{shorten(first_problem(error), 200)}; export the run anew."

@@ -15,7 +15,7 @@ from atc.archive.recording import InvalidRecording, Recording
 from atc.core.version import __version__
 from protocols.effects import annotate_effects, is_safe
 from protocols.protocol import HttpBinding, ToolProtocol, dump, load
-from protocols.schema import Json, mapping
+from protocols.schema import Json, as_mapping
 from protocols.sources.operation import annotations_of
 from protocols.toolbox import Tool
 
@@ -54,7 +54,7 @@ class Script:
     """Placeholders of values that were left out; the user puts the values in."""
 
     @property
-    def left_out(self) -> list[str]:
+    def remaining_placeholders(self) -> list[str]:
         """The placeholders that still stand in the program."""
         return [text for text in self.redacted if text in self.program]
 
@@ -104,7 +104,7 @@ def parse_script(text: str) -> Script:
         InvalidProtocol: one of its tools breaks the format.
     """
     try:
-        document = mapping(json.loads(text))
+        document = as_mapping(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise InvalidRecording(WHERE, f"RUN is not JSON ({error}); export the run anew.") from error
     if document.get("format") != FORMAT:
@@ -146,7 +146,9 @@ def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtoc
     A stored annotation that something only reads makes no write a read.
     """
     known = [
-        replace(one, annotations=annotations_of(one.binding.method).heeding(one.annotations))
+        replace(
+            one, annotations=annotations_of(one.binding.method).with_stricter_hints(one.annotations)
+        )
         if isinstance(one.binding, HttpBinding) and not is_safe(one)
         else one
         for one in tools.values()

@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from string import Template
 
-from atc.core.pages.markup import Html, text
+from atc.core.pages.markup import Html, escape_text
 from atc.core.version import __version__
 
 
@@ -27,8 +27,8 @@ def build_page(
     )
     return Template(_asset("atc.core.pages", "page.html")).substitute(
         policy=f"{policy}; connect-src 'self'" if live else policy,
-        generator=text(f"{made_by} {__version__}"),
-        title=text(title),
+        generator=escape_text(f"{made_by} {__version__}"),
+        title=escape_text(title),
         skip=skip,
         style=style,
         script=script,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from atc.core.quoting import INVISIBLE
-from atc.core.text import UNSAFE, visible
+from atc.core.text import UNSAFE, escape_visibly
 
 # Besides, invisible letters, which do nothing on a terminal. Tabs and line feeds are as harmless as spaces.
 _UNSEEN = [*UNSAFE, *INVISIBLE]
-SPELLED = {code: visible(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
+SPELLED = {code: escape_visibly(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
 _ESCAPED = {
     ord("&"): "&amp;",
     ord("<"): "&lt;",
@@ -31,11 +31,11 @@ class Html(str):
 NOTHING = Html()
 
 
-def text(value: str) -> Html:
+def escape_text(value: str) -> Html:
     """`value` as text of a page, in content and in attributes; what cannot be seen is spelt as in JSON."""
     return Html(value if hasattr(value, "__html__") else value.translate(_HARMLESS))
 
 
 def span(content: str, kind: str) -> Html:
     """`content` in an element of the class `kind`."""
-    return Html(f'<span class="{text(kind)}">{text(content)}</span>')
+    return Html(f'<span class="{escape_text(kind)}">{escape_text(content)}</span>')

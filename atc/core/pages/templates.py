@@ -8,18 +8,18 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from atc.core.pages.formats import dollars, seconds, size
-from atc.core.pages.markup import text
+from atc.core.pages.markup import escape_text
 from atc.core.quoting import quoted
 from atc.core.text import clipped, count
 from protocols.schema import Json
 
 
-def templates(package: str) -> Environment:
+def load_templates(package: str) -> Environment:
     """The templates that stand beside the modules of `package`, which may use those of `atc.core.pages`."""
     made = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.core.pages", ".")]),
         autoescape=True,
-        finalize=_harmless,
+        finalize=_escape_if_text,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -39,5 +39,5 @@ def format_json(value: Json, *, indent: int | None = None) -> str:
     )
 
 
-def _harmless(value: Any) -> Any:
-    return text(value) if isinstance(value, str) else value
+def _escape_if_text(value: Any) -> Any:
+    return escape_text(value) if isinstance(value, str) else value

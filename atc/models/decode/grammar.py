@@ -17,8 +17,8 @@ from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import ArgumentForm, CallFormat
 from atc.models.decode.schema import (
     BOUNDS,
-    Argument,
     Bounds,
+    GrammarArgument,
     GrammarArguments,
     arguments_of,
     json_text,
@@ -67,7 +67,7 @@ class Grammar:
     """A grammar's text. `unheld` are clauses of schemas that it does not hold."""
 
     text: str
-    unheld: tuple[str, ...] = ()
+    unenforced: tuple[str, ...] = ()
 
 
 def call_grammar(
@@ -134,7 +134,7 @@ class _Rules:
 
     def tail(self) -> str:
         """Text without a trigger, to the end."""
-        self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{_escaped(self._form.trigger)}.*)/\n")
+        self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{_escape_regex(self._form.trigger)}.*)/\n")
         return self.add("tail", "TAIL")
 
     def lead(self, lead: Lead | None) -> str:
@@ -169,7 +169,7 @@ class _Rules:
     def arguments(self, tool: Tool, name: str) -> str:
         """The arguments of a tool, as an expression; rules that it needs begin with `name`."""
         found = arguments_of(tool, self._bounds)
-        self.unheld += [f"{tool.alias}{clause}" for clause in found.unheld]
+        self.unheld += [f"{tool.alias}{clause}" for clause in found.unenforced]
         match self._form.arguments:
             case "positional":
                 return self._positional(tool, found, name)
@@ -195,7 +195,7 @@ class _Rules:
             following = self.add(f"{name}p{place}", body if place < needed else f'"" | {body}')
         return following
 
-    def _unordered(self, every: Sequence[Argument], name: str, keyword: str | None) -> str:
+    def _unordered(self, every: Sequence[GrammarArgument], name: str, keyword: str | None) -> str:
         """The arguments in any order, each once: llguidance's parametric rules, a bit for each that has come."""
         arguments = sorted(every, key=lambda one: not one.required)[:_MOST_UNORDERED]
         needed = sum(one.required for one in arguments)
@@ -204,7 +204,9 @@ class _Rules:
         end = f'"" %if is_ones([0:{needed}])' if needed else '""'
         parts = []
         for bit, one in enumerate(arguments):
-            key = _escaped(keyword.format(one.alias) if keyword else f"{json.dumps(one.alias)}: ")
+            key = _escape_regex(
+                keyword.format(one.alias) if keyword else f"{json.dumps(one.alias)}: "
+            )
             parts.append((bit, key, self._value(one)))
         for rule, separator in ((name, ""), (f"{name}r", ", ?" if keyword else ", ")):
             options = [
@@ -214,7 +216,7 @@ class _Rules:
             self._lines.append(f"{rule}::_: {end}\n | " + "\n | ".join(options) + "\n")
         return f"{name}::0x0"
 
-    def _value(self, one: Argument) -> str:
+    def _value(self, one: GrammarArgument) -> str:
         form = self._form.arguments
         if one.plain_type in ("number", "integer"):
             number = _QUOTIENT if form == "positional" else _NUMBER
@@ -284,10 +286,10 @@ def names_pattern(names: Iterable[str]) -> str:
     listed = sorted(set(names))
     if not listed or not listed[0]:
         raise Undecodable("a name is empty." if listed else "there is no tool to call.")
-    return _shared(listed, 0)
+    return _tail_pattern(listed, 0)
 
 
-def _shared(names: list[str], depth: int) -> str:
+def _tail_pattern(names: list[str], depth: int) -> str:
     """What follows the first `depth` characters, which the sorted `names` have in common."""
     ends = len(names[0]) == depth
     branches = []
@@ -302,13 +304,13 @@ def _shared(names: list[str], depth: int) -> str:
         shortest = min(len(first), len(group[-1]))  # of sorted names, the outer two share the least
         while common < shortest and first[common] == group[-1][common]:
             common += 1
-        branches.append(_escaped(first[depth:common]) + _shared(group, common))
+        branches.append(_escape_regex(first[depth:common]) + _tail_pattern(group, common))
         place = end
     body = "|".join(branches)
     return f"({body})" + "?" * ends if body and (ends or len(branches) > 1) else body
 
 
-def _escaped(text: str) -> str:
+def _escape_regex(text: str) -> str:
     """`text` for Rust's regular expressions, between slashes."""
     return _SPECIAL.sub(lambda found: "\\" + found[0], text).replace("\n", "\\n")
 
@@ -319,7 +321,7 @@ def _quote(text: str) -> str:
     return "".join(c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in written)
 
 
-def compiled(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
+def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
     """A matcher at the start of a grammar.
 
     Raises:
@@ -360,4 +362,4 @@ def _by_bytes(grammar: str) -> LLMatcher:
     require_llguidance()
     from llguidance import LLTokenizer
 
-    return compiled(LLTokenizer("byte"), grammar)
+    return compile_matcher(LLTokenizer("byte"), grammar)

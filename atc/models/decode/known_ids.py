@@ -114,7 +114,7 @@ class KnownIds:
             place
             for alias, value in results
             if alias in tools
-            for place in _places(tools[alias], value)
+            for place in _find_places(tools[alias], value)
         ]
         known: dict[str, dict[str, list[Any] | None]] = {}
         unknown: dict[str, dict[str, Sequence[str]]] = {}
@@ -129,13 +129,13 @@ class KnownIds:
             unknown[alias] = {one.alias: self._find_yielding_tools(tool, one) for one in missing}
         waiting = {alias: unknown[alias] for alias in _find_obtainable_later(unknown)}
 
-        def offered(tool: Tool) -> Tool:
+        def narrow(tool: Tool) -> Tool:
             free = tool.alias in waiting or unknown.get(
                 tool.alias
             )  # of the latter nothing here yields an id, ever
             return tool if free else _narrow_tool(tool, known.get(tool.alias, {}))
 
-        return IdScope(tools=tools.map(offered), waiting=waiting)
+        return IdScope(tools=tools.map(narrow), waiting=waiting)
 
     def _ids_of(self, tool: Tool) -> Iterator[_Id]:
         for alias, name in tool.arguments.items():
@@ -301,7 +301,7 @@ def _matcher(pattern: Any) -> Any:
         return None
 
 
-def _places(tool: Tool, value: Json) -> list[_ResultPlace]:
+def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
     """The texts and whole numbers in a result, by the paths that links name."""
     found: dict[str, _ResultPlace] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]

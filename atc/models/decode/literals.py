@@ -24,7 +24,7 @@ class Unreadable(ValueError):
     """A text is no value, list of arguments or object; the message says why."""
 
 
-class Bare(str):
+class BareText(str):
     """A text that stood without quotes where a literal was expected: `Berlin`, `4/3`."""
 
     __slots__ = ()
@@ -53,14 +53,14 @@ def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
     try:
         value, end = _DECODER.raw_decode(text, begin)
     except (ValueError, RecursionError):
-        end = _closing(text, begin + 1, "}") + 1
+        end = _find_closing(text, begin + 1, "}") + 1
         value = _literal(text[begin:end])
         if not isinstance(value, dict):
             raise Unreadable(f"{_short(text[begin:end])} is not JSON") from None
     return value, end
 
 
-def bracketed(text: str, start: int, closing: str) -> ParsedArguments:
+def read_bracketed(text: str, start: int, closing: str) -> ParsedArguments:
     """Arguments from `start` up to `closing` (`)`, a line's end …), which is not read itself.
 
     What is no literal is `Bare` text, so that the schema judges it. `name=value` and `name: value` name their argument.
@@ -72,7 +72,7 @@ def bracketed(text: str, start: int, closing: str) -> ParsedArguments:
     named: dict[str, Json] = {}
     place = start
     while True:
-        end = _closing(text, place, closing, ",")
+        end = _find_closing(text, place, closing, ",")
         last = not text.startswith(",", end)
         piece = text[place:end].strip()
         if found := _KEYWORD.fullmatch(piece):
@@ -96,9 +96,9 @@ def value_of(text: str) -> Json:
         return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         try:
-            return Bare(text) if _FRACTION.fullmatch(text) else _literal(text)
+            return BareText(text) if _FRACTION.fullmatch(text) else _literal(text)
         except Unreadable:
-            return Bare(text)
+            return BareText(text)
 
 
 def python_text(value: Json) -> str:
@@ -164,7 +164,7 @@ def _to_json(value: object) -> Json:
     raise ValueError(f"{value!r} is no JSON value")
 
 
-def _closing(text: str, start: int, *ends: str) -> int:
+def _find_closing(text: str, start: int, *ends: str) -> int:
     """The first place from `start` on, outside strings and brackets, where one of `ends` stands.
 
     A quote opens a string only where a value may begin, so an apostrophe within words is a letter.

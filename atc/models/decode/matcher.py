@@ -16,7 +16,7 @@ from atc.models.decode.grammar import (
     Lead,
     arguments_grammar,
     call_grammar,
-    compiled,
+    compile_matcher,
     names_grammar,
     require_sound,
     text_grammar,
@@ -69,7 +69,7 @@ class ToolMatcher:
             first = text_grammar(tools, form, bounds)
         else:
             first = call_grammar(tools, form, lead, bounds)
-        self._first = compiled(tokenizer, first.text)
+        self._first = compile_matcher(tokenizer, first.text)
         self._ends = frozenset(tokenizer.eos_tokens)
         self._calls: dict[str, LLMatcher] = {}
         self._words = np.zeros(-(-tokenizer.vocab_size // 32), dtype=np.uint32)
@@ -134,7 +134,7 @@ class ToolMatcher:
         if name in self._tools:
             if name not in self._calls:
                 grammar = arguments_grammar(self._tools[name], self._form, self._bounds)
-                self._calls[name] = compiled(self.tokenizer, grammar.text)
+                self._calls[name] = compile_matcher(self.tokenizer, grammar.text)
             self._stages.append((self._calls[name].deep_copy(), len(self.tokens), name))
 
     def _name_in(self, text: str) -> str:
@@ -195,7 +195,7 @@ class ToolLogits:
         if self._prompt_tokens is None:
             self._prompt_tokens = ids.shape[1]
         self._rows = [
-            self._behind(row[self._prompt_tokens :].tolist(), place)
+            self._matcher_after(row[self._prompt_tokens :].tolist(), place)
             for place, row in enumerate(ids)
         ]
         refused = np.ones(scores.shape, dtype=np.bool_)
@@ -209,7 +209,7 @@ class ToolLogits:
             return scores.masked_fill(torch.from_numpy(refused).to(scores.device), float("-inf"))
         return np.where(refused, -np.inf, scores).astype(scores.dtype, copy=False)
 
-    def _behind(self, tokens: list[int], place: int) -> ToolMatcher:
+    def _matcher_after(self, tokens: list[int], place: int) -> ToolMatcher:
         """A matcher that took `tokens`: the row's own where it goes on, else one from the start (beams)."""
         own = self._rows[place] if place < len(self._rows) else None
         if own is None or tokens[: len(own.tokens)] != own.tokens:

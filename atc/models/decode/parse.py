@@ -16,12 +16,12 @@ from typing import Literal
 
 from atc.models.decode.formats import ArgumentForm, CallFormat
 from atc.models.decode.literals import (
-    Bare,
+    BareText,
     Unreadable,
-    bracketed,
     json_object,
     python_text,
     quotient,
+    read_bracketed,
 )
 from protocols.naming import closest_meanings
 from protocols.schema import Json
@@ -90,7 +90,7 @@ class ReadCall:
     span: tuple[int, int] = (0, 0)
 
     @property
-    def valid(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether the host would make this call."""
         return self.error is None
 
@@ -155,7 +155,7 @@ def _unreadable_error(tool: Tool, why: str) -> CallError:
 def _arguments(
     values: list[Json], named: Mapping[str, Json], tool: Tool, form: ArgumentForm
 ) -> dict[str, Json] | CallError:
-    placed = ordered(tool, values)
+    placed = name_arguments(tool, values)
     if isinstance(placed, CallError):
         return placed
     if twice := placed.keys() & named.keys():
@@ -164,12 +164,12 @@ def _arguments(
     given = {
         alias: _value(value, kinds.get(alias, ())) for alias, value in {**placed, **named}.items()
     }
-    return accepted(tool, given, by_position=form == "positional")
+    return validate_arguments(tool, given, by_position=form == "positional")
 
 
 def _value(value: Json, kinds: tuple[str, ...]) -> Json:
     """The value of what stands without quotes: a fraction where a number is wanted, else a text."""
-    if not isinstance(value, Bare):
+    if not isinstance(value, BareText):
         return value
     number = (
         quotient(value) if {"number", "integer"} & set(kinds) and "string" not in kinds else None
@@ -292,7 +292,7 @@ def _with_arguments(
         if form.arguments == "json":
             named, end = json_object(text, inside)
             return CallCandidate(name=name, span=(start, end), named=named)
-        values, named, end = bracketed(text, inside, closing)
+        values, named, end = read_bracketed(text, inside, closing)
     except Unreadable as error:
         return CallCandidate(name=name, span=(start, len(text)), problem=str(error))
     end = min(len(text), end + len(closing))
@@ -332,14 +332,14 @@ def unknown_tool(name: str, tools: Toolbox) -> CallError:
     return CallError(kind="unknown-tool", message=f"There is no tool {name[:80]!r}; {hint}")
 
 
-def ordered(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
+def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
     """Values in the order of the tool's parameters → arguments by alias."""
     if len(values) > len(tool.arguments):
         return _count(tool, len(values))
     return dict(zip(tool.arguments, values, strict=False))
 
 
-def accepted(
+def validate_arguments(
     tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
 ) -> dict[str, Json] | CallError:
     """The arguments, by alias, with which the host would make the call, or why it would refuse.

@@ -16,7 +16,7 @@ from atc.models.decode.parse import write_as
 from atc.models.decode.prompts import fill
 from protocols.model import Message
 from protocols.protocol import load
-from protocols.render import Docs, described_within
+from protocols.render import Docs, describe_within_budget
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 
@@ -78,7 +78,7 @@ def _build_task_message(
     task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None
 ) -> str:
     # What they return says nothing about how one is called.
-    shown = described_within(
+    shown = describe_within_budget(
         tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests"
     )[0]
     if docs == "names":

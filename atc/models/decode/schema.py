@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import Any, TypeGuard
 
 from atc.models.decode.errors import Undecodable
-from protocols.schema import pointer, types
+from protocols.schema import resolve_pointer, types
 from protocols.toolbox import Tool
 from protocols.validate import validator
 
@@ -79,7 +79,7 @@ BOUNDS = Bounds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
+class GrammarArgument:
     """One argument of a tool, ready for a grammar: `schema` is bounded and has no references.
 
     `plain` names its type where no keyword but the type limits it, else it is empty.
@@ -98,8 +98,8 @@ class GrammarArguments:
     `unheld` are JSON pointers of clauses that no grammar holds. Optional arguments that no value fits are left out.
     """
 
-    every: tuple[Argument, ...]
-    unheld: tuple[str, ...] = ()
+    every: tuple[GrammarArgument, ...]
+    unenforced: tuple[str, ...] = ()
 
 
 class _Impossible(Exception):
@@ -118,7 +118,7 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
         min(bounds.characters, bounds.call_characters // max(1, len(tool.arguments))),
     )
     unheld = [f"/{key}" for key in schema if key in _UNHELD or key in ("anyOf", "oneOf", "allOf")]
-    every: list[Argument] = []
+    every: list[GrammarArgument] = []
     for alias, name in tool.arguments.items():
         place = f"/properties/{name}"
         required = alias in tool.required
@@ -133,12 +133,12 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
                     f"{error}: nothing conforms.", tool=tool.alias, clause=place, hint=hint
                 ) from None
             continue
-        unheld += bounding.unheld
+        unheld += bounding.unenforced
         limits = _HELD - {"type"}
-        whole = bounding.resolved(raw, ())[0] if isinstance(raw, Mapping) else {}
+        whole = bounding.resolve_reference(raw, ())[0] if isinstance(raw, Mapping) else {}
         kind = "" if limits & whole.keys() else whole.get("type")
         every.append(
-            Argument(
+            GrammarArgument(
                 alias=alias,
                 schema=bounded,
                 required=required,
@@ -156,12 +156,12 @@ def json_text(schema: Mapping[str, Any]) -> str:
 def _compilable(bounding: _SchemaBounder, raw: Any, room: int, place: str) -> dict[str, Any]:
     """The bounded schema; where llguidance refuses it, the same without what it may refuse, and that listed."""
     bounded = bounding.value(raw, room, place)
-    if not (why := _refused(json_text(bounded))):
+    if not (why := _refusal_reason(json_text(bounded))):
         return bounded
     loose: dict[str, Any] = _loosen(bounded)
-    if loose == bounded or _refused(json_text(loose)):
+    if loose == bounded or _refusal_reason(json_text(loose)):
         raise _Impossible(why)
-    bounding.unheld.append(place)
+    bounding.unenforced.append(place)
     return loose
 
 
@@ -182,7 +182,7 @@ class _SchemaBounder:
 
     root: Mapping[str, Any]
     bounds: Bounds
-    unheld: list[str] = field(default_factory=list)
+    unenforced: list[str] = field(default_factory=list)
 
     def value(
         self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()
@@ -192,18 +192,18 @@ class _SchemaBounder:
             raise _Impossible("the schema allows no value")
         if not isinstance(schema, Mapping):
             return _anything(room)
-        schema, seen = self.resolved(schema, seen)
-        self.unheld += [f"{place}/{key}" for key in sorted(_UNHELD & schema.keys())]
+        schema, seen = self.resolve_reference(schema, seen)
+        self.unenforced += [f"{place}/{key}" for key in sorted(_UNHELD & schema.keys())]
         for number, part in enumerate(schema.get("allOf", ())):
-            part, seen = self.resolved(part if isinstance(part, Mapping) else {}, seen)
+            part, seen = self.resolve_reference(part if isinstance(part, Mapping) else {}, seen)
             rest = {
                 key: one
                 for key, one in schema.items()
                 if key != "allOf" or number + 1 < len(schema["allOf"])
             }
-            schema = self._merged(rest, part, f"{place}/allOf/{number}")
+            schema = self._merge(rest, part, f"{place}/allOf/{number}")
         if "enum" in schema or "const" in schema:
-            return {"enum": self._listed(schema)}
+            return {"enum": self._list_alternatives(schema)}
         for key in ("anyOf", "oneOf"):
             if isinstance(schema.get(key), list):
                 return self._any_of(schema, key, room, place, seen)
@@ -232,7 +232,7 @@ class _SchemaBounder:
             raise why
         return options[0] if len(options) == 1 else {"anyOf": options}
 
-    def resolved(
+    def resolve_reference(
         self, schema: Mapping[str, Any], seen: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """The schema with a leading reference followed."""
@@ -240,16 +240,16 @@ class _SchemaBounder:
             seen = (*seen, ref)
             if seen.count(ref) > self.bounds.depth:
                 raise _Impossible("what conforms is nested without end")
-            target = pointer(self.root, ref)
+            target = resolve_pointer(self.root, ref)
             siblings = {key: part for key, part in schema.items() if key != "$ref"}
             if target is None:
-                self.unheld.append(f"$ref {ref}")
+                self.unenforced.append(f"$ref {ref}")
             if target is False:
                 raise _Impossible("the schema allows no value")
             schema = {**target, **siblings} if isinstance(target, Mapping) else siblings
         return schema, seen
 
-    def _merged(
+    def _merge(
         self, one: Mapping[str, Any], other: Mapping[str, Any], place: str
     ) -> dict[str, Any]:
         """A schema of what conforms to both; a clause that cannot be joined is listed, and the later one stands."""
@@ -262,7 +262,7 @@ class _SchemaBounder:
             elif key == "enum":
                 merged[key] = [value for value in one[key] if value in other[key]]
             elif key in _HELD and one[key] != other[key]:
-                self.unheld.append(f"{place}/{key}")
+                self.unenforced.append(f"{place}/{key}")
         return merged
 
     def _any_of(
@@ -278,15 +278,15 @@ class _SchemaBounder:
             joined = (
                 {**base, **whole}
                 if "$ref" in whole
-                else self._merged(base, whole, f"{place}/{key}/{number}")
+                else self._merge(base, whole, f"{place}/{key}/{number}")
             )
             tried.append(("", joined, f"{place}/{key}/{number}"))
         found = self._first(tried, room, seen)
         if key == "oneOf" and not _have_distinct_types(found.get("anyOf", [found])):
-            self.unheld.append(f"{place}/oneOf")
+            self.unenforced.append(f"{place}/oneOf")
         return found
 
-    def _listed(self, schema: Mapping[str, Any]) -> list[Any]:
+    def _list_alternatives(self, schema: Mapping[str, Any]) -> list[Any]:
         listed = schema["enum"] if "enum" in schema else [schema["const"]]
         definitions = {
             key: self.root[key]
@@ -341,9 +341,9 @@ class _SchemaBounder:
             key: part for key, part in held.items() if key != "maxLength" or "maxLength" in schema
         }
         for attempt in (held, unbounded):
-            if not _refused(json_text(attempt)):
+            if not _refusal_reason(json_text(attempt)):
                 return attempt
-        self.unheld.append(f"{place}/pattern")
+        self.unenforced.append(f"{place}/pattern")
         return found
 
     def _array(
@@ -473,7 +473,7 @@ def require_llguidance() -> None:
 
 
 @lru_cache(maxsize=4096)
-def _refused(text: str) -> str:
+def _refusal_reason(text: str) -> str:
     """Why llguidance refuses a schema, on one line; empty where it takes it, or is not there to be asked."""
     try:
         from llguidance import LLMatcher

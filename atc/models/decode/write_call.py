@@ -57,9 +57,9 @@ class WrittenCall:
         return self.enforced is True and self.how in ("grammar", "two-stage")
 
     @property
-    def valid(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether the host would make the call."""
-        return self.call.valid
+        return self.call.is_valid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,20 +102,20 @@ def write_call(
     lead = lead_of(form, thought=thought, characters=characters)
     job = _Job(ask, tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
     if decoding == "off":
-        return job.read_reply(job.free(0), tries=1, enforced=None)
+        return job.read_reply(job.reply_freely(0), tries=1, enforced=None)
     for tries in range(1, max(1, job.sampling.tries) + 1):
         reply = job.reply_constrained(tries - 1)
         if reply is None:
-            return job.resampled(None)
+            return job.resample(None)
         if not reply.is_constrained:
-            return job.resampled(reply)
+            return job.resample(reply)
         written = job.read_reply(reply, tries=tries, enforced=True)
-        if written.valid:
+        if written.is_valid:
             break
     return written
 
 
-def going_on(messages: Sequence[Message], text: str) -> list[Message]:
+def continue_conversation(messages: Sequence[Message], text: str) -> list[Message]:
     """The conversation after the assistant wrote `text`, which continues its last words where those came last."""
     if messages and messages[-1].role == "assistant":
         return [*messages[:-1], Message("assistant", messages[-1].content + text)]
@@ -150,7 +150,7 @@ class _Job:
         warmth = s.temperature if not attempt else s.again
         return {"temperature": warmth, "seed": s.seed + attempt, "max_tokens": s.max_tokens << room}
 
-    def free(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
+    def reply_freely(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
         """A reply that nothing holds."""
         reply = self.ask(messages or self.messages, **self._options(attempt))
         return _Reply(text=reply.text, truncated=reply.truncated)
@@ -168,12 +168,14 @@ class _Job:
         text = reply.text[: call.span[1] or None]
         return WrittenCall(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
 
-    def resampled(self, first: _Reply | None) -> WrittenCall:
+    def resample(self, first: _Reply | None) -> WrittenCall:
         """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
         tries = max(1, self.sampling.tries)
         messages = self.messages
         for attempt in range(tries + 1):
-            reply = first if first is not None and not attempt else self.free(attempt, messages)
+            reply = (
+                first if first is not None and not attempt else self.reply_freely(attempt, messages)
+            )
             reply = replace(reply, how="resampled")
             found = self.read_reply(
                 reply, tries=attempt + 1, enforced=None if first is None else False
@@ -182,7 +184,7 @@ class _Job:
                 break
             if attempt == tries - 1:
                 correction = Message("user", fill("again", error=found.call.error.message))
-                messages = (*going_on(self.messages, found.text), correction)
+                messages = (*continue_conversation(self.messages, found.text), correction)
         return found
 
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
@@ -200,7 +202,7 @@ class _Job:
             whole = arguments_grammar(tool, self.form, self.bounds, head=begun.text)
             return self._ask_with_grammar(whole, "two-stage", options)
         rest = arguments_grammar(tool, self.form, self.bounds)
-        messages = going_on(self.messages, begun.text)
+        messages = continue_conversation(self.messages, begun.text)
         return self._ask_with_grammar(
             rest, "two-stage", options, messages=messages, head=begun.text
         )
@@ -224,7 +226,7 @@ class _Job:
         )
         kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
         if not kept and not names:  # a valid call in another spelling costs no further request
-            kept = read_call(text, self.tools, self.form).valid
+            kept = read_call(text, self.tools, self.form).is_valid
         return _Reply(text=text, truncated=reply.truncated, is_constrained=kept, how=how)
 
     def _name_in(self, head: str) -> str:
@@ -253,7 +255,7 @@ class _Job:
         schema = call_schema(tools, thought=bool(characters), strict=powers(self.ask).strict)
         reply = self.ask(self.messages, schema=schema, **options)
         call = read_call(reply.text, tools, JSON_CALL)
-        if not call.valid:
+        if not call.is_valid:
             return _Reply(
                 text=reply.text,
                 truncated=reply.truncated,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from atc.core.json_paths import ResponseOrigin, origins
-from atc.core.messages import invocation
+from atc.core.json_paths import ResponseOrigin, find_origins
+from atc.core.messages import format_tool_call
 from atc.core.types import Fact, Fault, Finding, Program
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.exceptions import from_exception, from_unfilled
@@ -20,7 +20,7 @@ from protocols.toolbox import Toolbox
 from sandbox.calls import UNKNOWN_OUTCOME
 from sandbox.trace import Failure, ToolCall, Trace
 
-__all__ = ["ResponseOrigin", "attribute", "origins"]
+__all__ = ["ResponseOrigin", "attribute", "find_origins"]
 
 
 def attribute(
@@ -29,7 +29,7 @@ def attribute(
     """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
     if findings:
         return from_findings(program, findings, tools)
-    fault = None if trace is None else _executed(program, trace, tools)
+    fault = None if trace is None else _attribute_run(program, trace, tools)
     within = (
         next((call.within for call in trace.calls if fault and call.index == fault.call), None)
         if trace
@@ -45,12 +45,12 @@ def attribute(
     return replace(fault, evidence=(fact, *fault.evidence))
 
 
-def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
+def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
     failure = trace.failure
     if failure is None and (trace.stdout.strip() or trace.value is not None):
         return None
     if failure is not None and failure.kind in ("syntax", "policy", "paused"):
-        return _stopped(program, failure, trace)
+        return _attribute_stop(program, failure, trace)
     record = AttributionTrace(program.source, trace, tools)
     if failure is None:
         return without_answer(record)
@@ -63,7 +63,7 @@ def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
     return from_exception(program, failure, record)
 
 
-def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
+def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
     """A program that never ran, or was not allowed to go on."""
     line = failure.line
     kind = "syntax" if failure.kind == "syntax" else "policy"
@@ -76,7 +76,7 @@ def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
     if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME and call is not None:
         kind = "unknown_outcome"
         evidence.insert(
-            0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index)
+            0, Fact(kind="call", text=f"The call was {format_tool_call(call)}.", call=call.index)
         )
         told = "Find out with a read whether it took effect before calling it again."
         evidence.append(Fact(kind="advice", text=told))

@@ -7,12 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from atc.core.json_paths import KEY, MAX_NODES, Path, Place, at, origins, places
-from atc.core.messages import invocation
+from atc.core.json_paths import (
+    KEY,
+    MAX_NODES,
+    JsonPath,
+    Place,
+    find_origins,
+    find_places,
+    get_at_path,
+)
+from atc.core.messages import format_tool_call
 from atc.pipeline.attribute.dataflow import Tree, called_name, is_on_line
 from atc.pipeline.attribute.facts import Facts
-from atc.pipeline.attribute.failing_values import Suspect, nothing
-from atc.pipeline.attribute.sources import CallSource, Sources
+from atc.pipeline.attribute.failing_values import Suspect, is_empty
+from atc.pipeline.attribute.sources import CallSource, CallSources
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -58,14 +66,15 @@ class AttributionTrace:
             if trace.failure is not None
             else []
         )
-        self.sources = Sources(self.tree, tools, hints)
+        self.sources = CallSources(self.tree, tools, hints)
 
-    def survived(self) -> list[str]:
+    def describe_survived_failures(self) -> list[str]:
         """A sentence on each call that failed while the program went on, of the first three."""
         failed = [call for call in self.trace.calls if call.error is not None][:3]
         told = "{} on line {} (call {}) failed, and an `except` went on: {}"
         return [
-            told.format(invocation(c), c.line, c.index, c.error).rstrip(".") + "." for c in failed
+            told.format(format_tool_call(c), c.line, c.index, c.error).rstrip(".") + "."
+            for c in failed
         ]
 
     def find_calls(self, source: CallSource) -> list[ToolCall]:
@@ -97,31 +106,32 @@ class AttributionTrace:
                 else (*self.facts.prefix(call), *source.path)
             )
             yield from (
-                (call, place) for place in (places(call.result, path) if call.error is None else ())
+                (call, place)
+                for place in (find_places(call.result, path) if call.error is None else ())
             )
 
-    def came(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
+    def find_argument_places(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
         """Where in earlier responses an argument's value can have come from, the likeliest first.
 
         Where the program's text leads, and the nearest equal value if it is a telling one.
         """
         value = call.arguments.get(name)
         given = self.argument(call, name)
-        for source in self.sources.of(given)[::-1] if given is not None else ():
+        for source in self.sources.find_sources(given)[::-1] if given is not None else ():
             yield from (
                 pair
                 for pair in islice(self.items(source), MOST_ITEMS)
                 if pair[0].index < call.index
             )
-        for origin in origins(
+        for origin in find_origins(
             value, (other for other in self.trace.calls if other.index < call.index)
         )[:1]:
             yield self.calls[origin.call], Place(origin.steps, value)
 
-    def origin(self, call: ToolCall, name: str) -> tuple[ToolCall, Path] | None:
+    def find_argument_origin(self, call: ToolCall, name: str) -> tuple[ToolCall, JsonPath] | None:
         """The first of these places that holds the argument's value."""
         value = call.arguments.get(name)
-        for made, place in self.came(call, name):
+        for made, place in self.find_argument_places(call, name):
             if place.missing is None and type(place.value) is type(value) and place.value == value:
                 return made, place.path
         return None
@@ -143,12 +153,12 @@ class AttributionTrace:
         for call, place in islice(self.items(source), 200) if drifted else ():
             path = (*place.path, place.missing) if isinstance(place.missing, str) else place.path
             if (away := self.facts.departure(call, path)) is not None:
-                above = at(call.result, away[:-1])
+                above = get_at_path(call.result, away[:-1])
                 gone = bool(away) and isinstance(above, Mapping) and away[-1] not in above
                 where = (
                     Place(away[:-1], above, away[-1])
                     if gone
-                    else Place(away, at(call.result, away))
+                    else Place(away, get_at_path(call.result, away))
                 )
                 return Candidate(call, where, suspect, source, proven=True, broken=True)
         first: Candidate | None = None
@@ -164,42 +174,46 @@ class AttributionTrace:
                 return Candidate(call, place, suspect, source, proven=True)
         return first
 
-    def behind(self, suspect: Suspect) -> list[Candidate]:
+    def find_candidates(self, suspect: Suspect) -> list[Candidate]:
         """Candidates of a suspect: what it reads, what gave the key asked for, or what should have filled it."""
-        known = self.sources.of(suspect.expr, suspect.path)
+        known = self.sources.find_sources(suspect.expr, suspect.path)
         if suspect.index is not None and suspect.role == "key":
             key = suspect.key
             asked = Suspect(
                 suspect.index, "value", lambda v: type(v) is type(key) and bool(v == key), key=key
             )
-            keyed = self.candidates(asked, self.sources.of(asked.expr))
+            keyed = self.candidates(asked, self.sources.find_sources(asked.expr))
             return [*self.candidates(suspect, [source for source in known if source.exact]), *keyed]
         found = self.candidates(suspect, known)
         if any(candidate.proven for candidate in found) or not suspect.unfilled:
             return found
-        unfilled = replace(suspect, role="empty", fails=nothing, path=())
-        filling = self.candidates(unfilled, self.sources.control(_root_expression(suspect.expr)))
-        if self.explained(
+        unfilled = replace(suspect, role="empty", fails=is_empty, path=())
+        filling = self.candidates(
+            unfilled, self.sources.find_control(_root_expression(suspect.expr))
+        )
+        if self.is_caused_by_constant(
             suspect
         ):  # by a constant of the program that something should have replaced
             return filling
         return [*found, *(candidate for candidate in filling if candidate.proven or not found)]
 
-    def explained(self, suspect: Suspect) -> bool:
+    def is_caused_by_constant(self, suspect: Suspect) -> bool:
         """Whether a constant of the program can be the value that failed."""
         given = [suspect.expr]
         expr = suspect.expr
         if isinstance(expr, ast.Name):
             given = [
                 made.value
-                for made in self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))
+                for made in self.tree.find_reaching_definitions(
+                    expr.id, expr, self.tree.scope(expr, expr.id)
+                )
             ]
         return any(
             isinstance(value, ast.Constant) and suspect.fails(value.value) for value in given
         )
 
 
-def best(candidates: Sequence[Candidate]) -> Candidate | None:
+def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
     """The weightiest candidate; of one suspect's equals the one nearest to the failing expression."""
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]

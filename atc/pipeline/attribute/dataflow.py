@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from atc.core.json_paths import EACH, Path, Step
-from protocols.python_source import parsed
+from atc.core.json_paths import EACH, JsonPath, PathStep
+from protocols.python_source import parse_python_or_none
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Position = tuple[int, int, int, int]
 """Line, column, last line and end of a node, as `ast` and tracebacks count them."""
@@ -28,8 +28,8 @@ class Definition:
     name: str
     value: ast.expr
     node: ast.AST
-    steps: Path = ()
-    writes: Path = ()
+    steps: JsonPath = ()
+    writes: JsonPath = ()
     strong: bool = True
 
 
@@ -37,7 +37,7 @@ class Tree:
     """A parsed program, an empty one where Python cannot read it."""
 
     def __init__(self, source: str) -> None:
-        self.root = parsed(source) or ast.Module([], [])
+        self.root = parse_python_or_none(source) or ast.Module([], [])
         nodes = list(ast.walk(self.root))
         self.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         self._definitions: dict[tuple[ast.AST, str], list[Definition]] = {}
@@ -57,16 +57,18 @@ class Tree:
             node = self.parents[node]
             yield node
 
-    def scope(self, node: ast.AST, name: str = "") -> ast.Module | Function:
+    def scope(self, node: ast.AST, name: str = "") -> ast.Module | FunctionNode:
         """The function (or module) whose variable `name` is at `node`."""
         for around in self.around(node):
-            if isinstance(around, Function):
+            if isinstance(around, FunctionNode):
                 declared = (n for n in ast.walk(around) if isinstance(n, ast.Global | ast.Nonlocal))
                 if not any(name in n.names for n in declared):
                     return around
         return self.root
 
-    def reaching(self, name: str, use: ast.AST, scope: ast.AST) -> list[Definition]:
+    def find_reaching_definitions(
+        self, name: str, use: ast.AST, scope: ast.AST
+    ) -> list[Definition]:
         """Definitions of `name` in `scope` that a use may see, nearest first; of several the responses decide.
 
         Those before it up to one that replaces the value for certain, and in a loop those behind it.
@@ -140,7 +142,7 @@ def simple_name(call: ast.AST) -> str:
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
-def constant_step(index: ast.AST | None) -> Step:
+def constant_step(index: ast.AST | None) -> PathStep:
     """The step that a subscript's index means; EACH where the text does not say."""
     match index:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
@@ -150,7 +152,7 @@ def constant_step(index: ast.AST | None) -> Step:
     return EACH
 
 
-def target_steps(target: ast.AST, name: str) -> Path | None:
+def target_steps(target: ast.AST, name: str) -> JsonPath | None:
     """Where in the value that is bound to `target` the part for `name` is; None when it binds no such name."""
     match target:
         case ast.Name(id=found):
@@ -166,16 +168,16 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
-                yield from _bound(target, value, node)
+                yield from _find_bindings(target, value, node)
         case (
             ast.AnnAssign(target=target, value=ast.expr() as value)
             | ast.NamedExpr(target=target, value=value)
         ):
-            yield from _bound(target, value, node)
+            yield from _find_bindings(target, value, node)
         case ast.AugAssign(target=target, value=value):
             yield from _find_additions(target, value, node, ())
         case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
-            yield from _bound(target, value, node, (EACH,))
+            yield from _find_bindings(target, value, node, (EACH,))
         case ast.Call(func=ast.Attribute(value=target, attr=method), args=[*_, value]) if (
             method in _ADDING
         ):
@@ -186,8 +188,8 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
             yield from _find_additions(target, value, node, ())
 
 
-def _bound(
-    target: ast.expr, value: ast.expr, node: ast.AST, steps: Path = ()
+def _find_bindings(
+    target: ast.expr, value: ast.expr, node: ast.AST, steps: JsonPath = ()
 ) -> Iterator[Definition]:
     match target, value:
         case ast.Name(id=name), _:
@@ -196,19 +198,19 @@ def _bound(
             values
         ):
             for part, inner in zip(parts, values, strict=True):
-                yield from _bound(part, inner, node)
+                yield from _find_bindings(part, inner, node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts), _:
             for i, part in enumerate(parts):
-                yield from _bound(part, value, node, (*steps, i))
+                yield from _find_bindings(part, value, node, (*steps, i))
         case ast.Subscript(), _:
             yield from _find_additions(target, value, node, ())
 
 
 def _find_additions(
-    target: ast.expr, value: ast.expr, node: ast.AST, more: Path
+    target: ast.expr, value: ast.expr, node: ast.AST, more: JsonPath
 ) -> Iterator[Definition]:
     """The weak definition that `target` (`x`, `x[k]`, `x.setdefault(k, [])`) gets at `more` from `value`."""
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     while not isinstance(target, ast.Name):
         match target:
             case (

@@ -7,12 +7,19 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from atc.core.json_paths import EACH, KEY, Path, at, general, text
-from atc.core.messages import a_type, format_expression, invocation, keys_there, listed, snippet
+from atc.core.json_paths import EACH, KEY, JsonPath, format_json_path, generalize, get_at_path
+from atc.core.messages import (
+    describe_keys,
+    describe_type,
+    format_expression,
+    format_list,
+    format_tool_call,
+    snippet,
+)
 from atc.core.types import Fact, Fault, FaultKind, Program
-from atc.pipeline.attribute.blame import MOST_ITEMS, AttributionTrace, Candidate, best
-from atc.pipeline.attribute.facts import blaming
-from atc.pipeline.attribute.failing_values import Suspect, nothing, suspects
+from atc.pipeline.attribute.blame import MOST_ITEMS, AttributionTrace, Candidate, choose_candidate
+from atc.pipeline.attribute.facts import build_fault
+from atc.pipeline.attribute.failing_values import Suspect, is_empty, suspects
 from atc.pipeline.attribute.sources import CallSource
 from protocols.schema import Json
 from sandbox.trace import Failure, ToolCall
@@ -23,7 +30,9 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
     found: list[Suspect] = []
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
-        candidate = best([candidate for suspect in around for candidate in record.behind(suspect)])
+        candidate = choose_candidate(
+            [candidate for suspect in around for candidate in record.find_candidates(suspect)]
+        )
         if candidate is not None and (
             candidate.proven or (candidate.source.filters and candidate.suspect.unfilled)
         ):
@@ -35,7 +44,7 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
     known = (
         chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
     )
-    if chosen is None or not known or any(map(record.explained, found)):
+    if chosen is None or not known or any(map(record.is_caused_by_constant, found)):
         return _own_mistake(program, failure, chosen, record)
     return explain(failure, chosen, record)
 
@@ -47,8 +56,8 @@ def from_unfilled(
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
         return None
-    chosen = best(
-        record.candidates(Suspect(given, "empty", nothing), record.sources.control(given))
+    chosen = choose_candidate(
+        record.candidates(Suspect(given, "empty", is_empty), record.sources.find_control(given))
     )
     return (
         explain(failure, chosen, record)
@@ -84,7 +93,9 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
             *facts.about_schema(call, place.path),
         ]
         message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
-        return blaming("misread_result", message, failure.line, call, text(place.path), evidence)
+        return build_fault(
+            "misread_result", message, failure.line, call, format_json_path(place.path), evidence
+        )
     return _explain_read(head, failure, chosen, record)
 
 
@@ -113,14 +124,14 @@ def _explain_read(
     evidence: list[Fact] = []
     drift = chosen.broken or facts.departure(call, wanted) is not None
     if missing is not None:
-        what = f"{where} has no key {missing!r}; {keys_there(place.value)}"
+        what = f"{where} has no key {missing!r}; {describe_keys(place.value)}"
         keys = map(str, islice(place.value, 20))
         evidence.append(
-            facts.fact("keys", call, f"{where}: {keys_there(place.value)}.", place.path, keys)
+            facts.fact("keys", call, f"{where}: {describe_keys(place.value)}.", place.path, keys)
         )
         evidence += facts.about_key(call, place.path, place.value, missing)
     else:
-        what = f"{where} is {a_type(place.value)}{_hint(place.value, suspect)}"
+        what = f"{where} is {describe_type(place.value)}{_hint(place.value, suspect)}"
     prefix = facts.prefix(call)
     if prefix and place.path == prefix and prefix[0] in (missing, suspect.key):
         told = f"{call.tool} gives the value of {prefix[0]!r} itself: do not write [{prefix[0]!r}] after it."
@@ -132,12 +143,12 @@ def _explain_read(
         )
     if drift:
         evidence += facts.about_drift(call, wanted)
-    return blaming(
+    return build_fault(
         "drift" if drift else "misread_result",
         f"{head}: {what}.",
         failure.line,
         call,
-        text(wanted),
+        format_json_path(wanted),
         evidence,
     )
 
@@ -150,14 +161,18 @@ def _explain_iteration(
     path = chosen.place.path[:-1]
     facts = record.facts
     where = facts.result_of(call, path)
-    value = at(call.result, path)
+    value = get_at_path(call.result, path)
     lists = [key for key, inner in value.items() if isinstance(inner, list)]
     told = "Read a value by its key, or take all with .values()."
     if len(lists) == 1:
         told = f"The list in it is at `{facts.format_subscripts(call, (*path, lists[0]))}`."
-    message = f"{head}: {where} is an object, and iterating it gives its keys; {keys_there(value)}."
+    message = (
+        f"{head}: {where} is an object, and iterating it gives its keys; {describe_keys(value)}."
+    )
     evidence = [facts.fact("keys", call, told, path, lists), *facts.about_schema(call, path)]
-    return blaming("misread_result", message, failure.line, call, text(path), evidence)
+    return build_fault(
+        "misread_result", message, failure.line, call, format_json_path(path), evidence
+    )
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
@@ -166,7 +181,7 @@ def _hint(value: Json, suspect: Suspect) -> str:
         dotted = suspect.role == "attribute" and not hasattr(
             value, str(suspect.key)
         )  # else an item of it failed
-        return f"; {keys_there(value)}" + ('; write ["key"], not .key' if dotted else "")
+        return f"; {describe_keys(value)}" + ('; write ["key"], not .key' if dotted else "")
     if isinstance(value, list) and value:
         return "; take an element with [0] or loop over it"
     if value is None:
@@ -181,12 +196,15 @@ def _explain_empty_value(
     call = chosen.call
     place = chosen.place
     facts = record.facts
-    answer = snippet(at(call.result, facts.prefix(call)))
+    answer = snippet(get_at_path(call.result, facts.prefix(call)))
     evidence = [
-        facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")
+        facts.fact(
+            "call", call, f"{format_tool_call(call)} (call {call.index}) answered with {answer}."
+        )
     ]
     evidence += [
-        facts.about_origin(call, name, record.origin(call, name)) for name in call.arguments
+        facts.about_origin(call, name, record.find_argument_origin(call, name))
+        for name in call.arguments
     ]
     evidence += facts.about_schema(call, place.path)
     tested = (
@@ -194,16 +212,14 @@ def _explain_empty_value(
     )  # of lists that are not empty
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
-    what = (
-        f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
-    )
+    what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else describe_type(place.value)}"
     advice = Fact(kind="advice", text=told)
-    return blaming(
+    return build_fault(
         "empty_result",
         f"{head}: {what}.",
         failure.line,
         call,
-        text(place.path),
+        format_json_path(place.path),
         [*evidence, advice],
     )
 
@@ -212,7 +228,7 @@ class _FieldTest(NamedTuple):
     """What a field that a test compares really holds; `absent`: it is not there, or no value of it can pass."""
 
     sentence: str
-    path: Path
+    path: JsonPath
     call: ToolCall
     absent: bool
     kind: FaultKind
@@ -232,18 +248,30 @@ def _explain_filter(
     count = sum(
         len(p.value) for _, p in record.items(chosen.source) if isinstance(p.value, list | Mapping)
     )
-    tests = listed((f"`{format_expression(test)}`" for test in chosen.source.filters), most=3)
+    tests = format_list((f"`{format_expression(test)}`" for test in chosen.source.filters), most=3)
     message = (
         f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
     )
     evidence = [facts.fact("test", told.call, told.sentence, told.path) for told in tested]
     if meant is None:
-        return blaming(
-            "misread_result", message, failure.line, call, text(general(place.path)), evidence
+        return build_fault(
+            "misread_result",
+            message,
+            failure.line,
+            call,
+            format_json_path(generalize(place.path)),
+            evidence,
         )
     blamed = call if call.tool == meant.call.tool else meant.call
     evidence += facts.about_drift(blamed) if meant.kind == "drift" else ()
-    return blaming(meant.kind, message, failure.line, blamed, text(general(meant.path)), evidence)
+    return build_fault(
+        meant.kind,
+        message,
+        failure.line,
+        blamed,
+        format_json_path(generalize(meant.path)),
+        evidence,
+    )
 
 
 def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
@@ -263,7 +291,7 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
             )
             known = [
                 source
-                for source in record.sources.of(side, (EACH,) if within else ())
+                for source in record.sources.find_sources(side, (EACH,) if within else ())
                 if source.path
             ]
             if (
@@ -280,15 +308,15 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
     for call, place in every:
         if isinstance(place.missing, str) and isinstance(place.value, Mapping):
             path = (*place.path, place.missing)
-            told = f"{facts.result_of(call, place.path)} has no key {place.missing!r}; {keys_there(place.value)}."
+            told = f"{facts.result_of(call, place.path)} has no key {place.missing!r}; {describe_keys(place.value)}."
             gone: FaultKind = "drift" if facts.departure(call, path) else "misread_result"
             return _FieldTest(told, path, call, absent=True, kind=gone)
     if not every:
         return None
     call = every[0][0]
-    path = general(every[0][1].path)
+    path = generalize(every[0][1].path)
     broken = any(facts.departure(call, place.path) is not None for call, place in every)
-    values = listed(dict.fromkeys(snippet(p.value_or_none, most=40) for _, p in every), most=8)
+    values = format_list(dict.fromkeys(snippet(p.value_or_none, most=40) for _, p in every), most=8)
     told = f"`{format_expression(test)}` was tested, but the values at `{facts.format_subscripts(call, path)}` are {values}."
     constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
     unlike = constants == {str} and not any(isinstance(p.value_or_none, str) for _, p in every)
@@ -305,7 +333,7 @@ def _own_mistake(
     message = f"{head}: {failure.message}." if failure.message else f"{head}."
     line = program.line(failure.line)
     evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
-    evidence += [Fact(kind="call", text=told) for told in record.survived()]
+    evidence += [Fact(kind="call", text=told) for told in record.describe_survived_failures()]
     if chosen is not None and isinstance(chosen.place.value, str | int | float):
         told = f"{record.facts.result_of(chosen.call, chosen.place.path)} is {snippet(chosen.place.value, most=60)}."
         evidence.append(record.facts.fact("origin", chosen.call, told, chosen.place.path))

@@ -10,8 +10,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from atc.core.json_paths import EACH, KEY, Path, Step, at, general, shared, text, walk
-from atc.core.messages import listed, nearest, snippet
+from atc.core.json_paths import (
+    EACH,
+    KEY,
+    JsonPath,
+    PathStep,
+    count_shared_steps,
+    format_json_path,
+    generalize,
+    get_at_path,
+    walk,
+)
+from atc.core.messages import find_nearest, format_list, snippet
 from atc.core.types import Fact, FactKind, Fault, FaultKind
 from protocols.schema import JsonObject, resolve, type_name, types
 from protocols.toolbox import Toolbox
@@ -32,7 +42,7 @@ class Facts:
 
     tools: Toolbox
 
-    def prefix(self, call: ToolCall) -> Path:
+    def prefix(self, call: ToolCall) -> JsonPath:
         """The step of a path that the program does not see, since the response was unwrapped."""
         wrapper = self.tools[call.tool].wrapper
         return (
@@ -41,14 +51,14 @@ class Facts:
             else ()
         )
 
-    def format_subscripts(self, call: ToolCall, path: Path) -> str:
+    def format_subscripts(self, call: ToolCall, path: JsonPath) -> str:
         """A path of the full response as the program writes it: `[0]["name"]`; empty for all that it sees."""
         hidden = self.prefix(call)
         seen = path[len(hidden) :] if path[: len(hidden)] == hidden else path
-        special: dict[Step, str] = {EACH: "[i]", KEY: ".keys()"}
+        special: dict[PathStep, str] = {EACH: "[i]", KEY: ".keys()"}
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
-    def result_of(self, call: ToolCall, path: Path = ()) -> str:
+    def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
         """`["flights"][0]` of the result of get_flights (call 2)."""
         whole = f"the result of {call.tool} (call {call.index})"
         place = self.format_subscripts(call, path)
@@ -59,13 +69,21 @@ class Facts:
         kind: FactKind,
         call: ToolCall,
         sentence: str,
-        path: Path = (),
+        path: JsonPath = (),
         names: Iterable[str] = (),
     ) -> Fact:
         """A fact about a place in a call's response."""
-        return Fact(kind=kind, text=sentence, call=call.index, path=text(path), names=tuple(names))
+        return Fact(
+            kind=kind,
+            text=sentence,
+            call=call.index,
+            path=format_json_path(path),
+            names=tuple(names),
+        )
 
-    def about_origin(self, call: ToolCall, name: str, origin: tuple[ToolCall, Path] | None) -> Fact:
+    def about_origin(
+        self, call: ToolCall, name: str, origin: tuple[ToolCall, JsonPath] | None
+    ) -> Fact:
         """Where an argument's value came from."""
         said = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
         if origin is None:
@@ -75,39 +93,47 @@ class Facts:
             "origin", origin[0], f"{said} came from {self.result_of(*origin)}.", origin[1]
         )
 
-    def about_key(self, call: ToolCall, path: Path, value: JsonObject, key: str) -> Iterator[Fact]:
+    def about_key(
+        self, call: ToolCall, path: JsonPath, value: JsonObject, key: str
+    ) -> Iterator[Fact]:
         """Where a key that is not there may have been meant: the nearest key, and the same key elsewhere."""
-        if (near := nearest(key, map(str, value))) is not None:
+        if (near := find_nearest(key, map(str, value))) is not None:
             yield self.fact(
                 "nearest", call, f"The nearest key to {key!r} is {near!r}.", path, [near]
             )
         elsewhere = [found for found, _ in walk(call.result) if found and found[-1] == key]
         if elsewhere:
-            here = general(path)
-            closest = max(elsewhere, key=lambda found: (shared(general(found), here), -len(found)))
-            place = self.format_subscripts(call, general(closest))
+            here = generalize(path)
+            closest = max(
+                elsewhere,
+                key=lambda found: (count_shared_steps(generalize(found), here), -len(found)),
+            )
+            place = self.format_subscripts(call, generalize(closest))
             yield self.fact(
                 "elsewhere", call, f"A key {key!r} exists in the same result at `{place}`.", closest
             )
 
-    def about_schema(self, call: ToolCall, path: Path) -> Iterator[Fact]:
+    def about_schema(self, call: ToolCall, path: JsonPath) -> Iterator[Fact]:
         """What the response schema says of a place."""
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
-            said = f"`{self.format_subscripts(call, general(path))}` is {describe_schema(found, absent=not required)}"
+            said = f"`{self.format_subscripts(call, generalize(path))}` is {describe_schema(found, absent=not required)}"
             yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
 
-    def about_drift(self, call: ToolCall, path: Path = ()) -> Iterator[Fact]:
+    def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
         """How a response departs from its schema, on the way to a place where that is known."""
         head = f"The response of {call.tool} departs from its schema"
-        way = ["the response", *(text(path[: length + 1]) for length in range(len(path)))]
+        way = [
+            "the response",
+            *(format_json_path(path[: length + 1]) for length in range(len(path))),
+        ]
         return (
             self.fact("drift", call, f"{head}: {s}.")
             for s in call.drift
             if not path or s.split(": ")[0] in way
         )
 
-    def departure(self, call: ToolCall, path: Path) -> Path | None:
+    def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
         """Where on the way to a place of the full response that departs from its schema; None where it does not."""
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:
@@ -116,15 +142,15 @@ class Facts:
             return (tool.wrapper,)
         for length in range(len(path) + 1):
             found, required = self._clause(call, path[:length])
-            above = at(call.result, path[: length - 1]) if length else None
+            above = get_at_path(call.result, path[: length - 1]) if length else None
             gone = required and isinstance(above, Mapping) and path[length - 1] not in above
             allowed = set(types(found) if found is not None else ())
-            kind = type_name(at(call.result, path[:length]))
+            kind = type_name(get_at_path(call.result, path[:length]))
             if gone or (allowed and not {kind, "number" if kind == "integer" else kind} & allowed):
                 return path[:length]
         return None
 
-    def _clause(self, call: ToolCall, path: Path) -> tuple[JsonObject | None, bool]:
+    def _clause(self, call: ToolCall, path: JsonPath) -> tuple[JsonObject | None, bool]:
         """What the response schema says of a place, and whether it must be there; None where it says nothing."""
         root = self.tools[call.tool].protocol.output_schema
         if not root:
@@ -149,7 +175,7 @@ class Facts:
         return current, required
 
 
-def blaming(
+def build_fault(
     kind: FaultKind,
     message: str,
     line: int | None,
@@ -171,7 +197,9 @@ def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
         t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)
     )
     kinds = [" or ".join(named) if named else "of any type"]
-    kinds += [f"one of {listed(map(repr, schema['enum']), most=8)}"] if "enum" in schema else []
+    kinds += (
+        [f"one of {format_list(map(repr, schema['enum']), most=8)}"] if "enum" in schema else []
+    )
     kinds += [f"{word} {schema[key]}" for key, word in _CLAUSES.items() if key in schema]
     kinds += ["and may be absent"] if absent else []
     said = " ".join(str(schema.get("description", "")).split())[:_SNIPPET].rstrip(".")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from atc.core.json_paths import Path, at, is_distinctive, text
-from atc.core.messages import MOST_KEYS, invocation, keys_there, listed, snippet
+from atc.core.json_paths import JsonPath, format_json_path, get_at_path, is_distinctive
+from atc.core.messages import MOST_KEYS, describe_keys, format_list, format_tool_call, snippet
 from atc.core.types import Fact, Fault, FaultKind
 from atc.pipeline.attribute.blame import AttributionTrace
-from atc.pipeline.attribute.facts import blaming, describe_schema
+from atc.pipeline.attribute.facts import build_fault, describe_schema
 from protocols.toolbox import Tool
-from protocols.validate import Violation, violation
+from protocols.validate import Violation, find_violation
 from sandbox.trace import Failure, ToolCall
 
 _BLAMES_ARGUMENTS = frozenset({400, 404, 405, 406, 410, 413, 414, 422})
@@ -28,10 +28,10 @@ def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) 
     if call.status is not None and not said.startswith("HTTP"):
         said = f"HTTP {call.status}: {said}"
     message = f"line {line}: {call.tool} (call {call.index}) failed: {said}".rstrip(".")
-    broken = _broken(call, tool)
+    broken = _find_violations(call, tool)
     kind = _kind(call, tool, broken)
     name = _offender(call, tool, broken) if kind == "bad_arguments" else None
-    evidence = [facts.fact("call", call, f"The call was {invocation(call)}.")]
+    evidence = [facts.fact("call", call, f"The call was {format_tool_call(call)}.")]
     if kind != "bad_arguments":
         evidence.append(Fact(kind="advice", text=_advice(call, kind)))
     names = (
@@ -48,7 +48,7 @@ def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) 
         for one, v in zip(clauses, broken, strict=False)
     ]
     evidence += [fact for each in names for fact in _about_argument(call, each, record)]
-    return blaming(kind, f"{message}.", line, call, name, evidence)
+    return build_fault(kind, f"{message}.", line, call, name, evidence)
 
 
 def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
@@ -76,10 +76,10 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
     return f"Use another tool than {call.tool}, or catch ToolError around the call."
 
 
-def _broken(call: ToolCall, tool: Tool) -> list[Violation]:
+def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
     """The clauses of its input schema that a call breaks, an unknown argument among them."""
     try:
-        found = violation(tool.protocol.input_schema, tool.original(call.arguments))
+        found = find_violation(tool.protocol.input_schema, tool.original_arguments(call.arguments))
     except ValueError:  # the schema itself is none
         return []
     unknown = [name for name in call.arguments if name not in tool.arguments]
@@ -133,13 +133,13 @@ def _blame_earlier_call(
     """
     facts = record.facts
     value = call.arguments.get(name)
-    for made, place in record.came(call, name):
+    for made, place in record.find_argument_places(call, name):
         missing = (
             place.missing
             if isinstance(place.missing, str) and isinstance(place.value, Mapping)
             else None
         )
-        full: Path = (*place.path, missing) if missing is not None else place.path
+        full: JsonPath = (*place.path, missing) if missing is not None else place.path
         drift = facts.departure(made, full)
         empty = (
             value is None
@@ -151,7 +151,7 @@ def _blame_earlier_call(
             continue
         full = drift or full
         where = facts.result_of(made, place.path if missing and not drift else full)
-        what = f"has no key {missing!r}; {keys_there(place.value)}" if missing else "is None"
+        what = f"has no key {missing!r}; {describe_keys(place.value)}" if missing else "is None"
         told = (
             f"{where} departs from its schema"
             if drift
@@ -162,17 +162,17 @@ def _blame_earlier_call(
             facts.about_key(made, place.path, place.value, missing) if missing is not None else ()
         )
         evidence = [
-            facts.fact("call", call, f"The call was {invocation(call)}."),
+            facts.fact("call", call, f"The call was {format_tool_call(call)}."),
             facts.fact("origin", made, came_from, full),
             *(facts.about_drift(made, full) if drift else about),
             *facts.about_schema(made, full),
         ]
-        return blaming(
+        return build_fault(
             "drift" if drift else "misread_result",
             f"{message}: {told}.",
             line,
             made,
-            text(full),
+            format_json_path(full),
             evidence,
         )
     return None
@@ -181,7 +181,7 @@ def _blame_earlier_call(
 def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
     """Where an argument's value came from, what stands beside it, and where the protocol says values come from."""
     tool = record.facts.tools[call.tool]
-    origin = record.origin(call, name)
+    origin = record.find_argument_origin(call, name)
     if name in call.arguments:
         yield record.facts.about_origin(call, name, origin)
         yield from _suggest_other_field(call, name, *origin, record) if origin is not None else ()
@@ -196,14 +196,14 @@ def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iter
 
 
 def _suggest_other_field(
-    call: ToolCall, name: str, made: ToolCall, path: Path, record: AttributionTrace
+    call: ToolCall, name: str, made: ToolCall, path: JsonPath, record: AttributionTrace
 ) -> Iterator[Fact]:
     """The field beside the one that was passed on that was likely meant; else which fields there are."""
     value = call.arguments.get(name)
     tool = record.facts.tools[call.tool]
     facts = record.facts
     above = path if isinstance(value, Mapping) else path[:-1]
-    parent = at(made.result, above)
+    parent = get_at_path(made.result, above)
     if not isinstance(parent, Mapping) or path == facts.prefix(
         made
     ):  # the program saw no object there
@@ -218,8 +218,8 @@ def _suggest_other_field(
     ]
     meant += [(field, "has the argument's name") for field in (name, original)]
     schema = tool.protocol.parameters.get(original, {})
-    narrow = bool({"enum", "format", "pattern"} & schema.keys() and violation(schema, value))
-    fitting = [f for f, v in parent.items() if not violation(schema, v)] if narrow else []
+    narrow = bool({"enum", "format", "pattern"} & schema.keys() and find_violation(schema, value))
+    fitting = [f for f, v in parent.items() if not find_violation(schema, v)] if narrow else []
     meant += [
         (field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1
     ]
@@ -234,5 +234,5 @@ def _suggest_other_field(
             told = f"The field {field!r} of {where} = {snippet(parent[field], most=60)} {why}."
             yield facts.fact("field", made, told, (*above, field), [field])
             return
-    told = f"The fields of {where} are {listed(map(str, parent), most=MOST_KEYS)}."
+    told = f"The fields of {where} are {format_list(map(str, parent), most=MOST_KEYS)}."
     yield facts.fact("keys", made, told, above, map(str, parent))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atc.core.json_paths import EACH, KEY, Path
-from atc.core.types import answered
+from atc.core.json_paths import EACH, KEY, JsonPath
+from atc.core.types import parse_answer
 from atc.pipeline.attribute.dataflow import Tree, constant_step, is_on_line, position, simple_name
-from protocols.python_source import literal
+from protocols.python_source import evaluate_literal
 from protocols.schema import Json
 from sandbox.trace import Failure
 
@@ -40,7 +40,7 @@ _PYTHON_TYPES |= {
 }
 _PYTHON_TYPES |= {"tuple": ()}  # no response holds one: it is the program's own
 
-Role = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
+SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,9 +52,9 @@ class Suspect:
     """
 
     expr: ast.expr
-    role: Role
+    role: SuspectRole
     fails: Test
-    path: Path = ()
+    path: JsonPath = ()
     key: Json = None
     index: ast.expr | None = None
 
@@ -70,14 +70,14 @@ def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
         return
     if tests := _stops(tree, failure.line):
         yield [
-            Suspect(n, "empty", nothing)
+            Suspect(n, "empty", is_empty)
             for test in tests
             for n in ast.walk(test)
             if isinstance(n, ast.expr)
         ]
         return
     for nodes in _regions(failure, tree):
-        if found := list(_of(failure, nodes, tree)):
+        if found := list(_find_suspects_at(failure, nodes, tree)):
             yield found
 
 
@@ -121,7 +121,7 @@ def _stops(tree: Tree, line: int) -> list[ast.expr]:
     return []
 
 
-def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
+def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
     """What is used at the nodes, with the test that the exception stands for."""
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
@@ -150,7 +150,7 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
                 yield Suspect(expr, role, test, path, own, index)
 
 
-def _test(name: str, message: str) -> tuple[Role, Test, Json]:
+def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
     """What was done to the value, when it fails, and the key or attribute that was asked for."""
     known = [
         n
@@ -158,7 +158,7 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
         if n in _PYTHON_TYPES
     ]
     if name == "KeyError" and not message.startswith("slice("):
-        key = answered(message)
+        key = parse_answer(message)
         return (
             "key",
             lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v),
@@ -169,18 +169,18 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
     if name == "AttributeError":
         return (
             "attribute",
-            of_type(*known[:1]),
+            make_type_test(*known[:1]),
             next(iter(re.findall(r"attribute '(\w+)'", message)), None),
         )
     if name in ("TypeError", "KeyError"):
         if "'slice'" in message or message.startswith("slice("):
-            return "type", of_type("dict"), None
+            return "type", make_type_test("dict"), None
         if re.search(
             r"' and '|between instances of", message
         ):  # of two, the one that is seldom meant to stand there
             return (
                 "type",
-                of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)),
+                make_type_test(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)),
                 None,
             )
         against = [
@@ -191,7 +191,7 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
         ]
         return (
             "type",
-            of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])),
+            make_type_test(*(known[:1] if "indices" in message else against[:1] or known[:1])),
             None,
         )
     if (
@@ -206,18 +206,18 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
     quoted = re.search(
         r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message
     )
-    text = "" if quoted is None else str(literal(quoted[1])) if quoted[1] else quoted[0]
+    text = "" if quoted is None else str(evaluate_literal(quoted[1])) if quoted[1] else quoted[0]
     if name.endswith("Error") and text and name not in ("NameError", "UnboundLocalError"):
         return "value", lambda v: isinstance(v, str) and text in v, None
-    return "empty", nothing, None
+    return "empty", is_empty, None
 
 
-def nothing(value: Json) -> bool:
+def is_empty(value: Json) -> bool:
     """Whether a value holds nothing: None, 0, an empty text, list or object."""
     return value in (None, 0, "", [], {}) and value is not False
 
 
-def of_type(*names: str) -> Test:
+def make_type_test(*names: str) -> Test:
     """A test for the JSON values that Python calls by one of these names."""
     kinds = tuple(kind for name in names for kind in _PYTHON_TYPES[name])
     return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
@@ -227,7 +227,7 @@ def _make_length_test(index: int) -> Test:
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 
-def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
+def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
     """Every value that something is done with at `node`, as an expression and the path to the part that is meant.
 
     Its operands and arguments, the items that a function goes through or what its `key=` makes of them, and the node

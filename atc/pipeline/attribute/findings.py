@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from atc.core.json_paths import Path, general, text
+from atc.core.json_paths import JsonPath, format_json_path, generalize
 from atc.core.types import Fact, Fault, FaultKind, Finding, Program
 from atc.pipeline.attribute.dataflow import Tree, position
-from atc.pipeline.attribute.sources import Sources
+from atc.pipeline.attribute.sources import CallSources
 from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
@@ -60,29 +60,32 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
     """The tools and the places in their results that a finding is about, the likeliest first."""
-    sources = Sources(tree, tools)
+    sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]
     for node in exact or there[::-1]:
         found = [
             source
             for part, path in _find_read_expressions(node, finding, tree)
-            for source in sources.of(part, path)
+            for source in sources.find_sources(part, path)
         ]
         ordered = [source for source in found if source.exact][::-1] or found[::-1]
         if ordered:
             hidden = [tools[source.tool].wrapper for source in ordered]
             paths = [
-                general((*((key,) if key else ()), *one.path))
+                generalize((*((key,) if key else ()), *one.path))
                 for key, one in zip(hidden, ordered, strict=True)
             ]
-            return [(source.tool, text(path)) for source, path in zip(ordered, paths, strict=True)]
+            return [
+                (source.tool, format_json_path(path))
+                for source, path in zip(ordered, paths, strict=True)
+            ]
     return []
 
 
 def _find_read_expressions(
     node: ast.AST, finding: Finding, tree: Tree
-) -> Iterator[tuple[ast.expr, Path]]:
+) -> Iterator[tuple[ast.expr, JsonPath]]:
     """The expressions whose values a finding at `node` is about, nearest last."""
     match node, tree.parents.get(node):
         case ast.Constant(value=str()), (

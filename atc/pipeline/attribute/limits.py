@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from atc.core.messages import format_expression, invocation, listed, snippet
+from atc.core.messages import format_expression, format_list, format_tool_call, snippet
 from atc.core.text import count
 from atc.core.types import Fact, Fault, Program
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.dataflow import is_on_line, simple_name
-from atc.pipeline.attribute.facts import blaming
+from atc.pipeline.attribute.facts import build_fault
 from sandbox.trace import Failure
 
 
@@ -22,13 +22,13 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
     head = f"line {line}: " if line is not None else ""
     message = f"{head}the limit {failure.type} was reached" + (f": {said}." if said else ".")
     counts = Counter(call.tool for call in calls).most_common(5)
-    made = listed(f"{tool} {count(n, 'time')}" for tool, n in counts)
+    made = format_list(f"{tool} {count(n, 'time')}" for tool, n in counts)
     told = [f"Calls made: {made}." if calls else "No call was made."]
     own = [call for call in calls if call.tool == counts[0][0]]
     blamed = own[-1] if own and len(own) * 2 >= len(calls) else None
     path = None
     if blamed is not None:
-        repeated, times = Counter(map(invocation, own)).most_common(1)[0]
+        repeated, times = Counter(map(format_tool_call, own)).most_common(1)[0]
         differing = [
             name
             for name in blamed.arguments
@@ -45,11 +45,11 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
             )
         if blamed.outcome == "unknown" and record.facts.tools[blamed.tool].protocol.writes:
             told.append(
-                f"Nobody knows whether {invocation(blamed)} took effect; find out with a read."
+                f"Nobody knows whether {format_tool_call(blamed)} took effect; find out with a read."
             )
         elif blamed.error is None:
             told.append(
-                f"The last one, {invocation(blamed)}, answered with {snippet(blamed.result)}."
+                f"The last one, {format_tool_call(blamed)}, answered with {snippet(blamed.result)}."
             )
     loops = [
         n
@@ -60,13 +60,15 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
         f"The loop `{program.line(n.lineno)}` on line {n.lineno} did not end." for n in loops[:1]
     ]
     facts = (Fact(kind="limit", text=text) for text in told)
-    return blaming("limit", message, line or (blamed.line if blamed else None), blamed, path, facts)
+    return build_fault(
+        "limit", message, line or (blamed.line if blamed else None), blamed, path, facts
+    )
 
 
 def without_answer(record: AttributionTrace) -> Fault:
     """Why a program printed nothing and has no value, although the check found that it may print."""
     body = record.tree.root.body
-    told = record.survived()
+    told = record.describe_survived_failures()
     blamed = None
     prints = [
         n
@@ -77,7 +79,9 @@ def without_answer(record: AttributionTrace) -> Fault:
         if isinstance(around, ast.If):
             test = f"`{format_expression(around.test)}` (line {around.lineno})"
             told.append(f"The print on line {said.lineno} runs only if {test}.")
-        for source in record.sources.of(around.iter) if isinstance(around, ast.For) else ():
+        for source in (
+            record.sources.find_sources(around.iter) if isinstance(around, ast.For) else ()
+        ):
             for call, place in record.items(source):
                 if place.value_or_none in ([], {}, None):
                     blamed = call
@@ -88,4 +92,4 @@ def without_answer(record: AttributionTrace) -> Fault:
     told.append("Print the answer with print(...) at the end of the program.")
     message = "the program finished, but it printed nothing and its last line has no value."
     facts = (Fact(kind="line", text=text) for text in told)
-    return blaming("no_answer", message, body[-1].lineno if body else None, blamed, None, facts)
+    return build_fault("no_answer", message, body[-1].lineno if body else None, blamed, None, facts)

@@ -11,11 +11,11 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from atc.core.json_paths import EACH, KEY, Path, meets
+from atc.core.json_paths import EACH, KEY, JsonPath, can_overlap
 from atc.pipeline.attribute.dataflow import (
     Comprehension,
     Definition,
-    Function,
+    FunctionNode,
     Tree,
     called_name,
     constant_step,
@@ -62,17 +62,17 @@ class CallSource:
 
     node: ast.expr
     tool: str
-    path: Path = ()
+    path: JsonPath = ()
     exact: bool = True
     filters: tuple[ast.expr, ...] = ()
     index: int | None = None
 
-    def derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
+    def as_derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
         """The same source, for a value computed from it."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
 
-class Sources:
+class CallSources:
     """Answers `of` for one program; `hints` are those of its failure."""
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
@@ -82,10 +82,10 @@ class Sources:
         self._hints = {
             (hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints
         }
-        self._active: set[tuple[int, Path]] = set()
+        self._active: set[tuple[int, JsonPath]] = set()
         self._steps = 0
 
-    def of(self, expr: ast.expr, path: Path = ()) -> list[CallSource]:
+    def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
         """Where the value at `path` of `expr`'s value may come from, nearest last, each once."""
         key = (id(expr), path)
         self._steps += 1
@@ -96,7 +96,7 @@ class Sources:
             return []
         self._active.add(key)
         try:
-            found = self._of(expr, path)
+            found = self._find_by_form(expr, path)
         finally:
             self._active.discard(key)
         kept: dict[object, CallSource] = {}
@@ -106,18 +106,18 @@ class Sources:
             kept[same] = source
         return list(kept.values())
 
-    def control(self, expr: ast.expr) -> list[CallSource]:
+    def find_control(self, expr: ast.expr) -> list[CallSource]:
         """Sources of what decides whether and how often a variable was filled: the loops and tests around that."""
         if not isinstance(expr, ast.Name):
             return []
-        reached = self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))
+        reached = self.tree.find_reaching_definitions(expr.id, expr, self.tree.scope(expr, expr.id))
         return [
-            source.derived()
+            source.as_derived()
             for made in reached[::-1]
             for source in self._find_filling_sources(made)
         ]
 
-    def _of(self, expr: ast.expr, path: Path) -> list[CallSource]:
+    def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -130,37 +130,40 @@ class Sources:
                 given = [
                     value
                     for key, value in zip(keys, values, strict=True)
-                    if meets(constant_step(key), path[0])
+                    if can_overlap(constant_step(key), path[0])
                 ]
-                return [source for value in given for source in self.of(value, path[1:])]
+                return [source for value in given for source in self.find_sources(value, path[1:])]
             case ast.Tuple(elts=parts) | ast.List(elts=parts) if path:
                 return [
                     source
                     for n, part in enumerate(parts)
-                    if meets(n, path[0])
-                    for source in self.of(part, path[1:])
+                    if can_overlap(n, path[0])
+                    for source in self.find_sources(part, path[1:])
                 ]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(expr, path)
             case ast.Await(value=value):
-                return self.of(value, path)
+                return self.find_sources(value, path)
             case ast.Subscript(value=value, slice=ast.Slice()):
-                return self.of(value, _forget_index(path))
+                return self.find_sources(value, _forget_index(path))
             case ast.Subscript(value=value, slice=index):
-                return self.of(value, (constant_step(index), *path))
+                return self.find_sources(value, (constant_step(index), *path))
             case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
-                return [*self.of(other, path), *self.of(one, path)]
+                return [*self.find_sources(other, path), *self.find_sources(one, path)]
             case ast.BinOp(left=left, right=right, op=ast.Add()) if path:
-                return [*self.of(left, _forget_index(path)), *self.of(right, _forget_index(path))]
-        return self._derived(
+                return [
+                    *self.find_sources(left, _forget_index(path)),
+                    *self.find_sources(right, _forget_index(path)),
+                ]
+        return self._find_operand_sources(
             node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr)
         )
 
-    def _derived(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
+    def _find_operand_sources(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
         """Sources of a value that is computed from `exprs`."""
-        return [source.derived() for expr in exprs for source in self.of(expr)]
+        return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
-    def _name(self, name: ast.Name, path: Path) -> list[CallSource]:
+    def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
         """Walk out of the scopes around the name until one binds it."""
         for around in self.tree.around(name):
             match around:
@@ -171,7 +174,7 @@ class Sources:
                 case ast.Lambda() if (at := _parameter(around, name.id)) is not None:
                     return self._find_parameter_sources(around, name.id, at, path)
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    reached = self.tree.reaching(name.id, name, around)
+                    reached = self.tree.find_reaching_definitions(name.id, name, around)
                     at = _parameter(around, name.id)
                     if reached or at is not None:
                         given = (
@@ -181,24 +184,27 @@ class Sources:
                         )
                         return [*given, *self._find_definition_sources(reached, path)]
         return self._find_definition_sources(
-            self.tree.reaching(name.id, name, self.tree.root), path
+            self.tree.find_reaching_definitions(name.id, name, self.tree.root), path
         )
 
-    def _each(self, iterated: ast.expr, path: Path) -> list[CallSource]:
+    def _each(self, iterated: ast.expr, path: JsonPath) -> list[CallSource]:
         """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
-        return [*(() if path else self.of(iterated, (KEY,))), *self.of(iterated, (EACH, *path))]
+        return [
+            *(() if path else self.find_sources(iterated, (KEY,))),
+            *self.find_sources(iterated, (EACH, *path)),
+        ]
 
     def _find_definition_sources(
-        self, reached: Sequence[Definition], path: Path
+        self, reached: Sequence[Definition], path: JsonPath
     ) -> list[CallSource]:
         found: list[CallSource] = []
         for made in reached[::-1]:
-            if all(meets(a, b) for a, b in zip(made.writes, path, strict=False)):
+            if all(can_overlap(a, b) for a, b in zip(made.writes, path, strict=False)):
                 rest = path[len(made.writes) :]
                 if made.steps[:1] == (EACH,):
                     found += self._each(made.value, (*made.steps[1:], *rest))
                 elif len(path) >= len(made.writes):
-                    found += self.of(made.value, (*made.steps, *rest))
+                    found += self.find_sources(made.value, (*made.steps, *rest))
                 else:
                     found += self._find_filling_sources(made)
         return found
@@ -213,32 +219,36 @@ class Sources:
                 case ast.If(test=test, body=body) if child in body:
                     tests.append(test)
                 case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) if child is not iterable:
-                    found += [source.derived(tests) for source in self.of(iterable)]
+                    found += [source.as_derived(tests) for source in self.find_sources(iterable)]
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     break
             child = around
         return found
 
-    def _comprehension(self, expr: Comprehension, path: Path) -> list[CallSource]:
+    def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
         """Through a comprehension: its element; for the whole, what it loops over and the tests that items passed."""
         if path:
-            return self.of(expr.value if isinstance(expr, ast.DictComp) else expr.elt, path[1:])
+            return self.find_sources(
+                expr.value if isinstance(expr, ast.DictComp) else expr.elt, path[1:]
+            )
         tests = [test for generator in expr.generators for test in generator.ifs]
-        every = [source for generator in expr.generators for source in self.of(generator.iter)]
-        return [source.derived(tests) for source in every]
+        every = [
+            source for generator in expr.generators for source in self.find_sources(generator.iter)
+        ]
+        return [source.as_derived(tests) for source in every]
 
     def _find_parameter_sources(
-        self, function: Function | ast.Lambda, name: str, at: int, path: Path
+        self, function: FunctionNode | ast.Lambda, name: str, at: int, path: JsonPath
     ) -> list[CallSource]:
         """What the calls of a function give for a parameter; the items that `sorted(key=…)`, `map`, … pass to it."""
         found: list[CallSource] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
-            if isinstance(function, Function) and called_name(call) == function.name:
+            if isinstance(function, FunctionNode) and called_name(call) == function.name:
                 named = [keyword.value for keyword in call.keywords if keyword.arg == name]
                 found += [
                     source
                     for arg in named or call.args[at : at + 1]
-                    for source in self.of(arg, path)
+                    for source in self.find_sources(arg, path)
                 ]
             items = [arg for arg in call.args if arg is not function]
             if function in (*call.args, *(keyword.value for keyword in call.keywords)):
@@ -248,7 +258,7 @@ class Sources:
                 found += self._each(passed, path) if isinstance(passed, ast.expr) else []
         return found
 
-    def _call(self, call: ast.Call, path: Path) -> list[CallSource]:
+    def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
         """Through a call: a tool's, one that gives the items it is given, or any that computes from them."""
         name = called_name(call)
         method = simple_name(call)
@@ -257,7 +267,7 @@ class Sources:
         own = [
             node
             for node in ast.walk(self.tree.root)
-            if isinstance(node, Function) and node.name == name
+            if isinstance(node, FunctionNode) and node.name == name
         ]
         if own:
             returned = [
@@ -265,15 +275,17 @@ class Sources:
                 for node in ast.walk(own[0])
                 if isinstance(node, ast.Return) and node.value
             ]
-            return [source for value in returned for source in self.of(value, path)]
+            return [source for value in returned for source in self.find_sources(value, path)]
         if method == "gather" and path:  # the results of its arguments, in their order
             given = [
                 arg
                 for n, arg in enumerate(call.args)
-                if isinstance(arg, ast.Starred) or meets(n, path[0])
+                if isinstance(arg, ast.Starred) or can_overlap(n, path[0])
             ]
             gave = [
-                self.of(a.value, path) if isinstance(a, ast.Starred) else self.of(a, path[1:])
+                self.find_sources(a.value, path)
+                if isinstance(a, ast.Starred)
+                else self.find_sources(a, path[1:])
                 for a in given
             ]
             return [source for sources in gave for source in sources]
@@ -290,35 +302,40 @@ class Sources:
             if method in _CHANGES:
                 return []
             if method in ("get", "setdefault", "pop") and args:
-                return self.of(receiver, (constant_step(args[0]), *path))
+                return self.find_sources(receiver, (constant_step(args[0]), *path))
             if method in ("items", "most_common"):
-                return self.of(
+                return self.find_sources(
                     receiver, (EACH, *path[2:]) if len(path) > 1 and path[1] == 1 else ()
                 )
             args = [*args, receiver] if method in _SAME else [receiver, *args]
         if method in ("max", "min", "next", "choice") and args:
             none = (
-                self.of(args[0]) if method == "next" and len(args) > 1 else []
+                self.find_sources(args[0]) if method == "next" and len(args) > 1 else []
             )  # no item passed: the default
-            return [*none, *self.of(args[0], (EACH, *path))]
+            return [*none, *self.find_sources(args[0], (EACH, *path))]
         if method in _SAME and args:
             tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []
             return [
-                source.derived(tests) if tests else source
-                for source in self.of(args[-1], _forget_index(path))
+                source.as_derived(tests) if tests else source
+                for source in self.find_sources(args[-1], _forget_index(path))
             ]
         each = [
-            source.derived() for arg in args[-1:] if not path for source in self.of(arg, (EACH,))
+            source.as_derived()
+            for arg in args[-1:]
+            if not path
+            for source in self.find_sources(arg, (EACH,))
         ]
-        return each + self._derived([*args, *(keyword.value for keyword in call.keywords)])
+        return each + self._find_operand_sources(
+            [*args, *(keyword.value for keyword in call.keywords)]
+        )
 
 
-def _forget_index(path: Path) -> Path:
+def _forget_index(path: JsonPath) -> JsonPath:
     """The path with a leading index forgotten, since the order changed."""
     return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
 
 
-def _parameter(function: Function | ast.Lambda, name: str) -> int | None:
+def _parameter(function: FunctionNode | ast.Lambda, name: str) -> int | None:
     """The position of a parameter; None when there is none of this name."""
     args = function.args
     names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]

@@ -11,11 +11,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.core.source_edits import Edit, Places, edited
+from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Finding, Program
 from atc.pipeline.autofix.lookups import lookup, search_for
 from protocols.naming import similarity
-from protocols.python_source import parsed
+from protocols.python_source import parse_python_or_none
 from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
@@ -28,12 +28,12 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
 
     What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.
     """
-    tree = parsed(program.source)
+    tree = parse_python_or_none(program.source)
     if tree is None:
         return None
     mends = _Fixes(program, tree, tools)
-    edits = {edit for finding in findings if (edit := mends.of(finding)) is not None}
-    mended = edited(program, edits)
+    edits = {edit for finding in findings if (edit := mends.find_edit(finding)) is not None}
+    mended = apply_edits(program, edits)
     return mended if edits and mended.source.strip() else None
 
 
@@ -43,12 +43,12 @@ class _Fixes:
     def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
         self._tree = tree
         self._tools = tools
-        self._place = Places(program.source)
+        self._place = SourceOffsets(program.source)
         self._argument = {
             node.value: node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)
         }
 
-    def of(self, finding: Finding) -> Edit | None:
+    def find_edit(self, finding: Finding) -> Edit | None:
         """The edit; None where the facts leave a choice."""
         place = self._place
         better = finding.suggestion or ""
@@ -76,7 +76,7 @@ class _Fixes:
                 case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
                     return Edit(0, 0, better + "\n")
                 case "changed-in-loop", ast.Name():
-                    return place.over(node, better)
+                    return place.replacement(node, better)
                 case "bad-literal", ast.Constant(value=str(text)):
                     return self._literal(node, text, finding)
                 case "tool-reassigned", (
@@ -84,7 +84,7 @@ class _Fixes:
                     | ast.Import(names=[_])
                     | ast.ImportFrom(names=[_])
                 ) if node in self._tree.body:  # the tool is there already
-                    return place.over(node, "")
+                    return place.replacement(node, "")
         return None
 
     def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
@@ -99,11 +99,11 @@ class _Fixes:
     def _literal(self, node: ast.Constant, text: str, finding: Finding) -> Edit | None:
         """`seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` → `airline=search_airlines(query=…)[0]["code"]`."""
         if finding.suggestion == text:
-            return self._place.over(node, text)
+            return self._place.replacement(node, text)
         tool = self._tools.get(finding.tool or "")
         argument = self._argument.get(node)
         found = search_for(text, tool, argument, self._tools) if tool and argument else None
-        return self._place.over(node, found) if found is not None else None
+        return self._place.replacement(node, found) if found is not None else None
 
     def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
         """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `lookup`."""
@@ -126,7 +126,9 @@ class _Fixes:
                 filter(None, (lookup(name, finding.keys, self._tools) for name in wanted)), None
             )
             return (
-                self._place.over(node, found.replace("{}", ast.unparse(owner))) if found else None
+                self._place.replacement(node, found.replace("{}", ast.unparse(owner)))
+                if found
+                else None
             )
         return None
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
-from atc.core.source_edits import Places, edited
-from atc.core.types import Program, answered
-from atc.pipeline.attribute import origins
+from atc.core.source_edits import SourceOffsets, apply_edits
+from atc.core.types import Program, parse_answer
+from atc.pipeline.attribute import find_origins
 from protocols.naming import singular
 from protocols.python_source import parse_python
-from protocols.schema import resolve, types, unwrapped
-from protocols.toolbox import Tool, Toolbox, subscript
+from protocols.schema import resolve, types, unwrap_schema
+from protocols.toolbox import Tool, Toolbox, format_subscript
 from sandbox.trace import Trace
 
 _FURTHEST = 2
@@ -72,7 +72,7 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
         if calls:
             routes = [longer for route in routes for longer in _extend_route(route, tools)]
         if found := [route for route in routes if field in route.keys]:
-            return f"{found[0].expression}{subscript(field)}" if len(found) == 1 else None
+            return f"{found[0].expression}{format_subscript(field)}" if len(found) == 1 else None
     return None
 
 
@@ -94,7 +94,7 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
         for keys in product(*fitting):
             given = zip(required, keys, strict=True)
             arguments = ", ".join(
-                f"{alias}={route.expression}{subscript(key)}" for alias, key in given
+                f"{alias}={route.expression}{format_subscript(key)}" for alias, key in given
             )
             yield _Route(f"{tool.alias}({arguments})", frozenset(fields))
 
@@ -111,7 +111,7 @@ def _fields(tool: Tool) -> Mapping[str, bool]:
     root = tool.protocol.output_schema
     if root is None or tool.protocol.evidence.level == "guessed":
         return {}
-    top = unwrapped(root)
+    top = unwrap_schema(root)
     fields = top.get("properties", {}) if types(top) == ("object",) else {}
     return {
         name: not {"array", "object"} & set(types(resolve(schema, root)))
@@ -141,14 +141,14 @@ def look_up_answer(
         return None
     alias, argument, field = common.pop()
     printed = ast.unparse(prints[0])
-    found = f"{alias}({argument}={'item' if several else printed}){subscript(field)}"
+    found = f"{alias}({argument}={'item' if several else printed}){format_subscript(field)}"
     new = f"[{found} for item in {printed}]" if several else found
-    return edited(program, [Places(program.source).over(prints[0], new)])
+    return apply_edits(program, [SourceOffsets(program.source).replacement(prints[0], new)])
 
 
 def _values(answer: str) -> tuple[list[str], bool]:
     """The texts in an answer, and whether they were printed as one list. A value a line is printed one by one."""
-    said = answered(answer.strip())
+    said = parse_answer(answer.strip())
     several = isinstance(said, list | tuple)
     found = said if several else [line.strip() for line in answer.splitlines() if line.strip()]
     if len(found) > _MOST_VALUES or not all(isinstance(value, str) for value in found):
@@ -161,7 +161,7 @@ def _lookups(
 ) -> set[tuple[str, str, str]]:
     """The (tool, argument, field) by which this value, an id, leads to a field that the task names."""
     found: set[tuple[str, str, str]] = set()
-    for origin in origins(value, trace.calls):
+    for origin in find_origins(value, trace.calls):
         path = re.sub(r"\[\d+\]", "[]", origin.path)
         printed = _end(path)
         name = tools[origin.tool].protocol.name if origin.tool in tools else origin.tool

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from atc.core.source_edits import Edit, Places, edited
+from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Program
 from protocols.python_source import parse_python
 from protocols.schema import Json, resolve, types
-from protocols.toolbox import Tool, Toolbox, subscript
+from protocols.toolbox import Tool, Toolbox, format_subscript
 from sandbox.trace import ToolCall, Trace
 
 _NUMBERS = ("page", "page_number")
@@ -26,7 +26,7 @@ _NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadPages:
     """A tool whose results go on beyond what a program read.
 
     `argument` asks for more (a page, an offset, a size), `evidence` quotes what says that there is more. `count` is the
@@ -42,7 +42,7 @@ class Unread:
     key: str | None = None
 
 
-def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread, ...]:
+def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
     """The tools whose results go on, of which the program read neither all pages nor a total.
 
     Of a program that takes only the first rows it is none: no later page would change these.
@@ -60,7 +60,7 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
             series.setdefault(
                 (call.tool, json.dumps(rest, sort_keys=True, default=repr)), []
             ).append(call)
-    found: dict[str, Unread] = {}
+    found: dict[str, UnreadPages] = {}
     for (alias, _), calls in series.items():
         unread = _find_unread_pages(program, tools[alias], calls) if alias not in found else None
         if unread is not None and not _only_first_rows(program, alias):
@@ -68,7 +68,7 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
     return tuple(found.values())
 
 
-def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | None:
+def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
     """What the last result of a series says of more, or else whether its page is full."""
     value = tool.unwrap(calls[-1].result)
     said = value if isinstance(value, Mapping) else {}
@@ -96,10 +96,12 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
     else:
         return None
     key = _rows_of(value)[0]
-    return Unread(tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=key)
+    return UnreadPages(
+        tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=key
+    )
 
 
-def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
+def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
     """A result that says nothing of more, but has exactly as many rows as a page may have.
 
     That is the declared default, or the maximum; any other size is what the program wants.
@@ -115,7 +117,7 @@ def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
                 and size in (schema.get("default"), schema.get("maximum"))
             ):
                 turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
-                return Unread(
+                return UnreadPages(
                     tool.alias,
                     turns,
                     f"exactly {size} came, as many as {alias} lets come",
@@ -169,7 +171,7 @@ def _only_first_rows(program: Program, tool: str) -> bool:
     return bool(calls) and all(first(call, frozenset()) for call in calls)
 
 
-def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program | None:
+def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:
     """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
 
     Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
@@ -192,8 +194,8 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     )
     if helper is None or not calls or few or given.keys() & {unread.argument, None}:
         return None
-    place = Places(program.source)
-    paged = edited(
+    place = SourceOffsets(program.source)
+    paged = apply_edits(
         program,
         (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls),
     )
@@ -206,7 +208,7 @@ def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
     return isinstance(size, int) and size < (_argument(tool, alias).get("default") or 0)
 
 
-def _helper(unread: Unread, tool: Tool) -> str | None:
+def _helper(unread: UnreadPages, tool: Tool) -> str | None:
     """The function that reads all pages; None where nothing tells how a further page is asked for."""
     schema = _argument(tool, unread.argument)
     key = unread.key
@@ -251,7 +253,7 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
 
 
 def _rows(page: str, key: str | None) -> str:
-    return page if key is None else page + subscript(key)
+    return page if key is None else page + format_subscript(key)
 
 
 _PAGE_BY_PAGE = """\

@@ -7,14 +7,19 @@ tool is not a finding.
 
 from __future__ import annotations
 
-from atc.core.messages import characters, few_guesses, render_finding, render_place
+from atc.core.messages import character_span, limit_guesses, render_finding, render_place
 from atc.core.types import Finding, Program
 from atc.pipeline.check.names import output_findings, shadowed_tools
 from atc.pipeline.check.statements import flow_findings
-from atc.pipeline.check.syntax import doubled_arguments, parse_or_report, read_hints, walk
+from atc.pipeline.check.syntax import (
+    collect_syntax_facts,
+    find_repeated_keywords,
+    parse_or_report,
+    walk_nodes,
+)
 from protocols.toolbox import Toolbox
 
-__all__ = ["MOST_FINDINGS", "characters", "check", "render_finding", "render_place"]
+__all__ = ["MOST_FINDINGS", "character_span", "check", "render_finding", "render_place"]
 
 MOST_FINDINGS = 10
 
@@ -27,13 +32,13 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     tree = parse_or_report(program)
     if isinstance(tree, Finding):
         return (tree,)
-    nodes = walk(tree)
-    with few_guesses():
+    nodes = walk_nodes(tree)
+    with limit_guesses():
         return _distinct(
             [
-                *doubled_arguments(nodes),
+                *find_repeated_keywords(nodes),
                 *shadowed_tools(tree, nodes, tools),
-                *flow_findings(tree, read_hints(nodes), tools),
+                *flow_findings(tree, collect_syntax_facts(nodes), tools),
                 *output_findings(tree, nodes),
             ]
         )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from atc.core.messages import listed, nearest
+from atc.core.messages import find_nearest, format_list
 from atc.pipeline.check import types as t
 from atc.pipeline.check.schema import items_of, listed_values
 from protocols.schema import JsonObject, all_types, resolve
@@ -35,7 +35,7 @@ class Mismatch(NamedTuple):
     better: str | None = None
 
 
-def misfit(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
+def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
     """The first clause of `schema`, a part of `root`, that a JSON value breaks, or None."""
     if not isinstance(schema, Mapping) or (
         value is None and resolve(schema, root).get("nullable") is True
@@ -43,12 +43,12 @@ def misfit(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
         return None
     judge, alone = _judge(schema, root)
     try:
-        if judge is None or judge.valid(value):
+        if judge is None or judge.is_valid(value):
             return None
         error = first_error(validator(alone), value)
     except ValueError:  # to compare them takes too long, or the value is no JSON
         return None
-    return _explained(error) if error is not None else None
+    return _explain_error(error) if error is not None else None
 
 
 _judges: dict[
@@ -74,7 +74,7 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None,
     return _judges[key][:2]
 
 
-def _explained(error: jsonschema_rs.ValidationError) -> Mismatch | None:
+def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
     """What an error says, as what the value must be. What an option says names the whole way there already."""
     found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
@@ -127,7 +127,7 @@ _CLAUSES = {
 
 def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
     """The complaint of the option that has the value's type: the others only say that the type differs."""
-    found = [(option[0], _explained(option[0])) for option in context if option]
+    found = [(option[0], _explain_error(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):
         return None
     chosen = [misfit for error, misfit in found if misfit and error.kind.name != "type"]
@@ -155,12 +155,12 @@ def _convert_value(value: Any, allowed: list[str]) -> str | None:
 
 def _not_listed(value: Any, choices: list[Any]) -> Mismatch:
     texts = [choice for choice in choices if isinstance(choice, str)]
-    near = nearest(value, texts) if isinstance(value, str) else None
-    return Mismatch(f"one of {listed(map(repr, choices))}", repr(near) if near else None)
+    near = find_nearest(value, texts) if isinstance(value, str) else None
+    return Mismatch(f"one of {format_list(map(repr, choices))}", repr(near) if near else None)
 
 
 @lru_cache(maxsize=1024)
-def matches(pattern: str, text: str) -> bool:
+def can_match(pattern: str, text: str) -> bool:
     """Whether a text fits a schema's pattern; True where nobody can tell."""
     try:
         return len(text) > _LONGEST or validator({"pattern": pattern}).is_valid(text)
@@ -168,19 +168,21 @@ def matches(pattern: str, text: str) -> bool:
         return True
 
 
-def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) -> Mismatch | None:
+def find_type_mismatch(
+    value: t.Type, schema: Any, root: JsonObject, depth: int = 0
+) -> Mismatch | None:
     """Why no value of one type, no union of several, fits, or None. What is unknown fits."""
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
     if isinstance(value, t.Atom) and value.values is not None:
-        found = [misfit(known, schema, root) for known in value.values]
+        found = [find_mismatch(known, schema, root) for known in value.values]
         return found[0] if found and all(found) else None
     names = t.json_types(value)
     allowed = allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
         return Mismatch(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
     if isinstance(value, t.Atom) and value.pattern is not None:
-        return pattern_misfit(value.pattern, schema, root)
+        return find_pattern_mismatch(value.pattern, schema, root)
     return _find_item_mismatch(value, resolve(schema, root), root, depth)
 
 
@@ -191,20 +193,22 @@ def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
     return found | {"null"} if found and nullable else found or None
 
 
-def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) -> Mismatch | None:
+def find_pattern_mismatch(
+    pattern: str, schema: Any, root: JsonObject, depth: int = 0
+) -> Mismatch | None:
     """Why no text of a pattern fits."""
     resolved = resolve(schema, root) if isinstance(schema, Mapping) and depth <= _MOST_DEPTH else {}
     for key in ("anyOf", "oneOf"):
         options = [
-            pattern_misfit(pattern, part, root, depth + 1)
+            find_pattern_mismatch(pattern, part, root, depth + 1)
             for part in resolved.get(key) or ()
             if "string" in (allowed_types(part, root) or ("string",))
         ]
         if options and all(options):
             return options[0]
     texts = [choice for choice in listed_values(resolved) or () if isinstance(choice, str)]
-    if texts and not any(matches(pattern, text) for text in texts):
-        return Mismatch(f"one of {listed(map(repr, texts))}")
+    if texts and not any(can_match(pattern, text) for text in texts):
+        return Mismatch(f"one of {format_list(map(repr, texts))}")
     wanted = resolved.get("pattern")
     if isinstance(wanted, str) and are_disjoint(pattern, wanted):
         return Mismatch(f"a string that matches the pattern {wanted!r}")
@@ -221,7 +225,7 @@ def _find_item_mismatch(
         case t.Mapped(cell) if not cell.open:
             for key in cell.first & properties.keys():
                 found = [
-                    type_misfit(kind, properties[key], root, depth + 1)
+                    find_type_mismatch(kind, properties[key], root, depth + 1)
                     for kind in t.members(cell.keys[key])
                 ]
                 if found[0] is not None and all(found):
@@ -235,7 +239,7 @@ def _find_item_mismatch(
                 possible = [
                     m for m in t.members(item) if not isinstance(m, t.Null) and m is not t.NEVER
                 ]
-                found = [type_misfit(member, items, root, depth + 1) for member in possible]
+                found = [find_type_mismatch(member, items, root, depth + 1) for member in possible]
                 if found and found[0] is not None and all(found):
                     return Mismatch(
                         f"a list in which each item is {found[0].expectation}", found[0].better

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from atc.core.messages import format_expression, listed, nearest
+from atc.core.messages import find_nearest, format_expression, format_list
 from atc.pipeline.check import types as t
-from atc.pipeline.check.argument_values import matches
+from atc.pipeline.check.argument_values import can_match
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.library import (
@@ -17,20 +17,20 @@ from atc.pipeline.check.library import (
     call_method,
     note_function,
     read_arguments,
-    refuse,
+    reject_kinds,
 )
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.schema import field_type, items_of
 from atc.pipeline.check.subscripts import (
-    attribute,
     check_hashable,
     has_attribute,
     iterate,
     library_part,
     need_value,
-    subscript,
+    read_attribute,
+    read_subscript,
 )
-from atc.pipeline.check.syntax import children, walk
+from atc.pipeline.check.syntax import children, walk_nodes
 from atc.pipeline.check.toolcalls import call_tool
 
 _SYMBOLS: dict[type[ast.AST], str] = {
@@ -71,7 +71,7 @@ def binary(
         return t.STR
     if "list" in kinds and isinstance(op, ast.Add | ast.Mult):
         lists = (value for value, kind in zip((left, right), kinds, strict=True) if kind == "list")
-        return core.listing(node, t.joined(map(items_of, lists)))
+        return core.add_listing_item(node, t.join_all(map(items_of, lists)))
     return t.ANY
 
 
@@ -139,7 +139,7 @@ def _report(
     core.report("wrong-operand", node, message, better=better)
 
 
-def compare(core: Interpreter, node: ast.Compare) -> t.Type:
+def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
     """A chain of comparisons: always a bool, as far as we know."""
     left_node = node.left
     left = core.evaluate(node.left)
@@ -176,8 +176,9 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
     kinds = (t.category(left), t.category(right))
     if None not in kinds and kinds[0] != kinds[1]:
         if equal and set(kinds) != {"tuple", "list"}:
-            what = f"{format_expression(left_node)} is {t.describe_value(left)} and {format_expression(right_node)} is {t.describe_value(right)}"
-            core.report("never-equal", node, f"{what}: they are never equal.")
+            first = f"{format_expression(left_node)} is {t.describe_value(left)}"
+            second = f"{format_expression(right_node)} is {t.describe_value(right)}"
+            core.report("never-equal", node, f"{first} and {second}: they are never equal.")
         return
     text = t.constant(right)
     known = [member for member in t.members(left) if isinstance(member, t.Atom)]
@@ -198,9 +199,9 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
 def _describe_allowed_values(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
     """What a schema says of a value, and which of its values may be meant by a text."""
     values = [value for member in known for value in member.values or () if isinstance(value, str)]
-    near = nearest(text, values, cutoff=0.75) if values else None
+    near = find_nearest(text, values, cutoff=0.75) if values else None
     wanted = (
-        f"is one of {listed(map(repr, values))}"
+        f"is one of {format_list(map(repr, values))}"
         if values
         else f"matches the pattern {known[0].pattern!r}"
     )
@@ -213,7 +214,7 @@ def _is_never(member: t.Type, text: str) -> bool:
         return False
     if member.values is not None:
         return member.listed and len(member.values) > 1 and text not in member.values
-    return member.pattern is not None and not matches(member.pattern, text)
+    return member.pattern is not None and not can_match(member.pattern, text)
 
 
 def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
@@ -290,7 +291,10 @@ def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast
     item = t.ANY if isinstance(value, t.Record | t.Atom) else iterate(core, value, source)
     for part in parts:
         bind_target(
-            core, part, core.listing(part, item) if isinstance(part, ast.Starred) else item, source
+            core,
+            part,
+            core.add_listing_item(part, item) if isinstance(part, ast.Starred) else item,
+            source,
         )
 
 
@@ -329,7 +333,7 @@ def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
         elif isinstance(text := t.constant(value), str | int | float) and _is_short(text):
             known.append(str(text))
     text = sum(map(len, known)) if len(known) == len(node.values) else _LONGEST_KNOWN + 1
-    return t.literal("".join(known)) if text <= _LONGEST_KNOWN else t.STR
+    return t.type_of_constant("".join(known)) if text <= _LONGEST_KNOWN else t.STR
 
 
 def _is_short(value: Any) -> bool:
@@ -379,7 +383,7 @@ def _if_exp(core: Interpreter, node: ast.IfExp) -> t.Type:
             core.frame.env = env
             parts.append(core.evaluate(branch))
     core.frame.env = start
-    return t.joined(parts) if start is not None else t.ANY
+    return t.join_all(parts) if start is not None else t.ANY
 
 
 def _named_expr(core: Interpreter, node: ast.NamedExpr) -> t.Type:
@@ -412,7 +416,7 @@ def _unary(core: Interpreter, node: ast.UnaryOp) -> t.Type:
     value = core.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
         return t.BOOL
-    value = refuse(
+    value = reject_kinds(
         core,
         value,
         node.operand,
@@ -422,9 +426,11 @@ def _unary(core: Interpreter, node: ast.UnaryOp) -> t.Type:
     )
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         return (
-            t.literal(-node.operand.value) if isinstance(node.operand.value, int | float) else t.ANY
+            t.type_of_constant(-node.operand.value)
+            if isinstance(node.operand.value, int | float)
+            else t.ANY
         )
-    return t.joined(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
+    return t.join_all(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
 
 
 def _element(core: Interpreter, part: ast.expr) -> t.Type:
@@ -437,18 +443,20 @@ def _list(core: Interpreter, node: ast.List | ast.Set) -> t.Type:
     items = [_element(core, part) for part in node.elts]
     for item, part in zip(items, node.elts, strict=True) if isinstance(node, ast.Set) else ():
         check_hashable(core, item, part)
-    return core.listing(node, t.joined(items), "list" if isinstance(node, ast.List) else "set")
+    return core.add_listing_item(
+        node, t.join_all(items), "list" if isinstance(node, ast.List) else "set"
+    )
 
 
 def _tuple(core: Interpreter, node: ast.Tuple) -> t.Type:
     items = tuple(_element(core, part) for part in node.elts)
     if any(isinstance(part, ast.Starred) for part in node.elts):
-        return core.listing(node, t.join(*items), "tuple")
+        return core.add_listing_item(node, t.join(*items), "tuple")
     return t.Tuple(items)
 
 
 def _dict(core: Interpreter, node: ast.Dict) -> t.Type:
-    made = core.mapped(node)
+    made = core.create_dict(node)
     known: dict[Any, t.Type] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         index = core.evaluate(key) if key is not None else None
@@ -468,7 +476,7 @@ def _dict(core: Interpreter, node: ast.Dict) -> t.Type:
                 core.set_item(made.cell, index, item)
     spend(8 * len(known))
     for name, kind in known.items():
-        core.set_item(made.cell, t.literal(name), kind)
+        core.set_item(made.cell, t.type_of_constant(name), kind)
     made.cell.first = frozenset(key for key in known if isinstance(key, str))
     return made
 
@@ -484,14 +492,14 @@ def _comprehension(
     for generator in node.generators:
         value = core.evaluate(generator.iter)
         item = t.ANY if generator.is_async else iterate(core, value, generator.iter)
-        targets |= {part.id for part in walk(generator.target) if isinstance(part, ast.Name)}
+        targets |= {part.id for part in walk_nodes(generator.target) if isinstance(part, ast.Name)}
         bind_target(core, generator.target, item, generator.iter)
         for test in generator.ifs:
             core.evaluate(test)
             refine(core, test, True)
     result: t.Type
     if isinstance(node, ast.DictComp):
-        made = core.mapped(node)
+        made = core.create_dict(node)
         key = core.evaluate(node.key)
         value = core.evaluate(node.value)
         check_hashable(core, key, node.key)
@@ -503,7 +511,9 @@ def _comprehension(
         item = core.evaluate(node.elt)
         if isinstance(node, ast.SetComp):
             check_hashable(core, item, node.elt)
-        result = core.listing(node, item, "set" if isinstance(node, ast.SetComp) else "list")
+        result = core.add_listing_item(
+            node, item, "set" if isinstance(node, ast.SetComp) else "list"
+        )
     inner = core.frame.env
     for name in targets if inner is not None else ():
         inner.names.pop(name, None)
@@ -543,7 +553,7 @@ def _call_value(core: Interpreter, callee: t.Type, node: ast.Call) -> t.Type:
         return result
     tools = [member.alias for member in t.members(callee) if isinstance(member, t.ToolRef)]
     if len(tools) == len(t.members(callee)):
-        return t.joined(map(core.tool_result, tools))
+        return t.join_all(map(core.tool_result, tools))
     for member in t.members(callee):
         if isinstance(member, t.Function):
             call_function(core, member, arguments.values, arguments.named, sure=False)
@@ -552,7 +562,7 @@ def _call_value(core: Interpreter, callee: t.Type, node: ast.Call) -> t.Type:
 
 
 _HANDLERS: dict[type[ast.expr], Callable[..., t.Type]] = {
-    ast.Constant: lambda _core, node: t.literal(node.value),
+    ast.Constant: lambda _core, node: t.type_of_constant(node.value),
     ast.Name: lambda core, node: core.lookup(node),
     ast.JoinedStr: _joined_str,
     ast.BoolOp: _bool_op,
@@ -576,8 +586,8 @@ _HANDLERS: dict[type[ast.expr], Callable[..., t.Type]] = {
         node,
     ),
     ast.UnaryOp: _unary,
-    ast.Compare: compare,
-    ast.Attribute: attribute,
-    ast.Subscript: subscript,
+    ast.Compare: evaluate_comparison,
+    ast.Attribute: read_attribute,
+    ast.Subscript: read_subscript,
     ast.Call: _call,
 }

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from atc.core.messages import finding
+from atc.core.messages import make_finding
 from atc.core.types import Finding
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
-from atc.pipeline.check.names import PREDEFINED_NAMES, unbound
+from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
 from atc.pipeline.check.schema import response_document, result_type
-from atc.pipeline.check.syntax import FunctionNode, Hints, bound_names, times_stored
+from atc.pipeline.check.syntax import FunctionNode, SyntaxFacts, bound_names, times_stored
 from protocols.toolbox import Toolbox
 
 
@@ -43,14 +43,14 @@ def join_env(left: Env | None, right: Env | None) -> Env | None:
 
 
 @dataclass(eq=False, slots=True)
-class Frame:
+class ScopeFrame:
     """One activation of a function, or the module. `env` is None where control cannot be.
 
     `detached` frames run at an unknown time (a callback of a library), so names of outer frames tell nothing.
     """
 
     scope: ast.AST
-    parent: Frame | None = None
+    parent: ScopeFrame | None = None
     env: Env | None = field(default_factory=Env)
     detached: bool = False
     returns: list[t.Type] = field(default_factory=list)
@@ -62,11 +62,11 @@ class Frame:
 class Interpreter:
     """State shared by all parts. `flow.Flow` adds how expressions and statements run."""
 
-    def __init__(self, tools: Toolbox, module: ast.Module, hints: Hints) -> None:
+    def __init__(self, tools: Toolbox, module: ast.Module, hints: SyntaxFacts) -> None:
         self.tools = tools
         self.module = module
         self.hints = hints
-        self.frame = Frame(module)
+        self.frame = ScopeFrame(module)
         self.findings: list[Finding] = []
         self.quiet = 0
         self.version = 0
@@ -81,7 +81,7 @@ class Interpreter:
         """Tools of which the program tests a value that can be null for None."""
         self.foreign = False
         """Whether the program may have put values of another shape into a response."""
-        self.defined_in: dict[ast.AST, Frame] = {}
+        self.defined_in: dict[ast.AST, ScopeFrame] = {}
         """The frame in which a function was last defined."""
         self._cells: dict[tuple[ast.AST, str], Any] = {}
         self._results: dict[str, t.Type] = {}
@@ -104,7 +104,7 @@ class Interpreter:
         """Record a finding at `node` unless findings are silenced there; `more` as for `report.finding`."""
         spend(FINDING)
         if not self.quiet:
-            self.findings.append(finding(code, node, message, **more))
+            self.findings.append(make_finding(code, node, message, **more))
 
     def peek(self, node: ast.expr) -> t.Type:
         """The type of an expression, without findings."""
@@ -139,7 +139,7 @@ class Interpreter:
             return t.ToolRef(name) if name in self.tools and name not in self.volatile else t.ANY
         detached = False
         scopes: list[ast.AST] = []
-        around: Frame | None = frame
+        around: ScopeFrame | None = frame
         while around is not None:
             own = around is frame
             if own or not isinstance(around.scope, ast.ClassDef):
@@ -175,10 +175,10 @@ class Interpreter:
             and not any("NameError" in names for names in self.shielded)
         ):
             spend(FINDING)
-            self.findings.append(unbound(node, scopes, self.tools, called=called))
+            self.findings.append(explain_unbound_name(node, scopes, self.tools, called=called))
         return t.Library(name) if name in PREDEFINED_NAMES else t.ANY
 
-    def _in_frame(self, frame: Frame, name: str, *, detached: bool) -> t.Type | None:
+    def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
         if frame.env is None or name not in frame.env.names:
             return None
         found = frame.env.names[name]
@@ -204,13 +204,13 @@ class Interpreter:
 
     # Containers that the program makes, by the place in the source that makes them.
 
-    def listing(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
+    def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
         """The list that the program makes at `node`, now holding `item` too."""
         cell: t.ListCell = self._cells.setdefault((node, "list"), t.ListCell())
         self.add(cell, item)
         return t.Listing(cell, kind)
 
-    def mapped(self, node: ast.AST) -> t.Mapped:
+    def create_dict(self, node: ast.AST) -> t.Mapped:
         """The dict that the program makes at `node`."""
         return t.Mapped(self._cells.setdefault((node, "dict"), t.DictCell()))
 

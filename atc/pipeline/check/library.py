@@ -10,10 +10,10 @@ from functools import partial
 from atc.core.messages import format_expression
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.interpreter import Env, Frame, Interpreter
-from atc.pipeline.check.schema import calmed, field_type, items_of, list_keys, value_type
-from atc.pipeline.check.subscripts import check_hashable, get, iterate, need_value
-from atc.pipeline.check.syntax import FunctionNode, parameters, runs_late
+from atc.pipeline.check.interpreter import Env, Interpreter, ScopeFrame
+from atc.pipeline.check.schema import field_type, items_of, list_keys, silence_nulls, value_type
+from atc.pipeline.check.subscripts import check_hashable, iterate, need_value, read_get_call
+from atc.pipeline.check.syntax import FunctionNode, is_deferred, parameters
 from atc.pipeline.check.toolcalls import call_tool
 
 MOST_DEPTH = 12
@@ -97,11 +97,13 @@ def call_function(
     return run_body(
         core,
         function,
-        Frame(node, function.frame, Env(bound, core.env.null_checked), detached=runs_late(node)),
+        ScopeFrame(
+            node, function.frame, Env(bound, core.env.null_checked), detached=is_deferred(node)
+        ),
     )
 
 
-def run_body(core: Interpreter, function: t.Function, frame: Frame) -> t.Type:
+def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Type:
     """Run a function's body in `frame` and give what the call gives."""
     node = function.node
     outer = core.frame
@@ -116,7 +118,7 @@ def run_body(core: Interpreter, function: t.Function, frame: Frame) -> t.Type:
         if frame.env is not None:
             # One way that gives nothing among others that do is not held against the program.
             frame.returns.append(t.ANY if frame.returns else t.NONE)
-        result = t.joined(frame.returns)
+        result = t.join_all(frame.returns)
         return t.ANY if isinstance(node, ast.AsyncFunctionDef) else result
     finally:
         core.active.pop()
@@ -161,7 +163,7 @@ def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
 def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
     """What calling `function` with these gives; unknown for anything but the program's own functions and tools."""
     values = [t.ANY if value is t.NEVER else value for value in values]
-    return t.joined(
+    return t.join_all(
         call_function(core, member, values, {})
         if isinstance(member, t.Function)
         else (core.tool_result(member.alias) if isinstance(member, t.ToolRef) else t.ANY)
@@ -247,7 +249,7 @@ def _length(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
     return t.INT
 
 
-def refuse(
+def reject_kinds(
     core: Interpreter,
     value: t.Type,
     node: ast.expr,
@@ -285,7 +287,7 @@ def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
     if not arguments.values:
         return result or t.ANY
     wrong = ("dict", "list") if result else ("dict", "list", "str")
-    value = refuse(
+    value = reject_kinds(
         core,
         arguments.values[0],
         arguments.nodes[0],
@@ -303,7 +305,7 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
     kinds = ("str", "dict", "list", "tuple")
-    item = refuse(
+    item = reject_kinds(
         core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True
     )
     names = {member.name for member in t.members(item) if isinstance(member, t.Atom)}
@@ -349,7 +351,7 @@ def _check_keyed(
     first = t.members(item)[0]
     keys = list(first.shape.properties) if isinstance(first, t.Record) else []
     then = f" Say which value to go by: key=lambda x: x[{keys[0]!r}]." if keys else ""
-    refuse(
+    reject_kinds(
         core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where
     )
 
@@ -358,14 +360,14 @@ def _sorted(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
     item = _first_items(core, arguments)
     if arguments.nodes:
         _check_keyed(core, item, arguments.nodes[0], arguments, "sorted()")
-    return core.listing(node, item)
+    return core.add_listing_item(node, item)
 
 
 def _collection(kind: str, core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     item = _first_items(core, arguments)
     if kind in ("set", "frozenset") and arguments.nodes:
         check_hashable(core, item, _element(arguments.nodes[0]))
-    return core.listing(node, item, kind)
+    return core.add_listing_item(node, item, kind)
 
 
 def _iterator(kind: str) -> Handler:
@@ -396,7 +398,7 @@ def _map(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
 def _filter(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
     item = _first_items(core, arguments.after())
     apply(core, arguments.values[0] if arguments.values else t.ANY, [item])
-    return t.Iterating(calmed(item), "filter")
+    return t.Iterating(silence_nulls(item), "filter")
 
 
 def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
@@ -406,10 +408,10 @@ def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type
         and not arguments.named
     ):
         return arguments.values[0]
-    made = core.mapped(node)
+    made = core.create_dict(node)
     made.cell.first = frozenset(arguments.named)
     for name, value in arguments.named.items():
-        core.set_item(made.cell, t.literal(name), value)
+        core.set_item(made.cell, t.type_of_constant(name), value)
     for value, where in zip(arguments.values, arguments.nodes, strict=True):
         pair = iterate(core, value, where) if not isinstance(value, t.Mapped | t.Record) else t.ANY
         key, item = (
@@ -421,7 +423,7 @@ def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type
 
 def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     """`defaultdict(…)` and `Counter(…)`."""
-    made = core.mapped(node)
+    made = core.create_dict(node)
     if format_expression(node.func).endswith("Counter"):
         made.cell.default = t.INT
         core.set_item(made.cell, t.forget_constants(_first_items(core, arguments)), t.INT)
@@ -430,7 +432,7 @@ def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -
         case [t.Library(name)]:
             fixed = {"int": t.INT, "float": t.FLOAT, "str": t.STR}
             made.cell.default = (
-                core.listing(node, t.NEVER, name)
+                core.add_listing_item(node, t.NEVER, name)
                 if name in ("list", "set")
                 else fixed.get(name, t.ANY)
             )
@@ -465,7 +467,7 @@ _HANDLERS: dict[str, Handler] = {
         lambda core, node, given: _sorted(core, node, given.after()),
     ),
     "itertools.groupby": _groups,
-    "itertools.chain": lambda core, _, given: t.Iterating(t.joined(_each(core, given)), "chain"),
+    "itertools.chain": lambda core, _, given: t.Iterating(t.join_all(_each(core, given)), "chain"),
     "itertools.chain.from_iterable": lambda core, _, given: t.Iterating(
         items_of(_first_items(core, given)), "chain"
     ),
@@ -497,8 +499,10 @@ def call_method(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
     ):
         fits = arguments.sure and 0 < len(arguments.values) < 3
-        return get(core, value, node, arguments.values) if fits else t.ANY
-    return t.joined([_call_one(core, member, func, node, arguments) for member in t.members(value)])
+        return read_get_call(core, value, node, arguments.values) if fits else t.ANY
+    return t.join_all(
+        [_call_one(core, member, func, node, arguments) for member in t.members(value)]
+    )
 
 
 def _call_one(
@@ -513,7 +517,7 @@ def _call_one(
             if func.attr == "join" and arguments.values:
                 kinds = ("number", "dict", "list")
                 then = "; join() takes strings only."
-                refuse(
+                reject_kinds(
                     core,
                     _first_items(core, arguments),
                     arguments.nodes[0],
@@ -523,7 +527,7 @@ def _call_one(
                     item=True,
                 )
             if func.attr in ("split", "splitlines", "rsplit"):
-                return core.listing(node, t.STR)
+                return core.add_listing_item(node, t.STR)
             return _TEXT.get(func.attr, t.ANY)
         case t.Atom() | t.Tuple():
             return t.ANY
@@ -546,7 +550,7 @@ def _call_dict_method(
         kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]
         keys = t.STR
         kinds = kinds if kinds and member.shape.is_closed else [value_type(member)]
-    values = t.joined(kinds) if not core.hints.stored else t.ANY
+    values = t.join_all(kinds) if not core.hints.stored else t.ANY
     match method, arguments.values:
         case "keys", _:
             return t.Iterating(keys, "dict_keys")
@@ -555,7 +559,7 @@ def _call_dict_method(
         case "items", _:
             return t.Iterating(t.Tuple((keys, values)), "dict_items")
         case "most_common", _:
-            return core.listing(node, t.Tuple((keys, values)))
+            return core.add_listing_item(node, t.Tuple((keys, values)))
         case "copy", _:
             return member
         case "setdefault", [index, *default] if isinstance(member, t.Mapped):
@@ -591,7 +595,7 @@ def _call_list_method(
             return t.ANY if item is t.NEVER else item
         case "copy" | "union" | "intersection" | "difference" | "symmetric_difference":
             more = [items_of(value) for value in arguments.values] if func.attr == "union" else []
-            return core.listing(
+            return core.add_listing_item(
                 node, t.join(item, *more), member.kind if isinstance(member, t.Listing) else "list"
             )
         case "index" | "count":

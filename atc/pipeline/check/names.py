@@ -7,9 +7,9 @@ import builtins
 import sys
 from collections import defaultdict
 
-from atc.core.messages import finding, format_expression, listed, may_guess, nearest
+from atc.core.messages import find_nearest, format_expression, format_list, make_finding, may_guess
 from atc.core.types import ANSWERING, Finding
-from atc.pipeline.check.syntax import binds, bound_names, parameters, walk
+from atc.pipeline.check.syntax import bound_names, names_bound_by, parameters, walk_nodes
 from protocols.naming import closest_meanings
 from protocols.toolbox import Tool, Toolbox
 
@@ -36,7 +36,9 @@ _MODULE_OF = {
 }  # fmt: skip
 
 
-def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool) -> Finding:
+def explain_unbound_name(
+    node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool
+) -> Finding:
     """The finding for a name that nothing binds: a tool that does not exist, a forgotten import, a misspelling.
 
     `scopes` are those around it.
@@ -44,21 +46,21 @@ def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bo
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
         line = f"from {_MODULE_OF[name]} import {name}" if name in _MODULE_OF else f"import {name}"
-        return finding(
+        return make_finding(
             "undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line
         )
     names = [bound_names(scope) for scope in scopes]
     own = sorted(set().union(*names)) if may_guess(sum(map(len, names))) else []
     if not called:
-        near = nearest(name, own, cutoff=0.75) or nearest(name, tools, cutoff=0.75)
+        near = find_nearest(name, own, cutoff=0.75) or find_nearest(name, tools, cutoff=0.75)
         meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
-        return finding(
+        return make_finding(
             "undefined-name",
             node,
             f"{name!r} is not defined anywhere in the program.{meant}",
             better=near,
         )
-    near = nearest(name, tools) or nearest(
+    near = find_nearest(name, tools) or find_nearest(
         name, own, loose=False
     )  # a variable that is part of it is no function
     meant = f" Did you mean {near!r}?" if near else ""
@@ -68,10 +70,10 @@ def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bo
     among = (
         "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
     )
-    message = f"there is no tool or function {name!r}; {among} {listed(shown)}.{meant}"
+    message = f"there is no tool or function {name!r}; {among} {format_list(shown)}.{meant}"
     if not tools:
         message = f"there is no function {name!r}.{meant}"
-    return finding("unknown-tool", node, message, better=near)
+    return make_finding("unknown-tool", node, message, better=near)
 
 
 def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
@@ -83,7 +85,7 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
         taken = sorted(bound_names(scope) & tools.keys())
         if not taken:
             continue
-        uses = Uses(nodes if scope is module else walk(scope))
+        uses = NameUses(nodes if scope is module else walk_nodes(scope))
         for name in taken:
             calls = uses.calls[name]
             node = uses.binding.get(name)
@@ -94,7 +96,7 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
     return found
 
 
-class Uses:
+class NameUses:
     """Where each name stands among nodes: its calls, what is not a call, and the first node that binds it."""
 
     def __init__(self, nodes: list[ast.AST]) -> None:
@@ -106,11 +108,11 @@ class Uses:
                 self.calls[node.func.id].append(node)
             if isinstance(node, ast.Name):
                 self.names[node.id].append(node)
-            for name in binds(node):
+            for name in names_bound_by(node):
                 self.binding.setdefault(name, node)
 
 
-def _is_deliberate(uses: Uses, tool: Tool, node: ast.AST) -> bool:
+def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
     """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
     name = tool.alias
     line = getattr(node, "lineno", 0)
@@ -152,7 +154,7 @@ def _explain_shadowing(name: str, node: ast.AST) -> Finding:
     )
     message = f"{name!r} is a tool, and this {what} replaces it. {then}"
     better = f"{name}_result" if what == "assignment" else None
-    return finding("tool-reassigned", node, message, tool=name, better=better)
+    return make_finding("tool-reassigned", node, message, tool=name, better=better)
 
 
 _WRITERS = {
@@ -176,7 +178,7 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
     body = module.body
     if not body:
         return [
-            finding(
+            make_finding(
                 "no-output",
                 module,
                 "the program is empty. Write one that calls tools and prints the answer.",
@@ -206,4 +208,4 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
         case _:
             better = "print(…)"
     message = f"the program gives no answer: it prints nothing and does not end in an expression. End with {better}."
-    return [finding("no-output", last, message, better=better)]
+    return [make_finding("no-output", last, message, better=better)]

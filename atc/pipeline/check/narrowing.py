@@ -9,8 +9,8 @@ from dataclasses import replace
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
-from atc.pipeline.check.schema import calmed, field_type, items_of
-from atc.pipeline.check.syntax import walk
+from atc.pipeline.check.schema import field_type, items_of, silence_nulls
+from atc.pipeline.check.syntax import walk_nodes
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
     **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
@@ -69,13 +69,13 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
             _refine_compare(core, left, op, right, truth)
         case ast.Compare(left=left, comparators=rights) if truth:
             for part in [left, *rights]:
-                _change(core, part, t.proven)
+                _change(core, part, t.assume_not_none)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
             _refine_kind(core, subject, _kind_names(kinds), truth)
         case ast.Call(func=ast.Name(id="hasattr" | "callable" | "issubclass"), args=[subject, *_]):
             _change(core, subject, lambda _: t.ANY)
         case _ if truth:
-            _change(core, test, t.proven)
+            _change(core, test, t.assume_not_none)
     _relax(core, test)
 
 
@@ -92,7 +92,7 @@ def _refine_compare(
             nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
             core.tested |= {null.origin.tool for null in nulls if null.origin is not None}
             # Where the program has seen that it is None, what it does with it now is meant.
-            _change(core, left, (lambda _: t.ANY) if truth else t.proven)
+            _change(core, left, (lambda _: t.ANY) if truth else t.assume_not_none)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
         case ast.In(), ast.Constant(value=None), _:
@@ -104,10 +104,10 @@ def _refine_compare(
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
                 _change(core, right, lambda value, key=key: _assume_key(value, key))  # type: ignore[misc]
-            _change(core, left, t.proven)
+            _change(core, left, t.assume_not_none)
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
-            _change(core, left, t.proven)
-            _change(core, right, t.proven)
+            _change(core, left, t.assume_not_none)
+            _change(core, right, t.assume_not_none)
 
 
 def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
@@ -153,7 +153,7 @@ def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: 
             return True
         return any(_KINDS[name](value) for name in names) == truth
 
-    _change(core, subject, lambda value: t.keep(value, is_possible))
+    _change(core, subject, lambda value: t.keep_matching(value, is_possible))
 
 
 def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
@@ -217,20 +217,20 @@ _MENTIONED = f"{__name__}.mentioned"
 def _relax(core: Interpreter, test: ast.expr) -> None:
     """A test may rule out nulls in ways that are not followed: then say no more about those of what it mentions."""
     if _MENTIONED not in test.__dict__:
-        test.__dict__[_MENTIONED] = _mentioned(test)
+        test.__dict__[_MENTIONED] = _find_mentioned_names(test)
     for name in test.__dict__[_MENTIONED]:
         known = core.env.names.get(name)
         if known is not None:
-            core.env.names[name] = calmed(known)
+            core.env.names[name] = silence_nulls(known)
 
 
-def _mentioned(test: ast.expr) -> set[str]:
+def _find_mentioned_names(test: ast.expr) -> set[str]:
     """The names of which a test reads a text or a flag, or that it passes to a function."""
     found: set[str] = set()
-    for node in walk(test):
+    for node in walk_nodes(test):
         match node:
             case ast.Call(func=func) if not isinstance(func, ast.Name) or func.id not in _PLAIN:
-                found |= {part.id for part in walk(node) if isinstance(part, ast.Name)}
+                found |= {part.id for part in walk_nodes(node) if isinstance(part, ast.Name)}
             case ast.Compare(
                 left=left,
                 ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()],

@@ -10,7 +10,7 @@ from typing import Any
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
-from protocols.schema import JsonObject, pointer, resolve, types
+from protocols.schema import JsonObject, resolve, resolve_pointer, types
 from protocols.toolbox import Tool
 
 _MOST_BRANCHES = 12
@@ -33,11 +33,11 @@ _MORE = ("additionalProperties", "unevaluatedProperties")
 
 Fragments = list[JsonObject]
 
-_known: dict[int, tuple[weakref.ref[Tool], t.Document | None]] = {}
+_known: dict[int, tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
 """By the identity of a tool, for as long as it lives: most programs are checked against tools that were seen before."""
 
 
-def response_document(tool: Tool) -> t.Document | None:
+def response_document(tool: Tool) -> t.ResponseSchema | None:
     """The response schema of `tool` where it can be believed: not where it is missing or only guessed."""
     identity = id(tool)
     known = _known.get(identity)
@@ -47,13 +47,15 @@ def response_document(tool: Tool) -> t.Document | None:
     level = tool.protocol.evidence.level
     believed = isinstance(schema, Mapping) and level != "guessed"
     document = (
-        t.Document(schema, strict=level == "declared") if believed and schema is not None else None
+        t.ResponseSchema(schema, strict=level == "declared")
+        if believed and schema is not None
+        else None
     )
     _known[identity] = weakref.ref(tool, lambda _: _known.pop(identity, None)), document
     return document
 
 
-def result_type(tool: Tool, document: t.Document) -> t.Type:
+def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     """What a call of `tool` gives to the program."""
     origin = t.ResponsePlace(tool.alias)
     if tool.wrapper is None:
@@ -63,7 +65,7 @@ def result_type(tool: Tool, document: t.Document) -> t.Type:
     )
 
 
-def convert(schema: Any, document: t.Document, origin: t.ResponsePlace) -> t.Type:
+def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponsePlace) -> t.Type:
     """The type of a value that conforms to `schema`."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
@@ -80,12 +82,12 @@ def convert(schema: Any, document: t.Document, origin: t.ResponsePlace) -> t.Typ
     return result
 
 
-def _branches(schema: Any, document: t.Document, depth: int) -> list[Fragments] | None:
+def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragments] | None:
     """The schema as alternatives, each a list of fragments that hold together; None where it says nothing sure."""
     if not isinstance(schema, Mapping) or depth > 8:
         return None
     ref = schema.get("$ref")
-    if isinstance(ref, str) and not isinstance(pointer(document.root, ref), Mapping):
+    if isinstance(ref, str) and not isinstance(resolve_pointer(document.root, ref), Mapping):
         return None
     resolved = resolve(schema, document.root)
     if not any(key in resolved for key in _COMBINERS):
@@ -113,7 +115,9 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
     return [[*a, *b] for a in left for b in right]
 
 
-def _conjunction(fragments: Fragments, document: t.Document, origin: t.ResponsePlace) -> t.Type:
+def _conjunction(
+    fragments: Fragments, document: t.ResponseSchema, origin: t.ResponsePlace
+) -> t.Type:
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
     possible: set[str] | None = None
     for part in fragments:
@@ -139,7 +143,9 @@ def listed_values(part: JsonObject) -> list[Any] | None:
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
-def _one(name: str, fragments: Fragments, document: t.Document, origin: t.ResponsePlace) -> t.Type:
+def _one(
+    name: str, fragments: Fragments, document: t.ResponseSchema, origin: t.ResponsePlace
+) -> t.Type:
     match name:
         case "string":
             return _text(fragments) if document.strict else t.STR
@@ -177,7 +183,7 @@ def _text(fragments: Fragments) -> t.Type:
     return t.Atom("str", pattern=patterns[0] if len(patterns) == 1 else None, form=form)
 
 
-def _object(fragments: Fragments, document: t.Document) -> t.ObjectShape:
+def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
     key = (0, *map(id, fragments))
     if key in document.shapes:
         known: t.ObjectShape = document.shapes[key]
@@ -195,7 +201,7 @@ def _object(fragments: Fragments, document: t.Document) -> t.ObjectShape:
     return shape
 
 
-def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.Document) -> Any:
+def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
     """The schema of further keys: `{}` where anything may come, False where nothing may."""
     if any(key in part for part in fragments for key in _OPENERS):
         return {}
@@ -207,7 +213,7 @@ def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.Docum
     return False if document.strict and properties else {}
 
 
-def _array(fragments: Fragments, document: t.Document) -> t.ArrayShape:
+def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
     key = (1, *map(id, fragments))
     if key in document.shapes:
         known: t.ArrayShape = document.shapes[key]
@@ -227,7 +233,7 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
                 return value
     if isinstance(record, t.Mapped):
         cell = record.cell
-        found = [cell.keys.get(key), some(cell.value) if cell.open else None, cell.default]
+        found = [cell.keys.get(key), assume_filled(cell.value) if cell.open else None, cell.default]
         kinds = [kind for kind in found if kind is not None]
         return t.join(*kinds) if kinds else None
     if not isinstance(key, str):
@@ -236,10 +242,10 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     if key not in shape.properties and shape.is_closed:
         return None
     kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
-    return calmed(kind) if record.null_checked else kind
+    return silence_nulls(kind) if record.null_checked else kind
 
 
-def some(value: t.Type) -> t.Type:
+def assume_filled(value: t.Type) -> t.Type:
     """An item that is read does exist, so a list that looks empty was filled where we did not see it."""
     return t.ANY if value is t.NEVER else value
 
@@ -247,12 +253,12 @@ def some(value: t.Type) -> t.Type:
 def item_type(array: t.Array) -> t.Type:
     """What the items of an array are."""
     found = convert(array.shape.items, array.shape.document, array.origin.then(None))
-    return calmed(found) if array.null_checked else found
+    return silence_nulls(found) if array.null_checked else found
 
 
 def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:
     """The items of any alternative, without findings; `node` is what is iterated, where that is a statement's."""
-    return t.joined(_items(member, node) for member in t.members(value))
+    return t.join_all(_items(member, node) for member in t.members(value))
 
 
 def _items(member: t.Type, node: ast.expr | None) -> t.Type:
@@ -273,7 +279,7 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
             )
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
-            return t.join(*map(t.literal, cell.keys), cell.key)
+            return t.join(*map(t.type_of_constant, cell.keys), cell.key)
         case t.Atom("str"):
             return t.STR
         case _:
@@ -287,15 +293,15 @@ def value_type(record: t.Record) -> t.Type:
     return field_type(record, "*") or t.ANY
 
 
-def calmed(value: t.Type) -> t.Type:
+def silence_nulls(value: t.Type) -> t.Type:
     """`value` with nulls of its schema no longer worth a word, at any depth; of the program's dicts at the first."""
-    return t.joined(map(_silence_member_nulls, t.members(t.not_none(value))))
+    return t.join_all(map(_silence_member_nulls, t.members(t.not_none(value))))
 
 
 def _silence_member_nulls(member: t.Type) -> t.Type:
     match member:
         case t.Record() | t.Array():
-            return replace(member, calm=True)
+            return replace(member, null_checked=True)
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
             return replace(
@@ -320,7 +326,7 @@ def list_keys(record: t.Record) -> list[str]:
     ]
 
 
-def holder(record: t.Record, key: str) -> tuple[str, str] | None:
+def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
     """Where one level further down a key is: in words, and as subscripts."""
     spend(8 * len(record.shape.properties))
     for name in record.shape.properties:

@@ -11,18 +11,18 @@ from atc.pipeline.check import expressions
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import OutOfSteps, bounded, spend
 from atc.pipeline.check.expressions import binary, bind_target
-from atc.pipeline.check.interpreter import Env, Frame, Interpreter, join_env
+from atc.pipeline.check.interpreter import Env, Interpreter, ScopeFrame, join_env
 from atc.pipeline.check.library import note_function, run_body
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.subscripts import iterate
 from atc.pipeline.check.syntax import (
     FunctionNode,
-    Hints,
-    binds,
-    caught,
-    changed_outside,
+    SyntaxFacts,
+    caught_exceptions,
+    find_outer_changes,
+    names_bound_by,
     parameters,
-    walk,
+    walk_nodes,
 )
 from protocols.toolbox import Toolbox
 
@@ -31,7 +31,7 @@ _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-
 """Beginnings of the codes of findings that do not rest on what responses hold."""
 
 
-class Flow(Interpreter):
+class ProgramInterpreter(Interpreter):
     """The interpreter: `Core` with its statements and expressions."""
 
     sure = 0
@@ -52,14 +52,14 @@ class Flow(Interpreter):
                 handler(self, statement)
 
 
-def flow_findings(module: ast.Module, hints: Hints, tools: Toolbox) -> list[Finding]:
+def flow_findings(module: ast.Module, hints: SyntaxFacts, tools: Toolbox) -> list[Finding]:
     """What following every value through the program finds."""
-    flow = Flow(tools, module, hints)
+    flow = ProgramInterpreter(tools, module, hints)
     elsewhere = _run(flow)
-    changed = {name for function in elsewhere for name in changed_outside(function)}
+    changed = {name for function in elsewhere for name in find_outer_changes(function)}
     if changed - flow.volatile:
         # Functions that run at a time unknown to us change what others read: begin again, knowing that.
-        flow = Flow(tools, module, hints)
+        flow = ProgramInterpreter(tools, module, hints)
         flow.volatile |= changed
         _run(flow)
     found = [one for one in flow.findings if one.code.startswith(_OF_NAMES) or not flow.foreign]
@@ -71,7 +71,7 @@ def flow_findings(module: ast.Module, hints: Hints, tools: Toolbox) -> list[Find
     ]
 
 
-def _run(flow: Flow) -> list[FunctionNode]:
+def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
     """Run the program; gives the functions that run when we do not see it."""
     elsewhere: list[FunctionNode] = []
     try:
@@ -82,13 +82,13 @@ def _run(flow: Flow) -> list[FunctionNode]:
     return elsewhere
 
 
-def _follow(flow: Flow, elsewhere: list[FunctionNode]) -> None:
+def _follow(flow: ProgramInterpreter, elsewhere: list[FunctionNode]) -> None:
     """Follow the program, as far as the work that a check may do reaches; adds to `elsewhere`."""
     with bounded():
         for statement in flow.module.body:
             flow.execute([statement])
             flow.sure = len(flow.findings)
-        outer = Frame(flow.module, env=flow.frame.env, detached=True)
+        outer = ScopeFrame(flow.module, env=flow.frame.env, detached=True)
         for node in flow.hints.functions:
             if node not in flow.analysed:
                 # The program does not call it where we see it: its parameters may be anything.
@@ -96,7 +96,7 @@ def _follow(flow: Flow, elsewhere: list[FunctionNode]) -> None:
                 flow.analysed.add(node)
                 flow.shielded.clear()
                 parent = flow.defined_in.get(node, outer)
-                frame = Frame(
+                frame = ScopeFrame(
                     node, parent, Env(dict.fromkeys(parameters(node), t.ANY)), detached=True
                 )
                 run_body(flow, t.Function(node, parent), frame)
@@ -160,7 +160,7 @@ def _assert(core: Interpreter, node: ast.Assert) -> None:
 
 def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     made = note_function(core, node)
-    for part in walk(node.args):
+    for part in walk_nodes(node.args):
         _annotation(core, part.annotation if isinstance(part, ast.arg) else None)
     _annotation(core, node.returns)
     for decorator in node.decorator_list:
@@ -177,7 +177,7 @@ def _class(core: Interpreter, node: ast.ClassDef) -> None:
     for part in (*node.decorator_list, *node.bases):
         core.evaluate(part)
     outer = core.frame
-    core.frame = Frame(node, outer, Env({}, core.env.null_checked))
+    core.frame = ScopeFrame(node, outer, Env({}, core.env.null_checked))
     core.execute(node.body)
     core.frame = outer
     core.bind(node.name, t.ANY)
@@ -219,11 +219,11 @@ def _match(core: Interpreter, node: ast.Match) -> None:
     core.evaluate(node.subject)
     start = core.frame.env
     result = None
-    names = {part.id for part in walk(node.subject) if isinstance(part, ast.Name)}
+    names = {part.id for part in walk_nodes(node.subject) if isinstance(part, ast.Name)}
     for case in node.cases:
         core.frame.env = start.copy() if start is not None else None
-        for part in walk(case.pattern):
-            names |= set(binds(part))
+        for part in walk_nodes(case.pattern):
+            names |= set(names_bound_by(part))
         for name in names:
             core.bind(name, t.ANY)
         if case.guard is not None:
@@ -242,7 +242,7 @@ def _leave(core: Interpreter, node: ast.Break | ast.Continue) -> None:
 
 def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     """A list that loses items while the loop goes through it, which skips the item after each; unless the loop ends."""
-    inside = [part for statement in node.body for part in walk(statement)]
+    inside = [part for statement in node.body for part in walk_nodes(statement)]
     if any(isinstance(part, ast.Break | ast.Return) for part in inside):
         return
     name = format_expression(node.iter)
@@ -267,7 +267,7 @@ def _for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
     def start() -> Env | None:
         # The list may have grown while it was iterated.
-        grown = t.joined(
+        grown = t.join_all(
             member.cell.item for member in t.members(value) if isinstance(member, t.Listing)
         )
         bind_target(
@@ -370,7 +370,9 @@ def _try(core: Interpreter, node: ast.Try) -> None:
     before = frame.env
     if before is None:
         return
-    core.shielded.append(frozenset(name for handler in node.handlers for name in caught(handler)))
+    core.shielded.append(
+        frozenset(name for handler in node.handlers for name in caught_exceptions(handler))
+    )
     frame.env = before.copy()
     core.execute(node.body)
     core.shielded.pop()
@@ -378,7 +380,7 @@ def _try(core: Interpreter, node: ast.Try) -> None:
     bound = {
         n.id
         for part in node.body
-        for n in walk(part)
+        for n in walk_nodes(part)
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
     broken.names |= dict.fromkeys(bound, t.ANY)
@@ -387,7 +389,9 @@ def _try(core: Interpreter, node: ast.Try) -> None:
     for handler in node.handlers:
         frame.env = broken.copy()
         if handler.name:
-            core.bind(handler.name, t.TOOL_ERROR if caught(handler) == {"ToolError"} else t.ANY)
+            core.bind(
+                handler.name, t.TOOL_ERROR if caught_exceptions(handler) == {"ToolError"} else t.ANY
+            )
         core.execute(handler.body)
         result = join_env(result, frame.env)
     frame.env = result if result is not None or not node.finalbody else broken.copy()

@@ -6,20 +6,20 @@ import ast
 from collections import Counter, OrderedDict
 from typing import Any
 
-from atc.core.messages import format_expression, listed, may_guess, nearest
+from atc.core.messages import find_nearest, format_expression, format_list, may_guess
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.schema import (
+    assume_filled,
     field_type,
-    holder,
+    find_nested_key,
     item_type,
     items_of,
     list_keys,
-    some,
     value_type,
 )
-from atc.pipeline.check.syntax import parameters, walk
+from atc.pipeline.check.syntax import parameters, walk_nodes
 
 _MOST_GIVERS = 5
 """A key that more tools than this give tells nothing (`name`, `id`)."""
@@ -92,7 +92,7 @@ def need_value(
     return t.not_none(value)
 
 
-def subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
+def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
     """The type of `value[slice]`."""
     value = core.evaluate(node.value)
     if isinstance(node.slice, ast.Slice):
@@ -100,7 +100,7 @@ def subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
             if part is not None:
                 core.evaluate(part)
         value = need_value(core, value, node.value, "it has no items to slice")
-        return t.joined(_read_slice(core, member, node) for member in t.members(value))
+        return t.join_all(_read_slice(core, member, node) for member in t.members(value))
     index = core.evaluate(node.slice)
     value = need_value(core, value, node.value, "it has no items")
     key = t.constant(index)
@@ -130,7 +130,7 @@ def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
             return item_type(member) if isinstance(key, int) else None
         case t.Listing(cell, kind):
             return (
-                some(cell.item)
+                assume_filled(cell.item)
                 if isinstance(key, int) and kind not in ("set", "frozenset")
                 else None
             )
@@ -158,7 +158,7 @@ def _read_computed(core: Interpreter, value: t.Type, index: t.Type, node: ast.Su
         if len(wrong) == len(t.members(value)):
             _report_read(core, wrong[0], None, node)
             return t.ANY
-    return t.joined(_read_computed_member(core, member, index) for member in t.members(value))
+    return t.join_all(_read_computed_member(core, member, index) for member in t.members(value))
 
 
 def _read_computed_member(core: Interpreter, member: t.Type, index: t.Type) -> t.Type:
@@ -169,7 +169,7 @@ def _read_computed_member(core: Interpreter, member: t.Type, index: t.Type) -> t
             spend(len(cell.keys))
             if cell.default is not None:
                 core.set_item(cell, index if t.constant(index) is None else t.ANY, cell.default)
-            return some(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
+            return assume_filled(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
         case t.Array() | t.Listing() | t.Tuple():
             return items_of(member)
         case t.Atom("str"):
@@ -186,7 +186,7 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
     ):
         _report_read(core, member, 0, node)
     elif isinstance(member, t.Listing | t.Tuple):
-        return core.listing(node, items_of(member), kind)
+        return core.add_listing_item(node, items_of(member), kind)
     return (
         member
         if isinstance(member, t.Array)
@@ -196,7 +196,7 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
     )
 
 
-def get(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
+def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
     """`value.get(key, default)`. A key that cannot be there is a finding unless the program allows for that."""
     default = given[1] if len(given) > 1 else None
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
@@ -210,12 +210,12 @@ def get(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -
     )
     # A dict that the program fills itself is often asked for what is not there yet.
     expected = node in core.hints.tolerated or key in ENVELOPE or falls_back
-    records = t.joined(member for member in dicts if isinstance(member, t.Record))
+    records = t.join_all(member for member in dicts if isinstance(member, t.Record))
     found = [_read_one(core, member, key) for member in dicts]
     if not expected and not any(kind is not None for kind in found) and records is not t.NEVER:
         read_item(core, records, key, node)
         return t.ANY
-    known = t.joined(kind for kind in found if kind is not None)
+    known = t.join_all(kind for kind in found if kind is not None)
     # Without a default a declared key gives what its schema says: a None from absence is not held against anyone.
     sure = default is None and found and all(isinstance(member, t.Record) for member in dicts)
     return known if sure and known is not t.NEVER else t.join(known, default or t.NONE)
@@ -230,7 +230,11 @@ def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
         if isinstance(m, t.ToolRef | t.Function) or getattr(m, "name", "") in t.NUMBERS
     ]
     if len(bad) == len(t.members(value)) and not core.catches("TypeError"):
-        then = f" Call it: {called(core, bad[0])}." if isinstance(bad[0], t.ToolRef) else ""
+        then = (
+            f" Call it: {format_call_template(core, bad[0])}."
+            if isinstance(bad[0], t.ToolRef)
+            else ""
+        )
         core.report(
             "not-a-list",
             node,
@@ -238,7 +242,7 @@ def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
         )
         return t.ANY
     # An empty list beside one with items (`.get("rows", [])`) adds none.
-    return some(t.joined(items_of(member, node) for member in t.members(value)))
+    return assume_filled(t.join_all(items_of(member, node) for member in t.members(value)))
 
 
 def check_hashable(core: Interpreter, value: t.Type, node: ast.expr) -> None:
@@ -258,7 +262,7 @@ def check_hashable(core: Interpreter, value: t.Type, node: ast.expr) -> None:
         )
 
 
-def called(core: Interpreter, tool: t.ToolRef) -> str:
+def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
     """A call of a tool, its required arguments left open."""
     known = core.tools[tool.alias]
     return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
@@ -296,12 +300,12 @@ def _report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> 
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
             near = (
-                nearest(key, [known for known in cell.keys if isinstance(known, str)])
+                find_nearest(key, [known for known in cell.keys if isinstance(known, str)])
                 if key == str(key)
                 else None
             )
             meant = f" Did you mean {near!r}?" if near else ""
-            message = f"{text} has no key {key!r}; the program gives it only {listed(map(repr, cell.keys))}.{meant}"
+            message = f"{text} has no key {key!r}; the program gives it only {format_list(map(repr, cell.keys))}.{meant}"
             if cell.keys:
                 core.report("missing-key", place, message, better=near)
         case t.Atom("str", key_of=t.KeyOf() as source):
@@ -336,7 +340,7 @@ def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
 
 
 def _keys(record: t.Record) -> str:
-    return listed(record.shape.properties) if record.shape.properties else "not declared"
+    return format_list(record.shape.properties) if record.shape.properties else "not declared"
 
 
 def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
@@ -360,30 +364,30 @@ def _report_missing(
 ) -> None:
     keys = list(record.shape.properties)
     owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
-    then, better = _instead(core, record, key)
-    message = f"{owner} has no key {key!r}; its keys are {listed(keys)}.{then}"
+    then, better = _suggest_key(core, record, key)
+    message = f"{owner} has no key {key!r}; its keys are {format_list(keys)}.{then}"
     core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
 
 
-def _instead(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
+def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
     """What was probably meant by a key that is not there: a sentence, and what to write."""
     if not may_guess(len(record.shape.properties)):
         return "", None
     keys = list(record.shape.properties)
     lists = list_keys(record)
-    close = nearest(key, keys, cutoff=0.8, loose=False)
-    inside = holder(record, key)
+    close = find_nearest(key, keys, cutoff=0.8, loose=False)
+    inside = find_nested_key(record, key)
     if inside is not None and (close is None or close.lower() != key.lower()):
         return f" {key!r} is a key of {inside[0]}.", inside[1]
     if close is not None:
         return f" Did you mean {close!r}?", close
-    near = nearest(key, keys)
+    near = find_nearest(key, keys)
     if near not in lists and (givers := _find_tools_with_key(core, record, key)):
         needs = [
             f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
             for alias in givers
         ]
-        return f" {key!r} is in what these give: {listed(needs)}.", givers[0]
+        return f" {key!r} is in what these give: {format_list(needs)}.", givers[0]
     if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
         return f" The list is under {lists[0]!r}.", lists[0]
     return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
@@ -400,7 +404,7 @@ def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[
         for member in t.members(core.tool_result(alias)) if other else ():
             top = item_type(member) if isinstance(member, t.Array) else member
             if isinstance(top, t.Record) and (
-                key in top.shape.properties or holder(top, key) is not None
+                key in top.shape.properties or find_nested_key(top, key) is not None
             ):
                 found.append(alias)
                 break
@@ -417,7 +421,7 @@ _KINDS["own dict"] = frozenset(dir(OrderedDict)) | frozenset(dir(Counter)) | {"d
 _OF_NONE = frozenset(dir(None))
 
 
-def attribute(core: Interpreter, node: ast.Attribute) -> t.Type:
+def read_attribute(core: Interpreter, node: ast.Attribute) -> t.Type:
     """The type of `value.attr` where it is not called at once."""
     value = core.evaluate(node.value)
     if isinstance(value, t.Library):
@@ -435,7 +439,11 @@ _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
     """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
     known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
-    parts = [] if known else [part for part in walk(core.module) if isinstance(part, ast.Attribute)]
+    parts = (
+        []
+        if known
+        else [part for part in walk_nodes(core.module) if isinstance(part, ast.Attribute)]
+    )
     if not known and not any(
         part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts
     ):
@@ -467,7 +475,7 @@ def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool
         case t.Record():
             keys = member.shape.properties
             whole = attr in ("json", "data", "result")  # of a response object, as libraries have it
-            near = attr if attr in keys or not (keys or whole) else nearest(attr, keys)
+            near = attr if attr in keys or not (keys or whole) else find_nearest(attr, keys)
             better = f"{text}[{near!r}]" if near else (text if whole else None)
             then = f" Write {better}." if better else ""
             message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {_keys(member)}."

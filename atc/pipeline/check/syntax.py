@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from atc.core.messages import finding
+from atc.core.messages import make_finding
 from atc.core.types import Finding, Program
 from atc.pipeline.check.budget import spend
 from protocols import python_source
@@ -37,7 +37,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def walk(node: ast.AST) -> list[ast.AST]:
+def walk_nodes(node: ast.AST) -> list[ast.AST]:
     """The node and all that are below it, in the order of `ast.walk`."""
     found = [node]
     for part in found:
@@ -53,7 +53,7 @@ def parse_or_report(program: Program) -> ast.Module | Finding:
     """
     tree: ast.Module | None = None
     try:
-        with python_source.without_warnings():
+        with python_source.suppress_syntax_warnings():
             tree = python_source.parse_python(program.source)
             compile(
                 tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
@@ -90,7 +90,7 @@ def _syntax_error(error: SyntaxError, program: Program) -> Finding:
     )
 
 
-def doubled_arguments(nodes: Iterable[ast.AST]) -> list[Finding]:
+def find_repeated_keywords(nodes: Iterable[ast.AST]) -> list[Finding]:
     """A finding for every keyword that a call repeats."""
     found = []
     for node in nodes:
@@ -104,7 +104,9 @@ def doubled_arguments(nodes: Iterable[ast.AST]) -> list[Finding]:
                 )
                 message = f"argument {keyword.arg!r} is given twice in this call. Keep one of them."
                 found.append(
-                    finding("doubled-argument", keyword, message, tool=tool, argument=keyword.arg)
+                    make_finding(
+                        "doubled-argument", keyword, message, tool=tool, argument=keyword.arg
+                    )
                 )
             seen.add(keyword.arg or "")
     return found
@@ -124,7 +126,7 @@ def bound_names(scope: ast.AST) -> set[str]:
             set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
         )
         for node in own_nodes(scope):
-            found.update(binds(node))
+            found.update(names_bound_by(node))
     return found
 
 
@@ -133,13 +135,13 @@ def times_stored(scope: ast.AST) -> Counter[str]:
     found: Counter[str] | None = scope.__dict__.get(_STORED)
     if found is None:
         stores = (
-            n for n in walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            n for n in walk_nodes(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         )
         found = scope.__dict__[_STORED] = Counter(node.id for node in stores)
     return found
 
 
-def binds(node: ast.AST) -> list[str]:
+def names_bound_by(node: ast.AST) -> list[str]:
     """The names that one statement, target or pattern binds by itself."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -169,7 +171,7 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
         node = waiting.pop()
         found.append(node)
         if isinstance(node, _INNER):
-            waiting += [part for part in walk(node) if isinstance(part, ast.NamedExpr)]
+            waiting += [part for part in walk_nodes(node) if isinstance(part, ast.NamedExpr)]
         elif not isinstance(node, FunctionNode | ast.ClassDef):
             waiting += children(node)
     spend(2 * len(found))
@@ -183,13 +185,13 @@ def parameters(node: FunctionNode) -> list[str]:
     return [part.arg for part in parts if isinstance(part, ast.arg)]
 
 
-def runs_late(node: FunctionNode) -> bool:
+def is_deferred(node: FunctionNode) -> bool:
     """Whether a call only begins it: a coroutine or a generator."""
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
     return yields or isinstance(node, ast.AsyncFunctionDef)
 
 
-def caught(handler: ast.ExceptHandler) -> set[str]:
+def caught_exceptions(handler: ast.ExceptHandler) -> set[str]:
     """The names of the exceptions that a handler names; `BaseException` for a bare one."""
     if handler.type is None:
         return {"BaseException"}
@@ -215,10 +217,10 @@ _MUTATING = {
 }
 
 
-def changed_outside(function: FunctionNode) -> set[str]:
+def find_outer_changes(function: FunctionNode) -> set[str]:
     """Names of enclosing scopes whose value a function changes: stored into, or a mutating method called."""
     found: set[str] = set()
-    for node in walk(function):
+    for node in walk_nodes(function):
         match node:
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Name(id=name)):
                 found.add(name)
@@ -230,7 +232,7 @@ def changed_outside(function: FunctionNode) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
+class SyntaxFacts:
     """Nodes of the tree by what stands around them, and what holds for the whole program."""
 
     functions: list[FunctionNode] = field(default_factory=list)
@@ -247,9 +249,9 @@ class Hints:
     """Constant keys under which the program stores something in some dict."""
 
 
-def read_hints(nodes: list[ast.AST]) -> Hints:
+def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
     """What the nodes of a whole tree say."""
-    hints = Hints(functions=[node for node in nodes if isinstance(node, FunctionNode)])
+    hints = SyntaxFacts(functions=[node for node in nodes if isinstance(node, FunctionNode)])
     for node in nodes:
         match node:
             case ast.Global(names=names) | ast.Nonlocal(names=names):
@@ -265,7 +267,7 @@ def read_hints(nodes: list[ast.AST]) -> Hints:
                 # A value that never comes is no fault in `if … elif …`: other branches are for those that do.
                 _mark_gets([test, other], hints.tolerated)
                 hints.alternative.update(
-                    p for t in (test, other) for p in walk(t) if isinstance(p, ast.Compare)
+                    p for t in (test, other) for p in walk_nodes(t) if isinstance(p, ast.Compare)
                 )
             case (
                 ast.If(test=test)
@@ -280,7 +282,7 @@ def read_hints(nodes: list[ast.AST]) -> Hints:
                 _mark_gets(values[:-1], hints.tolerated)
                 if isinstance(op, ast.Or):
                     hints.alternative.update(
-                        part for part in walk(node) if isinstance(part, ast.Compare)
+                        part for part in walk_nodes(node) if isinstance(part, ast.Compare)
                     )
     return hints
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from atc.core.messages import format_expression, listed, may_guess, nearest
+from atc.core.messages import find_nearest, format_expression, format_list, may_guess
 from atc.pipeline.check import types as t
-from atc.pipeline.check.argument_values import allowed_types, misfit, type_misfit
+from atc.pipeline.check.argument_values import allowed_types, find_mismatch, find_type_mismatch
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
-from atc.pipeline.check.schema import calmed, field_type
-from atc.pipeline.check.subscripts import called, need_value
-from protocols.schema import combined, mapping
+from atc.pipeline.check.schema import field_type, silence_nulls
+from atc.pipeline.check.subscripts import format_call_template, need_value
+from protocols.schema import as_mapping, expand_combinations
 from protocols.toolbox import Tool
 
-Passed = list[tuple[ast.AST, str, ast.expr, t.Type]]
+KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
 """Arguments by name: where a finding about the name stands, the name, the value's expression and its type."""
 
 _MOST_NAMED = 5
@@ -48,12 +48,12 @@ def call_tool(
         name.startswith(("min", "max", "has", "is", "with", "only", "exclude"))
         for _, name, _, _ in named
     )
-    return calmed(core.tool_result(alias)) if chosen else core.tool_result(alias)
+    return silence_nulls(core.tool_result(alias)) if chosen else core.tool_result(alias)
 
 
-def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[Passed, bool]:
+def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:
     """What a call passes by name, and whether a `**` may pass more."""
-    found: Passed = []
+    found: KeywordArguments = []
     more = False
     for keyword in call.keywords:
         value = core.evaluate(keyword.value)
@@ -76,7 +76,7 @@ def _check_names(
     core: Interpreter,
     tool: Tool,
     call: ast.Call,
-    named: Passed,
+    named: KeywordArguments,
     placed: list[ast.expr],
     *,
     sure: bool,
@@ -94,13 +94,14 @@ def _check_names(
     meant = {
         _report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown
     }
-    signature = listed(tool.arguments) if tool.arguments else "no arguments"
+    signature = format_list(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
     for index, argument in enumerate(placed):
         name = ordered[index] if index < len(ordered) else ""
         message = f"{alias} takes {signature}, by name only; {format_expression(argument)} is one too many."
         if name:
-            message = f"{alias} takes its arguments by name only. Write {alias}({name}={format_expression(argument, most=30)})."
+            example = f"{alias}({name}={format_expression(argument, most=30)})"
+            message = f"{alias} takes its arguments by name only. Write {example}."
         better = f"{name}={format_expression(argument)}" if name else None
         core.report(
             "positional-argument",
@@ -113,8 +114,8 @@ def _check_names(
     lacking = [name for name in free if name in tool.required]
     # An unknown argument is often the missing one under another name, and then that finding says so.
     if sure and not placed and lacking and not meant.issuperset(lacking):
-        written = called(core, t.ToolRef(alias))
-        message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {written}."
+        written = format_call_template(core, t.ToolRef(alias))
+        message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {format_list(lacking)}. Write {written}."
         better = ", ".join(f"{name}=…" for name in lacking)
         core.report(
             "missing-argument", call, message, tool=alias, argument=lacking[0], better=better
@@ -137,10 +138,10 @@ def _report_unknown(
     views = [
         (own, view)
         for own, schema in schemas
-        for view in combined([schema], root, most=_MOST_VIEWS)
+        for view in expand_combinations([schema], root, most=_MOST_VIEWS)
     ]
-    inside = [own for own, view in views if name in mapping(view.get("properties"))]
-    near = by_original[0] if by_original else None if inside else nearest(name, free)
+    inside = [own for own, view in views if name in as_mapping(view.get("properties"))]
+    near = by_original[0] if by_original else None if inside else find_nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
         kinds = t.json_types(value)
@@ -161,8 +162,8 @@ def _report_unknown(
     if near is None and inside:
         then = f"It is a key of {inside[0]!r}: write {inside[0]}={{{name!r}: …}}."
     elif near is None and 0 < len(others) <= _MOST_NAMED:
-        then = f"{then[:-1]}, or use a function that takes it: {listed(others)}."
-    takes = listed(tool.arguments) if tool.arguments else "no arguments"
+        then = f"{then[:-1]}, or use a function that takes it: {format_list(others)}."
+    takes = format_list(tool.arguments) if tool.arguments else "no arguments"
     message = f"{alias} has no argument {name!r}; it takes {takes}. {then}"
     core.report("unknown-argument", place, message, tool=alias, argument=name, better=near)
     return near
@@ -186,9 +187,10 @@ def _check_value(
         return
     if known is None and name not in tool.protocol.required:
         return  # a None that need not be given is left out
-    if found := misfit(known, schema, root):
+    if found := find_mismatch(known, schema, root):
         better = f" Write {argument}={found.better}." if found.better else ""
-        message = f"argument {argument!r} of {tool.alias} must be {found.expectation}, not {format_expression(node, most=40)}.{better}"
+        actual = format_expression(node, most=40)
+        message = f"argument {argument!r} of {tool.alias} must be {found.expectation}, not {actual}.{better}"
         core.report(
             "bad-literal", node, message, tool=tool.alias, argument=argument, better=found.better
         )
@@ -211,13 +213,11 @@ def _check_type(
             core, value, node, f"argument {argument!r} of {tool.alias} takes no None", argument
         )
     possible = [member for member in t.members(value) if not isinstance(member, t.Null)]
-    misfits = [type_misfit(member, schema, root) for member in possible]
+    misfits = [find_type_mismatch(member, schema, root) for member in possible]
     what = f"argument {argument!r} of {tool.alias} must be"
     if possible and all(misfits) and misfits[0] is not None:
         wanted, better = misfits[0]
-        message = (
-            f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(t.detailed, possible)))}."
-        )
+        message = f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(t.describe_value_in_detail, possible)))}."
         key = _likely_key(argument, possible[0], schema, root) if len(possible) == 1 else None
         if key is not None:
             better = f"{shown}[{key!r}]"
@@ -239,10 +239,10 @@ def _likely_key(
     fitting = [
         key
         for key, kind in kinds.items()
-        if kind is not t.ANY and type_misfit(kind, schema, root) is None
+        if kind is not t.ANY and find_type_mismatch(kind, schema, root) is None
     ]
     if argument in fitting:
         return argument
-    return nearest(argument, fitting) or next(
+    return find_nearest(argument, fitting) or next(
         (key for key in ("id", "code", "name") if key in fitting), None
     )

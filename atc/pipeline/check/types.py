@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from atc.core.messages import listed
+from atc.core.messages import format_list
 from atc.pipeline.check.budget import spend
 from protocols.schema import JsonObject
 
@@ -97,7 +97,7 @@ NONE = Null()
 
 
 @dataclass(eq=False)
-class Document:
+class ResponseSchema:
     """One response schema and how far it is believed.
 
     `strict` (a declared schema) means that its objects have no other keys than it names, unless it says so.
@@ -117,7 +117,7 @@ class Document:
 class ObjectShape:
     """The keys of an object. `more` is the schema of the keys that are not named, False where there can be none."""
 
-    document: Document
+    document: ResponseSchema
     properties: Mapping[str, Any]
     more: Any
     filled: bool = False
@@ -133,7 +133,7 @@ class ObjectShape:
 class ArrayShape:
     """The items of an array."""
 
-    document: Document
+    document: ResponseSchema
     items: Any
 
 
@@ -301,7 +301,7 @@ def join(*values: Type) -> Type:
     return found[0] if len(found) == 1 else Union(tuple(found))
 
 
-def joined(values: Iterable[Type]) -> Type:
+def join_all(values: Iterable[Type]) -> Type:
     """`join` of an iterable."""
     return join(*values)
 
@@ -361,7 +361,7 @@ def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
     )
 
 
-def keep(value: Type, wanted: Callable[[Type], bool]) -> Type:
+def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
     """The alternatives of `value` for which `wanted` holds; `ANY` where none does, since then we misunderstood."""
     kept = [member for member in members(value) if wanted(member)]
     return join(*kept) if kept else ANY
@@ -370,25 +370,25 @@ def keep(value: Type, wanted: Callable[[Type], bool]) -> Type:
 def not_none(value: Type) -> Type:
     """`value` after a test that excludes None."""
     return (
-        keep(value, lambda member: not isinstance(member, Null))
+        keep_matching(value, lambda member: not isinstance(member, Null))
         if isinstance(value, Union)
         else value
     )
 
 
-def proven(value: Type) -> Type:
+def assume_not_none(value: Type) -> Type:
     """`value` where a test has shown that it is not None: what is None alone never gets there."""
     return NEVER if isinstance(value, Null) else not_none(value)
 
 
 def forget_constants(value: Type) -> Type:
     """`value` of which only the kind is known, no longer its constants."""
-    return joined(
+    return join_all(
         Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value)
     )
 
 
-def literal(value: Any) -> Type:
+def type_of_constant(value: Any) -> Type:
     """The type of a constant."""
     if value is None:
         return NONE
@@ -488,10 +488,10 @@ def describe_value(value: Type) -> str:
             return "a value of another kind"
 
 
-def detailed(value: Type) -> str:
+def describe_value_in_detail(value: Type) -> str:
     """What a value is, and its values or form where they are known."""
     if isinstance(value, Atom) and value.values is not None and len(value.values) <= _MOST_SHOWN:
-        return listed([repr(known) for known in value.values])
+        return format_list([repr(known) for known in value.values])
     if isinstance(value, Atom) and value.pattern is not None:
         return f"a string that matches the pattern {value.pattern!r}"
     return describe_value(value)

@@ -15,12 +15,12 @@ from typing import Literal, get_args
 from atc.core.messages import render_finding
 from atc.core.prompts import fill
 from atc.core.types import Attempt
-from atc.pipeline.repair.facts import Case, facts
-from atc.pipeline.repair.responses import documentation, returned
+from atc.pipeline.repair.facts import RepairCase, facts
+from atc.pipeline.repair.responses import documentation, format_results
 from protocols.model import Message
 from sandbox.arguments import shorten
 
-__all__ = ["WAYS", "Case", "Way", "correction", "traceback_text", "worth_repairing"]
+__all__ = ["WAYS", "RepairCase", "Way", "correction", "traceback_text", "worth_repairing"]
 
 Way = Literal["facts", "reflection", "traceback"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -33,7 +33,7 @@ _MOST_NAMES = 40
 """Tools that a question lists where the program names none."""
 
 
-def correction(case: Case, mode: str = "facts") -> list[Message]:
+def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
     """The turns that follow a failed or doubtful attempt: its program, and what became of it, in one of `WAYS`.
 
     Raises:
@@ -43,7 +43,7 @@ def correction(case: Case, mode: str = "facts") -> list[Message]:
     if case.attempt.fault is None:
         answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
         doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
-        calls = returned(case.attempt.calls, case.tools) or "(no call succeeded)"
+        calls = format_results(case.attempt.calls, case.tools) or "(no call succeeded)"
         return [
             case.program_message,
             Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls)),
@@ -67,7 +67,7 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
     )
 
 
-def _reflection(case: Case) -> list[Message]:
+def _reflection(case: RepairCase) -> list[Message]:
     """The paper's way (section 3.3, equation 2): the model names the tool that an error comes from, then revises.
 
     First t_j = M(x, T, I_a, r_j): from the error message, with the faulty snippet and its trace, exactly a tool's name.
@@ -93,7 +93,7 @@ def _reflection(case: Case) -> list[Message]:
     return [case.program_message, Message("user", question), said, case.rewrite(about)]
 
 
-def _traceback(case: Case) -> list[Message]:
+def _traceback(case: RepairCase) -> list[Message]:
     """The plain way: what Python itself says of a failure, and nothing more."""
     return [
         case.program_message,

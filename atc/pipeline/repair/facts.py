@@ -7,13 +7,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from atc.core.messages import invocation, snippet
+from atc.core.messages import format_tool_call, snippet
 from atc.core.prompts import fill
 from atc.core.types import Attempt, Fault
-from atc.pipeline.attribute import origins
+from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
-from atc.pipeline.repair.responses import called, documentation, returned, seen_fields, signature
+from atc.pipeline.repair.responses import (
+    describe_call,
+    documentation,
+    format_results,
+    seen_fields,
+    signature,
+)
 from atc.pipeline.synthesize import Complete, is_described
 from protocols.model import Message
 from protocols.render import Docs
@@ -23,7 +29,7 @@ from sandbox.trace import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RepairCase:
     """An attempt, the tools that it could call, and what else a way of repair may use."""
 
     attempt: Attempt
@@ -50,18 +56,18 @@ class Case:
 
         Writes that were made are named last, whatever the way.
         """
-        told = [part.strip("\n") for part in (*parts, writes_told(self.orphans))]
+        told = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
         return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))
 
 
-def writes_told(made: Sequence[ToolCall]) -> str:
+def describe_writes(made: Sequence[ToolCall]) -> str:
     """What writes did, and how the next program is to treat them; empty where there are none.
 
     The program that keeps such a call gets its stored result: the journal answers it.
     """
     lost = "of which nobody knows whether it took effect"
     done = [
-        f"- {invocation(call)}"
+        f"- {format_tool_call(call)}"
         + (f", {lost}" if call.outcome == "unknown" else f" gave {snippet(call.result)}")
         for call in made
     ]
@@ -81,7 +87,7 @@ _NO_PROGRAM = (
 )
 
 
-def facts(case: Case) -> list[Message]:
+def facts(case: RepairCase) -> list[Message]:
     """The program, and what is known of its failure."""
     fault = case.attempt.fault
     assert fault is not None
@@ -92,11 +98,17 @@ def facts(case: Case) -> list[Message]:
     known = "\n".join([*_describe_failure(case, fault), *lines])
     return [
         case.program_message,
-        case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)]),
+        case.rewrite(
+            [
+                known,
+                "\n".join(_describe_blamed_tools(case, fault, call)),
+                _describe_other_results(case, fault),
+            ]
+        ),
     ]
 
 
-def _describe_failure(case: Case, fault: Fault) -> Iterator[str]:
+def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
     """What the check found, or what failed with the facts of it, a line each."""
     program = case.attempt.program
     findings = case.attempt.findings
@@ -117,7 +129,7 @@ def _describe_failure(case: Case, fault: Fault) -> Iterator[str]:
     yield from (f"- {shorten(fact, _LONGEST_FACT)}" for fact in facts[:_MOST_FACTS])
 
 
-def _unread(case: Case, fault: Fault) -> str:
+def _describe_other_results(case: RepairCase, fault: Fault) -> str:
     """What the other calls returned: of tools that no document describes rightly, since the next line may misread it,
     too, and of all where no call is to blame.
     """
@@ -134,11 +146,11 @@ def _unread(case: Case, fault: Fault) -> str:
         for t in tools
         if unblamed or t.protocol.evidence.level != "declared" or not is_described(t)
     }
-    gave = returned([c for c in case.made if c.tool in seen], case.tools)
+    gave = format_results([c for c in case.made if c.tool in seen], case.tools)
     return f"The {'' if unblamed else 'other '}calls so far:\n{gave}" if gave else ""
 
 
-def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
+def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     """The blamed tools: how they are called, and what can be read of their results, as it was where there is one.
 
     Where prompts hold no more than names, only what a call really gave is told.
@@ -165,13 +177,13 @@ def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
         if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
             # Of a call that was made, the facts above say what the argument at fault takes.
             yield (
-                called(tool)
+                describe_call(tool)
                 if call is not None and fault.path
                 else signature(tool, among=case.tools)
             )
-            yield from (called(maker) for maker in makers(tool, fault, case.tools))
+            yield from (describe_call(maker) for maker in find_producers(tool, fault, case.tools))
         elif call is not None and call.error is None:
-            yield called(tool)
+            yield describe_call(tool)
             yield from seen_fields(case.attempt.program, call, tool, near=fault.path or "")
         else:
             yield documentation(tool, among=case.tools)
@@ -181,7 +193,7 @@ _MOST_LINES = 6
 _MOST_MAKERS = 2
 
 
-def better_lines(case: Case) -> Iterator[str]:
+def better_lines(case: RepairCase) -> Iterator[str]:
     """``Line 5 should be `…`.`` for lines that facts put right; none where a mended program has more or fewer."""
     program = case.attempt.program
     better = autofix(program, case.attempt.findings, case.tools)
@@ -196,7 +208,7 @@ def better_lines(case: Case) -> Iterator[str]:
         yield f"Line {number} should be `{line.strip()}`."
 
 
-def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
+def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     """Where the ids come from that a call was refused for, or found nothing with, and that no response had given."""
     if (
         call is None
@@ -214,7 +226,7 @@ def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
             or not found
             or isinstance(value, bool)
             or not isinstance(value, str | int)
-            or origins(value, before)
+            or find_origins(value, before)
         ):
             continue
         maker = found[0].tool
@@ -224,7 +236,7 @@ def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
         yield f"- {alias!r} of {call.tool} takes what `{made}` gives."
 
 
-def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
+def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
     """The tools that yield what a call's arguments take: the one at fault, else those that it must be given."""
     wanted = (
         [fault.path]

@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from atc.core.json_paths import general, shared
-from atc.core.messages import invocation
+from atc.core.json_paths import count_shared_steps, generalize
+from atc.core.messages import format_tool_call
 from atc.core.types import Program
 from protocols.links import response_paths
-from protocols.python_source import parsed
+from protocols.python_source import parse_python_or_none
 from protocols.render import DETAILS, FULL, stubs
-from protocols.schema import Json, steps, types
+from protocols.schema import Json, parse_path, types
 from protocols.toolbox import Tool, Toolbox
-from protocols.truncate import abridged
+from protocols.truncate import abridge_value
 from sandbox.arguments import shorten
 from sandbox.trace import ToolCall
 
@@ -44,11 +44,14 @@ def signature(tool: Tool, *, among: Toolbox) -> str:
     _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
     about = (line.strip().removeprefix('"""').removesuffix('"""').strip() for line in rest)
     return "\n".join(
-        [called(tool), *(f"  {line}" for line in about if line and line != tool.protocol.name)]
+        [
+            describe_call(tool),
+            *(f"  {line}" for line in about if line and line != tool.protocol.name),
+        ]
     )
 
 
-def called(tool: Tool) -> str:
+def describe_call(tool: Tool) -> str:
     """How a tool is called, in one line."""
     stub = stubs(Toolbox([tool]), detail=DETAILS[-1])
     head = stub[stub.rindex(f"def {tool.alias}(") :].partition("\n")[0]
@@ -68,7 +71,7 @@ def _fields(tool: Tool) -> list[str]:
             kinds.setdefault(path, []).extend(listed)
     unwrapped = int(tool.wrapper is not None)
     return [
-        f"  result{_place(steps(path)[unwrapped:])}: {' or '.join(dict.fromkeys(named)) or 'any value'}"
+        f"  result{_place(parse_path(path)[unwrapped:])}: {' or '.join(dict.fromkeys(named)) or 'any value'}"
         for path, named in kinds.items()
     ]
 
@@ -93,19 +96,21 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
     Where there are too many, those next to `near` (a path in the full response) are kept.
     """
     value = tool.unwrap(call.result)
-    name = assigned(program, call)
+    name = find_assigned_name(program, call)
     leaves = _leaves(value)
-    wanted = general(tuple(steps(near)))
+    wanted = generalize(tuple(parse_path(near)))
     if tool.wrapper is not None and value is not call.result:
         wanted = wanted[1:]
-    ranked = sorted(range(len(leaves)), key=lambda n: (-shared(general(leaves[n][0]), wanted), n))
-    yield f"With {name} = {invocation(call)} these can be read:"
+    ranked = sorted(
+        range(len(leaves)), key=lambda n: (-count_shared_steps(generalize(leaves[n][0]), wanted), n)
+    )
+    yield f"With {name} = {format_tool_call(call)} these can be read:"
     for path, shown in (leaves[n] for n in sorted(ranked[:_MOST_LINES])):
         yield f"  {name}{_place(path)} {shown}"
     yield from _more(len(leaves))
 
 
-def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:
+def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:
     """What calls gave, as a program gets it, in `most` characters and none that end a fence.
 
     Of each tool the first that succeeded is told, a longer one with its shape.
@@ -116,20 +121,22 @@ def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) ->
             first.setdefault(call.tool, call)
     shown = list(first.values())[:_MOST_CALLS]
     each = most // max(1, len(shown))
-    gave = (abridged(tools[call.tool].unwrap(call.result), most=each) for call in shown)
-    return fenceless(
-        "\n".join(f"{invocation(call)} gave {one}" for call, one in zip(shown, gave, strict=True))
+    gave = (abridge_value(tools[call.tool].unwrap(call.result), most=each) for call in shown)
+    return escape_fences(
+        "\n".join(
+            f"{format_tool_call(call)} gave {one}" for call, one in zip(shown, gave, strict=True)
+        )
     )
 
 
-def fenceless(text: str) -> str:
+def escape_fences(text: str) -> str:
     """Text that does not end the fence around it."""
     return text.replace("```", "'''")
 
 
-def assigned(program: Program, call: ToolCall) -> str:
+def find_assigned_name(program: Program, call: ToolCall) -> str:
     """The name that the program gives to a call's result, `result` where it gives none."""
-    for node in ast.walk(parsed(program.source) or ast.Module([], [])):
+    for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
         match node:
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from atc.core.parallel import Request, require
+from atc.core.parallel import ModelRequest, require_completion
 from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.base import Hit, Retrieval
 from atc.pipeline.retrieve.document import ToolDocument
@@ -29,15 +29,15 @@ from atc.pipeline.retrieve.model_replies import (
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
 from protocols.schema import Json, JsonObject
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
-Role = Literal["meta", "category", "tool", "flat"]
-Status = Literal["active", "finished", "stopped"]
+AgentRole = Literal["meta", "category", "tool", "flat"]
+AgentStatus = Literal["active", "finished", "stopped"]
 """*finished*: it called `finish_search`, and is never woken again. *stopped*: it used up its steps, or the whole search
 ended."""
-Ended = Literal["", "solvable", "pool full", "budget", "done"]
+EndReason = Literal["", "solvable", "pool full", "budget", "done"]
 """Why a search ended: the pool suffices, it is full, the tokens are used up, or no agent has more to do."""
-Word = Literal["Solvable", "Unsolvable", "Unsure"]
+VerdictWord = Literal["Solvable", "Unsolvable", "Unsure"]
 
 _DEPTH = {"meta": 0, "flat": 0, "category": 1, "tool": 2}
 """How deep in the hierarchy agents of a role stand."""
@@ -52,7 +52,7 @@ _FEW = 256
 _MOST_ADDED = 10
 _LOOKED_UP = 5
 _PAGE: JsonObject = {"type": "integer", "minimum": 1, "maximum": 999}
-_WORDS: tuple[Word, ...] = ("Solvable", "Unsolvable", "Unsure")
+_WORDS: tuple[VerdictWord, ...] = ("Solvable", "Unsolvable", "Unsure")
 _VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum": list(_WORDS)}})
 
 
@@ -61,7 +61,7 @@ class Mistake(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class AnyToolOptions:
     """The limits of AnyTool (§4.1, A.1 and the published code), and the ablations of its Tables 3, 6 and 7.
 
     Raises:
@@ -100,16 +100,16 @@ class SearchAgent:
     """
 
     number: int
-    role: Role
+    role: AgentRole
     history: list[Message]
     categories: tuple[str, ...] = ()
     places: tuple[ToolPlace, ...] = ()
     apis: tuple[str, ...] = ()
     creator: int | None = None
-    status: Status = "active"
+    status: AgentStatus = "active"
     steps: int = 0
     """Calls of the model since it was last woken."""
-    given_out: set[str] = field(default_factory=set)
+    delegated_names: set[str] = field(default_factory=set)
     """Categories or tools that have an agent of their own."""
     studied: dict[str, None] = field(default_factory=dict)
     """APIs whose details it asked for."""
@@ -122,7 +122,7 @@ class SearchAgent:
         }.get(self.role, ())
         return f"#{self.number} {self.role} {', '.join(map(repr, named))}".rstrip()
 
-    def hear(self, text: str) -> None:
+    def add_message(self, text: str) -> None:
         """Add a message; to the last one, where that has not been answered: turns alternate."""
         last = self.history[-1]
         if last.role == "user":
@@ -153,52 +153,52 @@ class PoolVerdict:
     """What the model said of a pool. A reply that cannot be read counts as *Unsure*."""
 
     pool: tuple[str, ...]
-    word: Word
+    word: VerdictWord
     reason: str
 
     def __str__(self) -> str:
         return f"{self.word}: {self.reason}" if self.reason else self.word
 
 
-class Function(NamedTuple):
+class AgentFunction(NamedTuple):
     """The properties of what a function takes now (None where it can do nothing), and what it does."""
 
-    build_parameters: Callable[[Search, SearchAgent], JsonObject | None]
-    act: Callable[[Search, SearchAgent, JsonObject], str]
+    build_parameters: Callable[[AgentSearch, SearchAgent], JsonObject | None]
+    act: Callable[[AgentSearch, SearchAgent, JsonObject], str]
 
 
 def _make_function(
     key: str,
     scope: Literal["categories", "tools", "apis"],
-    act: Callable[[Search, SearchAgent, list[str], Json], str],
+    act: Callable[[AgentSearch, SearchAgent, list[str], Json], str],
     *,
-    most: Callable[[Search], int] | None = None,
-    used: Callable[[Search, SearchAgent], Collection[str]] = lambda *_: (),
+    most: Callable[[AgentSearch], int] | None = None,
+    used: Callable[[AgentSearch, SearchAgent], Collection[str]] = lambda *_: (),
     pages: bool = False,
-) -> Function:
+) -> AgentFunction:
     """A function that takes names of the agent's `scope` that are not `used` up, and perhaps a page.
 
     It takes at most `most` names; None: one. Of few names a reply can only say these; of many it is checked.
     """
 
-    def find_unused_names(search: Search, agent: SearchAgent) -> list[str]:
+    def find_unused_names(search: AgentSearch, agent: SearchAgent) -> list[str]:
         gone = used(search, agent)
         return [name for name in getattr(agent, scope) if name not in gone]
 
-    def build_parameters(search: Search, agent: SearchAgent) -> JsonObject | None:
+    def build_parameters(search: AgentSearch, agent: SearchAgent) -> JsonObject | None:
         names = find_unused_names(search, agent)
         one = {"type": "string", "enum": names} if len(names) <= _FEW else a_text(200)
         given = {key: one if most is None else a_list(one, most=most(search), least=1)}
         return given | ({"page": _PAGE} if pages else {}) if names else None
 
-    def resolved(search: Search, agent: SearchAgent, arguments: JsonObject) -> str:
+    def resolve_and_act(search: AgentSearch, agent: SearchAgent, arguments: JsonObject) -> str:
         given = arguments.get(key)
         known = find_unused_names(search, agent)
         wanted = [given] if isinstance(given, str) else given
         if not isinstance(wanted, list) or not wanted:
             raise Mistake(f"{key!r} must be {'a name' if most is None else 'a list of names'}")
         found = {str(name): resolve_name(str(name), known) for name in wanted}
-        missing = ", ".join(clipped(repr(name), 80) for name, one in found.items() if one is None)
+        missing = ", ".join(clip_text(repr(name), 80) for name, one in found.items() if one is None)
         unknown = (
             f"not among the names left for {key!r}: {missing}; use names as they are listed"
             if missing
@@ -211,33 +211,33 @@ def _make_function(
             raise Mistake(f"at most {most(search)} {key} at a time, and these are {len(names)}")
         return _lines(act(search, agent, names, arguments.get("page", 1)), unknown)
 
-    return Function(build_parameters, resolved)
+    return AgentFunction(build_parameters, resolve_and_act)
 
 
-def _create_for_category(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
-    agent.given_out |= set(names)
+def _create_for_category(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
+    agent.delegated_names |= set(names)
     created = search.add_category_agent(names[0], creator=agent)
     return f"agent {created} was created ({len(created.places)} tools)"
 
 
-def _create_for_tools(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
-    agent.given_out |= set(names)
+def _create_for_tools(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
+    agent.delegated_names |= set(names)
     return f"agent {search.add_agent('tool', places=agent.places_of(names), creator=agent)} was created"
 
 
-def _list_tools(search: Search, _: SearchAgent, names: list[str], page: Json) -> str:
+def _list_tools(search: AgentSearch, _: SearchAgent, names: list[str], page: Json) -> str:
     return _page(search.hierarchy.tools[names[0]], page, search)
 
 
-def _describe_tools(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
+def _describe_tools(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
     return listing.tools_text(agent.places_of(names), search.hierarchy, room=search.room.result)
 
 
-def _list_apis(search: Search, agent: SearchAgent, names: list[str], page: Json) -> str:
+def _list_apis(search: AgentSearch, agent: SearchAgent, names: list[str], page: Json) -> str:
     return _page(search.hierarchy.apis(agent.places_of(names)), page, search)
 
 
-def _detail_apis(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
+def _detail_apis(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
     """Description, parameters and response fields of each; and what to do with those that fit."""
     agent.studied |= dict.fromkeys(names)
     room = search.room.result // len(names)
@@ -245,7 +245,7 @@ def _detail_apis(search: Search, agent: SearchAgent, names: list[str], _: Json) 
     return _lines(*details, "" if search.decided_apis.issuperset(names) else _HOW_TO_ADD)
 
 
-def _add(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
+def _add(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
     """What finds room is added."""
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
@@ -253,13 +253,13 @@ def _add(search: Search, agent: SearchAgent, names: list[str], _: Json) -> str:
     return f"added: {', '.join(added)}\nthe pool holds {len(search.pool)} APIs"
 
 
-def _check(search: Search, agent: SearchAgent, _: JsonObject) -> str:
+def _check(search: AgentSearch, agent: SearchAgent, _: JsonObject) -> str:
     """The verdict on the pool as it is at the end of the round."""
     search.awaiting.append(agent)
     return ""
 
 
-def _finish(search: Search, agent: SearchAgent, _: JsonObject) -> str:
+def _finish(search: AgentSearch, agent: SearchAgent, _: JsonObject) -> str:
     """Who studied APIs and added none is asked once more: else the embedded model left 14 of 25 pools empty."""
     if agent.studied and not agent.reminded and search.decided_apis.isdisjoint(agent.studied):
         agent.reminded = True
@@ -271,8 +271,8 @@ def _finish(search: Search, agent: SearchAgent, _: JsonObject) -> str:
     return "finished"
 
 
-def _get_delegated_names(_: Search, agent: SearchAgent) -> Collection[str]:
-    return agent.given_out
+def _get_delegated_names(_: AgentSearch, agent: SearchAgent) -> Collection[str]:
+    return agent.delegated_names
 
 
 _LOOK = {
@@ -287,10 +287,10 @@ _APIS = {
     ),
     "get_APIs_in_tool": _make_function("tool", "tools", _list_apis, pages=True),
     "get_API_detail": _make_function("apis", "apis", _detail_apis, most=lambda _: _LOOKED_UP),
-    "check_if_request_solvable": Function(lambda *_: {}, _check),
+    "check_if_request_solvable": AgentFunction(lambda *_: {}, _check),
 }
-_FINISH = {"finish_search": Function(lambda *_: {}, _finish)}
-FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
+_FINISH = {"finish_search": AgentFunction(lambda *_: {}, _finish)}
+FUNCTIONS: Mapping[AgentRole, Mapping[str, AgentFunction]] = {
     "meta": {
         "create_agent_category_level": _make_function(
             "category", "categories", _create_for_category, used=_get_delegated_names
@@ -315,7 +315,9 @@ FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
 """By role (Table 8). The flat agent has those of category and tool agents, but creates none (§5.3)."""
 
 
-def schema(search: Search, agent: SearchAgent, functions: Mapping[str, Function]) -> JsonObject:
+def reply_schema(
+    search: AgentSearch, agent: SearchAgent, functions: Mapping[str, AgentFunction]
+) -> JsonObject:
     """What a reply of `agent` must look like: a thought, and a call of a function that can do something now.
 
     Names that are used up (a category with an agent, an API in the pool) are no longer offered.
@@ -329,7 +331,7 @@ def schema(search: Search, agent: SearchAgent, functions: Mapping[str, Function]
 
 
 def perform(
-    search: Search, agent: SearchAgent, text: str, functions: Mapping[str, Function]
+    search: AgentSearch, agent: SearchAgent, text: str, functions: Mapping[str, AgentFunction]
 ) -> tuple[str, str]:
     """Do what a reply asks for: the call as a line, and its result or an error line."""
     reply = json_object(text)
@@ -350,27 +352,29 @@ def perform(
         return line, f"error: {mistake}"
 
 
-class Search:
+class AgentSearch:
     """The state of one query's search. `run` goes on until it ends; `resume` wakes unfinished agents with a reason.
 
     `pool` is in order of addition, `agents` in order of creation, `ended` says why the search stopped last; `dropped`
     are the APIs that were pruned, which no agent can add again. Not for use by several threads.
     """
 
-    def __init__(self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: Options) -> None:
+    def __init__(
+        self, query: str, hierarchy: Hierarchy, ask: Ask, *, options: AnyToolOptions
+    ) -> None:
         self.hierarchy = hierarchy
-        self.options: Options = options
+        self.options: AnyToolOptions = options
         self.agents: list[SearchAgent] = []
         self.pool: list[str] = []
         self.dropped: set[str] = set()
         self.transcript: list[str] = []
-        self.ended: Ended = ""
+        self.ended: EndReason = ""
         self.verdict: PoolVerdict | None = None
         self.awaiting: list[SearchAgent] = []
         """Agents that are to hear whether the pool suffices."""
         self.ask = Tally(ask)
         self.room = Room.of(options.prompt_tokens or ask.prompt_tokens)
-        self.query = listing.within(query, room=self.room.request)
+        self.query = listing.clip_to_room(query, room=self.room.request)
 
     @property
     def decided_apis(self) -> set[str]:
@@ -380,7 +384,7 @@ class Search:
     def begin(self) -> None:
         """Create the first agents: the agent of the only category, else as many meta agents as the categories need."""
         categories = list(self.hierarchy.tools)
-        role: Role = "flat" if self.options.flat else "meta"
+        role: AgentRole = "flat" if self.options.flat else "meta"
         if len(categories) == 1 and role == "meta":
             self.add_category_agent(categories[0])
             return
@@ -397,12 +401,12 @@ class Search:
     ) -> SearchAgent:
         """An agent for a category, which is a tool agent where the category has few tools."""
         places = self.hierarchy.places([category])
-        role: Role = "tool" if len(places) <= self.options.tools_per_agent else "category"
+        role: AgentRole = "tool" if len(places) <= self.options.tools_per_agent else "category"
         return self.add_agent(role, categories=(category,), places=places, creator=creator)
 
     def add_agent(
         self,
-        role: Role,
+        role: AgentRole,
         *,
         categories: tuple[str, ...] = (),
         places: tuple[ToolPlace, ...] = (),
@@ -474,9 +478,9 @@ class Search:
             ModelUnavailable: as for `run`.
         """
         unfinished = [agent for agent in self.agents if agent.status != "finished"]
-        reason = listing.within(reason, room=self.room.result)
+        reason = listing.clip_to_room(reason, room=self.room.result)
         for agent in unfinished:
-            agent.hear(
+            agent.add_message(
                 fill(
                     "agents_resume_tool" if agent.apis else f"agents_resume_{agent.role}",
                     reason=reason,
@@ -499,14 +503,16 @@ class Search:
     def _round(self, agents: Sequence[SearchAgent]) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
         requests = [
-            Request(
+            ModelRequest(
                 messages=agent.prompt(room=self.room.prompt),
-                schema=schema(self, agent, FUNCTIONS[agent.role]),
+                schema=reply_schema(self, agent, FUNCTIONS[agent.role]),
                 max_tokens=_REPLY_TOKENS,
             )
             for agent in agents
         ]
-        replies = [require(reply).text for reply in self.ask.each(requests, len(requests))]
+        replies = [
+            require_completion(reply).text for reply in self.ask.each(requests, len(requests))
+        ]
         calls = []
         for agent, text in zip(agents, replies, strict=True):
             agent.history.append(Message("assistant", text))
@@ -522,9 +528,9 @@ class Search:
     def _answer(self, agent: SearchAgent, call: str, result: str) -> None:
         """Tell an agent the result of its call, and stop it after its last step."""
         agent.steps += 1
-        agent.hear(result)
+        agent.add_message(result)
         self.transcript.append(
-            f"{agent}: {clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
+            f"{agent}: {clip_text(call, _LINE)} → {clip_text(one_text(result), _LINE)}"
         )
         if agent.status == "active" and agent.steps >= self.options.steps:
             agent.status = "stopped"
@@ -552,10 +558,10 @@ class Search:
         ]
         reply = self.ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
         found = json_object(reply.text)
-        word: Word = found["verdict"] if found.get("verdict") in _WORDS else "Unsure"
+        word: VerdictWord = found["verdict"] if found.get("verdict") in _WORDS else "Unsure"
         return PoolVerdict(tuple(self.pool), word, one_text(found.get("reason")))
 
-    def _limit(self) -> Ended:
+    def _limit(self) -> EndReason:
         """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""
         verdict = self.verdict
         if (
@@ -569,7 +575,7 @@ class Search:
         return "" if self.ask.spent < self.options.tokens else "budget"
 
 
-def _page(names: Iterable[str], number: Json, search: Search) -> str:
+def _page(names: Iterable[str], number: Json, search: AgentSearch) -> str:
     try:
         lines = [f"- {name}" for name in names]
         return listing.page(lines, number if type(number) is int else 1, room=search.room.result)
@@ -589,7 +595,11 @@ class AnyTool:
     """
 
     def __init__(
-        self, documents: Mapping[str, ToolDocument], ask: Ask, *, options: Options = Options()
+        self,
+        documents: Mapping[str, ToolDocument],
+        ask: Ask,
+        *,
+        options: AnyToolOptions = AnyToolOptions(),
     ) -> None:
         self._documents = documents
         self._ask = ask
@@ -605,9 +615,9 @@ class AnyTool:
         search.run()
         return search.retrieval(k=k)
 
-    def start(self, query: str) -> Search:
+    def start(self, query: str) -> AgentSearch:
         """A search with its first agents, in which nothing was asked yet."""
-        search = Search(query, self.hierarchy, self._ask, options=self._options)
+        search = AgentSearch(query, self.hierarchy, self._ask, options=self._options)
         search.begin()
         return search
 

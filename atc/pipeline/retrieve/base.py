@@ -64,7 +64,7 @@ View: TypeAlias = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranking:
     """The best documents for one view: their positions in the index and their scores, best first, ties by name."""
 
     positions: Positions
@@ -78,7 +78,7 @@ class Ranker(Protocol):
     def names(self) -> Sequence[str]:
         """The name of each document, by position; may be read from disk as it is indexed."""
 
-    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
         """For each view the `n` best documents; fewer where fewer have anything to do with it."""
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Floats, Positions, Ranked, Ranker, Retrieval, View
+from atc.pipeline.retrieve.base import Floats, Positions, Ranker, Ranking, Retrieval, View
 from atc.pipeline.retrieve.dense import Dense
-from atc.pipeline.retrieve.document_store import KINDS, DocumentStore
-from atc.pipeline.retrieve.fuse import best, hits, zscores
+from atc.pipeline.retrieve.document_store import EXPANSION_KINDS, DocumentStore
+from atc.pipeline.retrieve.fuse import hits, select_best, zscores
 from atc.pipeline.retrieve.index import ToolIndex
-from atc.pipeline.retrieve.reinvoke import expanded_lexical, mean_rows, split
+from atc.pipeline.retrieve.reinvoke import expanded_lexical, mean_rows, split_requests
 
 DOCUMENT = 0.2
 QUERIES = 0.2
@@ -58,14 +58,14 @@ class Signals:
         """
         names = list(index.names)
         documents = [index.documents[name] for name in names]
-        kinds: list[str] = list(KINDS)
+        kinds: list[str] = list(EXPANSION_KINDS)
         written = [expansions.texts(document, kinds) for document in documents]
         if sum(map(bool, written)) < COVERED * len(names):
             kinds = []
             written = [()] * len(names)
         texts = [text for of_one in written for text in of_one]
         owners = np.repeat(np.arange(len(names)), [len(of_one) for of_one in written])
-        queries = expansions.embedded(texts, dense.embedder)
+        queries = expansions.embed_texts(texts, dense.embedder)
         vectors = dense.scores_of(np.eye(dense.embedder.dimensions, dtype=np.float32)).T.copy()
         rows = np.bincount(owners, minlength=len(names))[:, None]
         means = mean_rows(queries, owners, len(names))
@@ -97,9 +97,9 @@ class Signals:
         found = self._added(views, self.embed(views))
         return found if positions is None else found[:, positions]
 
-    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
         """For each view the `n` best documents."""
-        return [best(row, self.names, n=n) for row in self.scores(views)]
+        return [select_best(row, self.names, n=n) for row in self.scores(views)]
 
     def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
         """Of each document, how much more often than the others it is what a query of the `bank` finds, in the unit of
@@ -167,10 +167,10 @@ class Blend:
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """The `k` best tools; the transcript lists the requests that the query was taken apart into."""
-        requests = split(query)
+        requests = split_requests(query)
         views = [query, *requests] if len(requests) > 1 else [query]
         names = self._ranker.names
-        found = best(mixture(self._ranker.scores(views)), names, n=k)
+        found = select_best(mixture(self._ranker.scores(views)), names, n=k)
         return Retrieval(
             hits=hits(found, names, k=k), transcript=tuple(f"request: {view}" for view in views[1:])
         )

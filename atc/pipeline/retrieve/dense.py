@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Embedder, Floats, Positions, Ranked, View, require
-from atc.pipeline.retrieve.embed import of_length_one
-from atc.pipeline.retrieve.fuse import best
+from atc.pipeline.retrieve.base import Embedder, Floats, Positions, Ranking, View, require
+from atc.pipeline.retrieve.embed import normalize_rows
+from atc.pipeline.retrieve.fuse import select_best
 
 EXACT_ROWS = 100_000
 """Documents up to which a query is compared with all, a millisecond for 50,000; beyond it inverted lists come first."""
@@ -61,9 +61,9 @@ class Dense:
             self._known = known if len(self._known) > _REMEMBERED else self._known | known
         zero = np.zeros(self.vectors.shape[1], np.float32)
         sums = [sum((known[text] for text in part), zero) for part in parts]
-        return of_length_one(np.stack(sums)) if sums else np.zeros((0, len(zero)), np.float32)
+        return normalize_rows(np.stack(sums)) if sums else np.zeros((0, len(zero)), np.float32)
 
-    def near(self, vectors: Floats, *, n: int) -> list[Ranked]:
+    def near(self, vectors: Floats, *, n: int) -> list[Ranking]:
         """For each row of `vectors` the `n` nearest documents; none for a zero row, which a blank text gives.
 
         Through inverted lists, some of the nearest may be missing, and of some hundred equal documents those that come
@@ -79,7 +79,9 @@ class Dense:
                 )[1]
                 positions = found[found >= 0]
             scores = self.scores_of(vector[None], positions)[0]
-            ranked.append(best(scores, self.names, n=n if vector.any() else 0, positions=positions))
+            ranked.append(
+                select_best(scores, self.names, n=n if vector.any() else 0, positions=positions)
+            )
         return ranked
 
     def scores_of(self, vectors: Floats, positions: Positions | None = None) -> Floats:
@@ -98,7 +100,7 @@ class Dense:
             scores[:, start : start + len(block)] = vectors @ block.T
         return scores
 
-    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
         """For each view the `n` nearest documents, see `Ranker`."""
         return self.near(self.embed(views), n=n)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from protocols.links import response_paths
-from protocols.schema import JsonObject, steps
+from protocols.schema import JsonObject, parse_path
 from protocols.toolbox import Tool
 
 _DEEPEST = 3
@@ -66,7 +66,7 @@ class ToolDocument:
                 for name in protocol.parameters
             },
             required=tuple(sorted(protocol.required)),
-            returns=returned(protocol.output_schema),
+            returns=response_field_names(protocol.output_schema),
         )
 
 
@@ -75,11 +75,11 @@ def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
     return [ToolDocument.of(tool) for tool in tools]
 
 
-def returned(schema: JsonObject | None) -> tuple[str, ...]:
+def response_field_names(schema: JsonObject | None) -> tuple[str, ...]:
     """The names of a response's fields, each once, in order, those of deeply nested objects left out."""
     names: dict[str, None] = {}
     for path, _ in response_paths(schema):
-        keys = [step for step in steps(path) if isinstance(step, str) and step != "*"]
+        keys = [step for step in parse_path(path) if isinstance(step, str) and step != "*"]
         if keys and len(keys) <= _DEEPEST:
             names[keys[-1]] = None
     return tuple(names)

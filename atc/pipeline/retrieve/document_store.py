@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 from atc.pipeline.retrieve.base import Embedder, Floats, RetrievalUnavailable
 from atc.pipeline.retrieve.document import ToolDocument, dump_document, read_document
-from protocols.private_files import cannot_write, private_file, private_folder, private_opener
+from protocols.private_files import private_file, private_folder, private_opener, write_error
 
 FILE = "tools.sqlite"
-KINDS = ("queries", "facets", "contrast")
+EXPANSION_KINDS = ("queries", "facets", "contrast")
 """What models may have written about a document: `atc tools index` has queries written, `benchmarks.retrieval` all."""
 _VERSION = 2
 _BUSY_SECONDS = 60.0
@@ -53,7 +53,7 @@ class DocumentStore:
                 private_folder(folder)
                 private_file(folder / FILE)
             except OSError as error:
-                raise cannot_write(folder, error) from error
+                raise write_error(folder, error) from error
         with self._explaining():
             path = ":memory:" if folder is None else folder / FILE
             self._db = sqlite3.connect(
@@ -78,7 +78,7 @@ class DocumentStore:
         self._close()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def lock_folder(self) -> Iterator[None]:
         """Keep other processes from building in the folder; wait for one that does."""
         if self.folder is None:
             yield
@@ -93,7 +93,7 @@ class DocumentStore:
         found = self._rows("SELECT name FROM generation")
         return str(found[0][0]) if found else ""
 
-    def bring_to(self, documents: Iterable[ToolDocument]) -> None:
+    def replace_documents(self, documents: Iterable[ToolDocument]) -> None:
         """Hold exactly `documents`, all or, where it fails, what was held before; only what is new is written.
 
         Raises:
@@ -144,7 +144,7 @@ class DocumentStore:
             place = rows[-1][0]
             yield from (self._read(record) for _, record in rows)
 
-    def embedded(self, texts: Sequence[str], embedder: Embedder) -> Floats:
+    def embed_texts(self, texts: Sequence[str], embedder: Embedder) -> Floats:
         """A row for each text, float32 (texts, dimensions); a text is embedded once.
 
         Raises:
@@ -207,7 +207,7 @@ class DocumentStore:
         return made
 
     @property
-    def expanded(self) -> int:
+    def expanded_count(self) -> int:
         """How many documents a model has written about."""
         written = "SELECT document FROM expansions WHERE texts != '[]'"  # also of tools that are gone, or were others
         [(count,)] = self._rows(f"SELECT count(*) FROM documents WHERE digest IN ({written})")  # noqa: S608

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
+from atc.models.endpoint import OPENAI_URL, Endpoint, RequestRefused
 from atc.models.fetch import fetch
 from atc.models.llama import free_cores
 from atc.pipeline.retrieve.base import Embedder, Floats, RetrievalUnavailable, require
@@ -35,7 +35,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _OTHERWISE = "use the embedder 'minilm'"
 
 
-def choose(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
+def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
     """The embedder of this name, which its `.name` gives back; nothing is loaded or asked before its first text.
 
     A model of `MODELS` is fetched into `folder` at its first text; `openai:MODEL` is one of an endpoint.
@@ -57,15 +57,15 @@ def choose(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
 
 
 @contextmanager
-def embedding(
+def open_embedder(
     name: str, folder: Path | None
 ) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
     """A worker that embeds lists of texts with the embedder of this name, and gives each back with its vectors."""
-    embedder = choose(name, folder=folder)
+    embedder = choose_embedder(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))
 
 
-def of_length_one(vectors: NDArray[np.floating[Any]]) -> Floats:
+def normalize_rows(vectors: NDArray[np.floating[Any]]) -> Floats:
     """The rows of `vectors` (rows, dimensions) brought to length one; a zero row stays."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
@@ -147,7 +147,7 @@ class OnnxEmbedder:
             None, {wanted.name: known[wanted.name] for wanted in session.get_inputs()}
         )
         hidden = outputs[self._model.output]
-        return of_length_one(
+        return normalize_rows(
             (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
         )
 
@@ -213,7 +213,7 @@ class OpenAIEmbedder:
             max_retries=_RETRIES,
             max_bytes=_MOST_BYTES,
             model=model,
-            otherwise=_OTHERWISE,
+            fallback_advice=_OTHERWISE,
         )
         self._dimensions: int | None = None
 
@@ -246,7 +246,7 @@ class OpenAIEmbedder:
         }
         try:
             reply = self._endpoint.request("/embeddings", body)
-        except (ModelUnavailable, Refused) as error:
+        except (ModelUnavailable, RequestRefused) as error:
             raise RetrievalUnavailable(str(error)) from error
         try:
             vectors = _vectors(reply)
@@ -260,7 +260,7 @@ class OpenAIEmbedder:
                 f"{count} vectors of {dimensions} numbers for {len(texts)} texts"
             )
         self._dimensions = dimensions
-        return of_length_one(vectors)
+        return normalize_rows(vectors)
 
     def _explain_useless_reply(self, found: str) -> RetrievalUnavailable:
         return RetrievalUnavailable(

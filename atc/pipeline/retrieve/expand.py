@@ -18,7 +18,7 @@ from atc.pipeline.retrieve.model_replies import (
     Tally,
     a_text,
     an_object,
-    fault,
+    find_text_fault,
     json_object,
     one_text,
 )
@@ -34,7 +34,7 @@ _MOST_NAMES = 15
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExpansionKind:
     """A prompt of this package and the `keys` of the JSON object that answers it, each a text.
 
     With `sampled`, as many replies are drawn as are wanted; else one reply holds all.
@@ -71,7 +71,7 @@ class Kind:
         ]
 
 
-SYNTHETIC = Kind("queries", ("query",), max_tokens=160, sampled=True)
+SYNTHETIC = ExpansionKind("queries", ("query",), max_tokens=160, sampled=True)
 """Re-Invoke's synthetic queries, one a reply."""
 
 
@@ -98,7 +98,7 @@ def expand_all(
     store: DocumentStore,
     open_ask: Callable[[], Ask],
     *,
-    kind: Kind = SYNTHETIC,
+    kind: ExpansionKind = SYNTHETIC,
     queries: int = QUERIES,
     pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
@@ -158,7 +158,7 @@ _ExpansionResult: TypeAlias = tuple[
 
 
 def _write_texts(
-    wanted: _ExpansionJob, kind: Kind, ask: Ask, stopped: Sequence[object]
+    wanted: _ExpansionJob, kind: ExpansionKind, ask: Ask, stopped: Sequence[object]
 ) -> _ExpansionResult:
     """What `ask` writes about one document, until it fails or another did."""
     document, numbers, given = wanted
@@ -177,7 +177,7 @@ def _write_texts(
 
 
 def _reply(
-    document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: Sequence[str]
+    document: ToolDocument, kind: ExpansionKind, ask: Ask, *, sample: int, known: Sequence[str]
 ) -> list[str]:
     """One good text for each key of the kind; what is faulty is asked for again."""
     good: dict[str, str] = {}
@@ -195,7 +195,8 @@ def _reply(
             text = one_text(reply.get(key))
             if (
                 key not in good
-                and fault(text, given=[*known, *good.values(), document.description]) is None
+                and find_text_fault(text, given=[*known, *good.values(), document.description])
+                is None
             ):
                 good[key] = text
         if len(good) == len(kind.keys):

@@ -9,27 +9,27 @@ from typing import Any, TypeAlias
 
 from atc.core.specs import Flags
 from atc.core.types import Usage
-from atc.pipeline.retrieve.anytool import AnyTool, Options
+from atc.pipeline.retrieve.anytool import AnyTool, AnyToolOptions
 from atc.pipeline.retrieve.base import Ranker, RetrievalUnavailable, Retriever
 from atc.pipeline.retrieve.blend import Blend, Signals
 from atc.pipeline.retrieve.dense import Dense
 from atc.pipeline.retrieve.document import ToolDocument, json_text, words_text
 from atc.pipeline.retrieve.document_store import DocumentStore
-from atc.pipeline.retrieve.fuse import Hybrid, Plain
+from atc.pipeline.retrieve.fuse import Hybrid, PlainRetriever
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.listwise import Listwise
 from atc.pipeline.retrieve.methods import UnknownMethod, read_method
-from atc.pipeline.retrieve.planned import Planned
+from atc.pipeline.retrieve.planned import PlannedRetriever
 from atc.pipeline.retrieve.reinvoke import (
     FoundIntents,
     ReInvoke,
     d2q,
     expanded_dense,
     expanded_lexical,
-    extract,
-    split,
+    extract_intents,
+    split_requests,
 )
-from atc.pipeline.retrieve.rewrite import METHODS as REWRITERS
+from atc.pipeline.retrieve.rewrite import REWRITERS as REWRITERS
 from atc.pipeline.retrieve.rewrite import Rewriter
 from atc.pipeline.retrieve.toolqp import ToolQP
 
@@ -111,15 +111,18 @@ def _rewriter(setup: Setup, flags: Flags, *, method: str) -> Retriever:
 
 def _toolqp(setup: Setup, flags: Flags) -> Retriever:
     return ToolQP(
-        Plain(ranker(setup, flags.pop("on", "dense"))), setup.index.documents, setup.ask, **flags
+        PlainRetriever(ranker(setup, flags.pop("on", "dense"))),
+        setup.index.documents,
+        setup.ask,
+        **flags,
     )
 
 
 def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:
     by = flags.pop("intents", by)
     ways: dict[str, Callable[[str], FoundIntents] | None] = {
-        "model": partial(extract, ask=setup.ask),
-        "split": lambda query: (split(query), Usage()),
+        "model": partial(extract_intents, ask=setup.ask),
+        "split": lambda query: (split_requests(query), Usage()),
         "none": None,
     }
     return ReInvoke(_expanded_ranker(setup, flags), find=ways[by])
@@ -139,15 +142,17 @@ def _expanded_ranker(setup: Setup, flags: Flags) -> Ranker:
 
 def _d2q(setup: Setup, flags: Flags) -> Retriever:
     if flags.pop("on", "dense") == "bm25":
-        return Plain(expanded_lexical(setup.documents, _require_expansions(setup), **flags))
-    return Plain(
+        return PlainRetriever(
+            expanded_lexical(setup.documents, _require_expansions(setup), **flags)
+        )
+    return PlainRetriever(
         d2q(setup.documents, _require_expansions(setup), _require_dense(setup).embedder, **flags)
     )
 
 
 def _planned(setup: Setup, flags: Flags) -> Retriever:
     best = "bm25" if setup.index.dense is None else "hybrid"
-    return Planned(ranker=ranker(setup, flags.get("on", best)), ask=setup.ask)
+    return PlannedRetriever(ranker=ranker(setup, flags.get("on", best)), ask=setup.ask)
 
 
 def _listwise(setup: Setup, flags: Flags) -> Retriever:
@@ -157,14 +162,14 @@ def _listwise(setup: Setup, flags: Flags) -> Retriever:
 
 def _anytool(setup: Setup, flags: Flags) -> Retriever:
     return AnyTool(
-        setup.index.documents, setup.ask, options=Options(threads=setup.threads, **flags)
+        setup.index.documents, setup.ask, options=AnyToolOptions(threads=setup.threads, **flags)
     )
 
 
 BUILDERS: Mapping[str, Build] = {
-    "bm25": lambda setup, _: Plain(ranker(setup, "bm25")),
-    "dense": lambda setup, _: Plain(ranker(setup, "dense")),
-    "hybrid": lambda setup, _: Plain(ranker(setup, "hybrid")),
+    "bm25": lambda setup, _: PlainRetriever(ranker(setup, "bm25")),
+    "dense": lambda setup, _: PlainRetriever(ranker(setup, "dense")),
+    "hybrid": lambda setup, _: PlainRetriever(ranker(setup, "hybrid")),
     "blend": lambda setup, _: Blend(
         Signals.build(setup.index, _require_dense(setup), _require_expansions(setup))
     ),

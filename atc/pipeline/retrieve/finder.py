@@ -14,11 +14,11 @@ from atc.core.config import Config
 from atc.core.parallel import Pool
 from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever, require
 from atc.pipeline.retrieve.document import documents
-from atc.pipeline.retrieve.embedders import ready
+from atc.pipeline.retrieve.embedders import is_ready
 from atc.pipeline.retrieve.methods import AUTO, read_method
 from atc.pipeline.retrieve.planned import with_producers
 from protocols.model import Ask
-from protocols.sources import absolute
+from protocols.sources import absolute_source
 from protocols.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def open_index(
         RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be used.
     """
     require(f"searching {len(toolbox)} tools", "numpy", "bm25s", "Stemmer")
-    from atc.pipeline.retrieve.embed import choose, embedding
+    from atc.pipeline.retrieve.embed import choose_embedder, open_embedder
     from atc.pipeline.retrieve.index import ToolIndex
 
     models = config.cache_dir / "models"
@@ -96,13 +96,13 @@ def open_index(
     by_meaning = (
         method != AUTO and read_method(method)[0].embeds and "=bm25" not in method
     )  # on=bm25, of=bm25
-    wanted = ready(config.embedder, folder=models) if method == AUTO else by_meaning
-    embedder = choose(config.embedder, folder=models) if wanted else None
+    wanted = is_ready(config.embedder, folder=models) if method == AUTO else by_meaning
+    embedder = choose_embedder(config.embedder, folder=models) if wanted else None
     if folder is None and config.tools:
-        sources = json.dumps([[*map(absolute, config.tools)], config.embedder])
+        sources = json.dumps([[*map(absolute_source, config.tools)], config.embedder])
         folder = config.cache_dir / "indexes" / hashlib.sha256(sources.encode()).hexdigest()[:16]
     embed_all = (
-        partial(pool, partial(embedding, config.embedder, models)) if pool is not None else None
+        partial(pool, partial(open_embedder, config.embedder, models)) if pool is not None else None
     )
     return ToolIndex.build(
         documents(toolbox.values()),
@@ -124,10 +124,10 @@ def open_finder(
     from atc.pipeline.retrieve.factory import Setup, build
 
     setup = Setup(index=index, ask=ask, expansions=index.expansions, threads=threads)
-    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup))
+    return Finder(toolbox=toolbox, method=build(resolve_method(spec, index), setup))
 
 
-def spelled_out(spec: str, index: ToolIndex) -> str:
+def resolve_method(spec: str, index: ToolIndex) -> str:
     """`spec`, or what `auto` stands for: by what the index has, none that asks a model."""
     if spec != AUTO:
         return spec

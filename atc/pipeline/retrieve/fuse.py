@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Floats, Hit, Positions, Ranked, Ranker, Retrieval, View
+from atc.pipeline.retrieve.base import Floats, Hit, Positions, Ranker, Ranking, Retrieval, View
 
 _DECIMALS = 6
 """Scores that agree to here are tied: equal documents differ by less, since a matrix product adds up the rows at its
 end in another order than those before."""
 
 
-def best(
+def select_best(
     scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None
-) -> Ranked:
+) -> Ranking:
     """The `n` best of `scores` (documents,), ties by name; a score of minus infinity never comes.
 
     `positions[i]` is the position in the index of what `scores[i]` belongs to, by default `i`. Names are read of tied
@@ -38,7 +38,7 @@ def best(
             break
         if end - start > 1:
             found[start:end] = sorted(found[start:end], key=lambda position: names[position])
-    return Ranked(found[:n].astype(np.int64), rounded[:n].astype(np.float32))
+    return Ranking(found[:n].astype(np.int64), rounded[:n].astype(np.float32))
 
 
 def zscores(scores: Floats) -> Floats:
@@ -50,10 +50,10 @@ def zscores(scores: Floats) -> Floats:
         return scores
     mean = scores.mean(axis=-1, keepdims=True)
     deviation = scores.std(axis=-1, keepdims=True)
-    return standardized(scores, mean, deviation)
+    return standardize(scores, mean, deviation)
 
 
-def standardized(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
+def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
     """`scores` in deviations from `mean`; 0 where all scores are the same (rounding aside)."""
     flat = deviation <= 10.0**-_DECIMALS * np.maximum(1.0, np.abs(mean))
     result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(
@@ -101,7 +101,7 @@ def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
     return [Hit(name, 1 - place / len(names)) for place, name in enumerate(names)]
 
 
-def hits(ranked: Ranked, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
+def hits(ranked: Ranking, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
     """The first `k` of `ranked` as hits."""
     pairs = zip(ranked.positions[:k].tolist(), ranked.scores[:k].tolist(), strict=True)
     return tuple(Hit(names[position], score) for position, score in pairs)
@@ -139,21 +139,21 @@ class Hybrid:
                 sample = ranker.scores(views, self._sample())
                 mean = sample.mean(axis=1, keepdims=True)
                 deviation = sample.std(axis=1, keepdims=True)
-                part = standardized(ranker.scores(views, positions), mean, deviation)
+                part = standardize(ranker.scores(views, positions), mean, deviation)
             total = weight * part if total is None else total + weight * part
         assert total is not None
         return total
 
-    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
         """For each view the `n` best documents."""
         if len(self.names) <= self._full:
-            return [best(row, self.names, n=n) for row in self.scores(views)]
+            return [select_best(row, self.names, n=n) for row in self.scores(views)]
         lists = [ranker.top(views, n=max(n, self._pool)) for ranker, _ in self._parts]
         found = []
         for number, view in enumerate(views):
             candidates = np.unique(np.concatenate([one[number].positions for one in lists]))
             row = self.scores([view], candidates)[0]
-            found.append(best(row, self.names, n=n, positions=candidates))
+            found.append(select_best(row, self.names, n=n, positions=candidates))
         return found
 
     def _sample(self) -> Positions:
@@ -164,7 +164,7 @@ class Hybrid:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PlainRetriever:
     """A `Retriever`: the best of one ranker for the query as it stands."""
 
     ranker: Ranker

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.model_replies import one_text, tokens_of
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 _NO_CATEGORY = "general"
 _INSTRUCTIONS = 500
@@ -125,7 +125,7 @@ def category_lines(names: Iterable[str], hierarchy: Hierarchy) -> list[str]:
 def api_lines(names: Iterable[str], hierarchy: Hierarchy, *, room: int) -> list[str]:
     """A line for each API: its name and as much of its description as leaves room for all; else the name alone."""
     documents = [hierarchy.documents[name] for name in names]
-    return _fitting(lambda most: [_api_line(document, most) for document in documents], room)
+    return _fit_lines(lambda most: [_api_line(document, most) for document in documents], room)
 
 
 def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) -> str:
@@ -142,7 +142,7 @@ def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) 
             found += [_api_line(hierarchy.documents[name], most) for name in apis]
         return found
 
-    return within("\n".join(_fitting(lines, room)), room=room)
+    return clip_to_room("\n".join(_fit_lines(lines, room)), room=room)
 
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
@@ -156,23 +156,23 @@ def detail_text(document: ToolDocument, *, room: int) -> str:
         "optional": "; ".join(told[name] for name in told if name not in document.required),
         "returns": ", ".join(document.returns),
     }
-    return within(
+    return clip_to_room(
         "\n".join([_api_line(document, room), *(f"{k}: {v}" for k, v in parts.items() if v)]),
         room=room,
     )
 
 
-def within(text: str, *, room: int) -> str:
+def clip_to_room(text: str, *, room: int) -> str:
     """A text, or as much of its beginning as `room` tokens hold, with how much is left out."""
     most = room * 3
     shown = text
     while tokens_of(shown) > room and most:
-        shown = clipped(text, most)
+        shown = clip_text(text, most)
         most //= 2
     return shown
 
 
-def _fitting(lines: Callable[[int], list[str]], room: int) -> list[str]:
+def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
     """The lines with the longest descriptions at which they fit."""
     for most in _BEGINNINGS:
         found = lines(most)

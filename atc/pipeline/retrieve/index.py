@@ -26,7 +26,7 @@ from atc.pipeline.retrieve.document import ToolDocument, vector_text, words_text
 from atc.pipeline.retrieve.document_store import DocumentStore, EmbedAll, Watch
 from atc.pipeline.retrieve.lexical import Lexical
 from atc.pipeline.retrieve.vocabulary import TOKENIZER, tokens
-from protocols.private_files import cannot_write, close_to_others
+from protocols.private_files import deny_others, write_error
 
 _DerivedData = TypeVar("_DerivedData")
 
@@ -86,8 +86,8 @@ class ToolIndex:
             CannotWrite: the folder cannot be written.
         """
         store = DocumentStore(folder)
-        with store.alone():
-            store.bring_to(documents)
+        with store.lock_folder():
+            store.replace_documents(documents)
             if embed_all is not None and embedder is not None:
                 texts = map(vector_text, store.documents())
                 store.embed_with(embed_all, texts, embedder.name, watch=watch)
@@ -96,7 +96,7 @@ class ToolIndex:
     @cached_property
     def expansions(self) -> DocumentStore | None:
         """What a model wrote about the documents; None where it wrote nothing."""
-        return self.store if self.store.expanded else None
+        return self.store if self.store.expanded_count else None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -112,7 +112,7 @@ class ToolIndex:
 
         if self.folder is None:
             return Lexical.build(names, texts())
-        return self._derived(
+        return self._load_or_make(
             "words", "", lambda place: Lexical.build(names, texts()).save(place), Lexical.open
         )
 
@@ -141,7 +141,7 @@ class ToolIndex:
                 lists = faiss.read_index(str(place / _LISTS))
             return Dense(self.names, vectors, embedder, lists=lists)
 
-        return self._derived("vectors", embedder.name, make, read)
+        return self._load_or_make("vectors", embedder.name, make, read)
 
     def _embed_documents(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
         """The vector of each document, shape (documents, dimensions), in memory or in a file that is mapped."""
@@ -152,7 +152,7 @@ class ToolIndex:
         done = 0
         documents = self.store.documents()
         while block := list(islice(documents, _BLOCK)):
-            rows = self.store.embedded([vector_text(document) for document in block], embedder)
+            rows = self.store.embed_texts([vector_text(document) for document in block], embedder)
             if vectors is None:
                 shape = (len(self.names), rows.shape[1])
                 vectors = (
@@ -168,7 +168,7 @@ class ToolIndex:
                 np.save(path, vectors)
         return vectors
 
-    def _derived(
+    def _load_or_make(
         self,
         kind: str,
         key: str,
@@ -180,7 +180,7 @@ class ToolIndex:
         A folder is filled elsewhere and then named, so that it is whole wherever it stands.
         """
         assert self.folder is not None
-        made_of = hashlib.sha256(f"{fingerprint()} {key}".encode()).hexdigest()[:12]
+        made_of = hashlib.sha256(f"{index_fingerprint()} {key}".encode()).hexdigest()[:12]
         place = self.folder / f"{kind}-{self._generation}-{made_of}"
         if place.is_dir():
             try:
@@ -203,14 +203,14 @@ class ToolIndex:
                 new = Path(temporary) / kind
                 new.mkdir()
                 make(new)
-                close_to_others(new)
+                deny_others(new)
                 new.rename(place)
             for old in self.folder.glob(f"{kind}-*"):
                 if not old.name.startswith(f"{kind}-{self._generation}-"):
                     shutil.rmtree(old, ignore_errors=True)
             return read(place)
         except OSError as error:
-            raise cannot_write(self.folder, error) from error
+            raise write_error(self.folder, error) from error
 
 
 class _Documents(Mapping[str, ToolDocument]):
@@ -240,7 +240,7 @@ class _Documents(Mapping[str, ToolDocument]):
 
 
 @cache
-def fingerprint() -> str:
+def index_fingerprint() -> str:
     """Changes when the tokenizer or the texts made of a document do: what was derived before is then of no use."""
     probe = ToolDocument(
         name="getUserToken2",

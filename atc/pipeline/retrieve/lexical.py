@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Floats, Positions, Ranked, View, require
-from atc.pipeline.retrieve.fuse import best
+from atc.pipeline.retrieve.base import Floats, Positions, Ranking, View, require
+from atc.pipeline.retrieve.fuse import select_best
 from atc.pipeline.retrieve.vocabulary import tokens
 
 K1 = 1.5
@@ -140,7 +140,7 @@ class Lexical:
         self._engine.vocab_dict = {}  # which it would write as one JSON object
         self._engine.save(folder, show_progress=False)
 
-    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
         """For each view the `n` best documents, ties by name."""
         return [self._best(self._scores(view), n) for view in views]
 
@@ -169,11 +169,11 @@ class Lexical:
         self._last = view, total
         return total
 
-    def _best(self, scores: Floats, n: int) -> Ranked:
+    def _best(self, scores: Floats, n: int) -> Ranking:
         """The best of them, without those that a look at each block's best shows to be too low."""
         least = np.float32(0)
         if 0 < n <= len(scores) // _BLOCK:
             blocks = scores[: len(scores) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).max(axis=1)
             least = np.partition(blocks, -n)[-n]
         positions = np.flatnonzero(scores >= least - 1e-5 if least > 1e-5 else scores > 0)
-        return best(scores[positions], self.names, n=n, positions=positions)
+        return select_best(scores[positions], self.names, n=n, positions=positions)

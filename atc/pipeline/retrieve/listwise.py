@@ -11,7 +11,7 @@ from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.model_replies import Tally, a_list, an_object, json_object
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 _QUERY_CHARACTERS = 4000
 _TOOL_CHARACTERS = 240
@@ -43,7 +43,9 @@ class Listwise:
         if len(offered) < 2:
             return replace(found, hits=found.hits[:k])
         tools = "\n".join(f"{letter}. {self._line(hit.tool)}" for letter, hit in offered.items())
-        asked = fill("listwise_tools", tools=tools, query=clipped(query.strip(), _QUERY_CHARACTERS))
+        asked = fill(
+            "listwise_tools", tools=tools, query=clip_text(query.strip(), _QUERY_CHARACTERS)
+        )
         messages = [Message("system", fill("listwise_choose")), Message("user", asked)]
         schema = an_object(
             {"best": a_list({"type": "string", "enum": list(offered)}, most=_CHOSEN, least=1)}
@@ -61,6 +63,6 @@ class Listwise:
 
     def _line(self, name: str) -> str:
         document = self.documents[name]
-        return clipped(
+        return clip_text(
             " ".join(f"{name}: {document.description or document.title}".split()), _TOOL_CHARACTERS
         )

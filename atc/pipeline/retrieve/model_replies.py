@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from atc.core.parallel import ModelReply, Request, ask_each
+from atc.core.parallel import ModelReply, ModelRequest, ask_each
 from atc.core.types import Usage
 from protocols.model import Ask, Completion, Message, Powers, powers
 from protocols.render import token_estimate
@@ -43,7 +43,7 @@ class Tally:
         """Continue `messages`, see `Ask`; a call that raises is not counted."""
         return self._counted(self._ask(messages, **options), messages)
 
-    def each(self, requests: Sequence[Request], most: int) -> Sequence[ModelReply]:
+    def each(self, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
         """The reply to each request, see `ask_each`."""
         replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
         return [
@@ -120,7 +120,7 @@ _LONG = 9
 """Words from which on a text that says few different ones is taken to repeat itself."""
 
 
-def fault(text: str, *, given: Iterable[str]) -> str | None:
+def find_text_fault(text: str, *, given: Iterable[str]) -> str | None:
     """Why a sample is of no use; None where it is of use. `given` are texts that the model had and may not repeat."""
     words = re.findall(r"\w+", text.casefold())
     if not any(word.strip("_0123456789") for word in words):

@@ -11,7 +11,7 @@ from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
 from protocols.toolbox import Toolbox
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 _LEAST = 1e-9
 """A rise that counts: where two tools produce for each other, rises get smaller without end."""
@@ -67,7 +67,7 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planned:
+class PlannedRetriever:
     """A `Retriever` for tasks that take several tools: ToolQP's decomposition without its conversation.
 
     A model takes the task apart into searches with one short request; the task itself is searched where its reply holds
@@ -86,7 +86,7 @@ class Planned:
         ask = Tally(self.ask)
         messages = [
             Message("system", fill("planned_searches")),
-            Message("user", clipped(query.strip(), _TASK_CHARACTERS)),
+            Message("user", clip_text(query.strip(), _TASK_CHARACTERS)),
         ]
         reply = ask(messages, schema=_SCHEMA, max_tokens=_MAX_TOKENS)
         searches = list(dict.fromkeys(texts(json_object(reply.text).get("searches"))))[:_MOST] or [

@@ -42,7 +42,7 @@ def expanded_dense(
     names = [document.name for document in documents]
     owners = np.repeat(np.arange(len(documents)), [len(texts) for texts in copies])
     every = [text for texts in copies for text in texts]
-    vectors = expansions.embedded(every, embedder)
+    vectors = expansions.embed_texts(every, embedder)
     return Dense(names, mean_rows(vectors, owners, len(names)), embedder)
 
 
@@ -84,7 +84,7 @@ def d2q(
         for document in documents
     ]
     return Dense(
-        [document.name for document in documents], expansions.embedded(every, embedder), embedder
+        [document.name for document in documents], expansions.embed_texts(every, embedder), embedder
     )
 
 
@@ -107,7 +107,7 @@ FoundIntents: TypeAlias = tuple[tuple[str, ...], Usage]
 """The intents of a query, and what the model took."""
 
 
-def extract(query: str, ask: Ask) -> FoundIntents:
+def extract_intents(query: str, ask: Ask) -> FoundIntents:
     """The intents that the model sees in a query (§3.2); the query itself where its reply holds none.
 
     Raises:
@@ -146,7 +146,7 @@ _LEAST_WORDS = 3
 _MOST_REQUESTS = 8
 
 
-def split(query: str) -> tuple[str, ...]:
+def split_requests(query: str) -> tuple[str, ...]:
     """The requests of a query, in its order and its words; the whole query where it is one. At most eight.
 
     It is cut at the ends of sentences, and at conjunctions and commas behind which a request may begin. A part of

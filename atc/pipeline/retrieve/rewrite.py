@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from atc.core.parallel import Request, require
+from atc.core.parallel import ModelRequest, require_completion
 from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval, View
 from atc.pipeline.retrieve.document import ToolDocument, json_text
 from atc.pipeline.retrieve.fuse import hits
@@ -28,13 +28,13 @@ from atc.pipeline.retrieve.model_replies import (
     a_list,
     a_text,
     an_object,
-    fault,
+    find_text_fault,
     json_object,
     one_text,
 )
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
-from protocols.truncate import clipped
+from protocols.truncate import clip_text
 
 MAX_TOKENS = 256
 """For one sample: a tool takes about 70, a search 50, the longest that the schemas allow about 240."""
@@ -55,7 +55,7 @@ SEARCH_SCHEMA = an_object({"search": a_list(a_text(80), most=_MOST_PHRASES, leas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
+class RewriteMethod:
     """One way to expand a query; `dataclasses.replace` makes an ablation of it."""
 
     writes: Literal["tool", "search"]
@@ -68,12 +68,12 @@ class Method:
     """How many tools of a first pass by the query alone the model is shown."""
 
 
-_OWN: Mapping[str, Method] = {
-    "hyde": Method(writes="tool", combine="mean"),
-    "q2d": Method(writes="tool", combine="append"),
-    "q2e": Method(writes="search", combine="append"),
+_OWN: Mapping[str, RewriteMethod] = {
+    "hyde": RewriteMethod(writes="tool", combine="mean"),
+    "q2d": RewriteMethod(writes="tool", combine="append"),
+    "q2e": RewriteMethod(writes="search", combine="append"),
 }
-METHODS: Mapping[str, Method] = {
+REWRITERS: Mapping[str, RewriteMethod] = {
     **_OWN,
     **{f"{name}-prf": replace(method, feedback=5) for name, method in _OWN.items()},
 }
@@ -98,7 +98,7 @@ class Rewriter:
         text: Callable[[ToolDocument], str] = json_text,
         **options: int,
     ) -> None:
-        self.method = replace(METHODS[method], **options)  # type: ignore[arg-type]
+        self.method = replace(REWRITERS[method], **options)  # type: ignore[arg-type]
         self._ranker = ranker
         self._ask = ask
         self._documents = documents
@@ -121,7 +121,7 @@ class Rewriter:
         messages = build_rewrite_prompt(method, query, [self._documents[name] for name in found])
         schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
         requests = [
-            Request(
+            ModelRequest(
                 messages=messages,
                 schema=schema,
                 temperature=method.temperature,
@@ -131,7 +131,7 @@ class Rewriter:
             for seed in range(method.samples)
         ]
         most = len(requests) if ask.powers.parallel else 1
-        replies = [require(reply).text for reply in ask.each(requests, most)]
+        replies = [require_completion(reply).text for reply in ask.each(requests, most)]
         written = []
         for number, reply in enumerate(replies, start=1):
             text, problem = self._read(reply, query)
@@ -153,9 +153,9 @@ class Rewriter:
         """One expansion, and what is wrong with it, if something is."""
         if self.method.writes == "search":
             text = read_search(reply)
-            return text, fault(text, given=[query])
+            return text, find_text_fault(text, given=[query])
         tool = read_tool(reply)
-        return self._text(tool), fault(tool.description, given=[query])
+        return self._text(tool), find_text_fault(tool.description, given=[query])
 
     def _view(self, query: str, written: list[str]) -> View:
         if self.method.combine == "mean":
@@ -183,7 +183,7 @@ def read_search(reply: str) -> str:
 
 
 def build_rewrite_prompt(
-    method: Method, query: str, shown: Sequence[ToolDocument]
+    method: RewriteMethod, query: str, shown: Sequence[ToolDocument]
 ) -> list[Message]:
     """The conversation that asks for one sample; `shown` are tools of a first pass, best first.
 
@@ -195,7 +195,7 @@ def build_rewrite_prompt(
             fill(f"rewrite_{method.writes}_feedback" if shown else f"rewrite_{method.writes}"),
         )
     ]
-    asked = clipped(query.strip(), _QUERY_CHARACTERS)
+    asked = clip_text(query.strip(), _QUERY_CHARACTERS)
     if not shown:
         return [*messages, Message("user", fill("rewrite_request", query=asked))]
     tools = "\n".join(_line(document) for document in shown)
@@ -205,4 +205,4 @@ def build_rewrite_prompt(
 def _line(document: ToolDocument) -> str:
     about = " ".join(f"- {document.name}: {document.description or document.title}".split())
     parameters = f" (parameters: {', '.join(document.parameters)})" if document.parameters else ""
-    return clipped(about, _TOOL_CHARACTERS) + clipped(parameters, _TOOL_CHARACTERS)
+    return clip_text(about, _TOOL_CHARACTERS) + clip_text(parameters, _TOOL_CHARACTERS)

@@ -52,7 +52,7 @@ class QueryCache:
         self._depth = depth
         self._by_query: dict[str, Sequence[Hit]] = {}
 
-    def look(self, query: str) -> Sequence[Hit]:
+    def find_hits(self, query: str) -> Sequence[Hit]:
         """The best tools for `query`, best first."""
         key = _key(query)
         if key not in self._by_query:
@@ -103,7 +103,7 @@ class ToolQP:
             return Retrieval(hits=())
         ask = Tally(self._ask)
         found = QueryCache(self._base, depth=max(k, _DEPTH))
-        notes = [f"own query → {_join_names(found.look(query)[: self._shown])}"]
+        notes = [f"own query → {_join_names(found.find_hits(query)[: self._shown])}"]
         task = query if len(query) <= _TASK_LETTERS else query[:_TASK_LETTERS] + " …"
         messages = [
             Message("system", fill("toolqp_system")),
@@ -163,9 +163,9 @@ class ToolQP:
             repeated = _key(query) in asked
             tries = tries + 1
             asked.add(_key(query))
-            shown = found.look(query)[: self._shown]
+            shown = found.find_hits(query)[: self._shown]
             notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_join_names(shown)}")
-            this = {"found": listing(shown, self._documents), "number": str(goal + 1)}
+            this = {"found": format_found_tools(shown, self._documents), "number": str(goal + 1)}
             last = goal + 1 == len(goals)
             following = {} if last else {"next_number": str(goal + 2), "next_goal": goals[goal + 1]}
             judged = None if repeated or tries == _TRIES else shown
@@ -179,7 +179,7 @@ class ToolQP:
         return [*notes, f"stopped: {self._queries} queries are the most"]
 
 
-def listing(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
+def format_found_tools(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
     """Found tools as a model reads them: numbered, a line each, the name and the beginning of the description."""
     lines = []
     for number, hit in enumerate(found, start=1):

@@ -18,17 +18,17 @@ from atc.core.types import Attempt, Program
 from atc.safety.redaction.text import SecretText
 from atc.store.stored import StoredRun
 from protocols.model import Completion
-from protocols.python_source import parsed
+from protocols.python_source import parse_python_or_none
 from protocols.schema import Json, JsonObject
 from protocols.secrets import (
     PLACEHOLDER,
-    conceals_nothing,
-    covered,
-    in_literal,
+    escape_for_literal,
+    find_embedded_secrets,
+    is_blank_or_mask,
     placeholder,
+    replace_secrets,
+    secret_with_parts,
     secrets_of,
-    with_parts,
-    within,
 )
 from protocols.secrets.sources import secrets_in
 from protocols.toolbox import Tool
@@ -129,10 +129,10 @@ class Redactor:
                 }
                 changed = replace(thing, **parts)
             case _:
-                changed = covered(thing, schema, self._cover, rest=self._rest)
+                changed = replace_secrets(thing, schema, self._cover, rest=self._rest)
         return cast("_T", changed)
 
-    def restored(self, text: str) -> str:
+    def restore(self, text: str) -> str:
         """A model's reply with the secrets in place of their placeholders, so that its program can be executed.
 
         Whatever a secret holds, it cannot leave the literal that its placeholder stood in.
@@ -144,7 +144,7 @@ class Redactor:
 
         def characters(found: re.Match[str]) -> str:
             value = self._values.get(found[0])
-            return found[0] if value is None else in_literal(str(value))
+            return found[0] if value is None else escape_for_literal(str(value))
 
         return PLACEHOLDER.sub(characters, _IN_QUOTES.sub(number, text))
 
@@ -168,7 +168,7 @@ class Redactor:
     def _add(self, value: Json, mark: str) -> bool:
         """Whether it is a new one."""
         key = _key(value)
-        if key in self._placeholders or conceals_nothing(key[1]):
+        if key in self._placeholders or is_blank_or_mask(key[1]):
             return False
         while (
             name := placeholder(value, mark)
@@ -196,7 +196,7 @@ class Redactor:
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:
-        self._take(with_parts(leaf), "v")
+        self._take(secret_with_parts(leaf), "v")
         return self._placeholders.get(_key(leaf), leaf)
 
     def _rest(self, leaf: Json) -> Json:
@@ -234,7 +234,7 @@ def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
 
     Empty for a source that is no Python.
     """
-    tree = parsed(source)
+    tree = parse_python_or_none(source)
     if tree is None:
         return []
     names: dict[str, Json] = {}
@@ -250,7 +250,7 @@ def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
             case ast.Dict():
                 found += secrets_of(_literal(node, {}), None)
             case ast.Constant(value=str(text)):
-                found += within(text)
+                found += find_embedded_secrets(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             given: dict[str, Json] = {}

@@ -6,7 +6,7 @@ import re
 import threading
 from bisect import bisect_left, bisect_right, insort
 
-from protocols.secrets import PLACEHOLDER, spellings
+from protocols.secrets import PLACEHOLDER, encoded_forms
 
 SHORT = 6
 """Characters below which a secret is replaced only where it stands as a word of its own: `1234` is also in `12345`."""
@@ -35,7 +35,7 @@ class SecretText:
 
     def add(self, secret: str, placeholder: str) -> None:
         """Replace `secret` by `placeholder` from now on. Not to be called by two threads at once."""
-        for spelling in spellings(secret):
+        for spelling in encoded_forms(secret):
             if SHORT > len(spelling) >= _SHORTEST:
                 self._short.setdefault(spelling, placeholder)
             elif len(spelling) >= SHORT and spelling not in self._names:
@@ -57,7 +57,7 @@ class SecretText:
             done = found.end()
         pieces += self._split_text(text[done:])
         if self._short:
-            pieces[::2] = map(self._words, pieces[::2])
+            pieces[::2] = map(self._replace_short_words, pieces[::2])
         return "".join(pieces)
 
     def _split_text(self, text: str) -> list[str]:
@@ -84,18 +84,20 @@ class SecretText:
         known = self._long[text[at : at + SHORT]]
         rest = text[at : at + self._longest]
         place = bisect_right(known, rest)
-        cut = max((_shared(rest, near), near) for near in known[max(0, place - 1) : place + 1])
+        cut = max(
+            (_shared_length(rest, near), near) for near in known[max(0, place - 1) : place + 1]
+        )
         while place:
             near = known[place - 1]
             if rest.startswith(near):
                 return len(near), near
-            rest = rest[: _shared(rest, near)]
+            rest = rest[: _shared_length(rest, near)]
             place = bisect_right(known, rest, hi=place)
         end = _CUT.match(text, at + cut[0])
         told = _CLIPPED if end and end[0] in ("…", "...") else _CLIPPED_SILENTLY
         return cut if end and cut[0] >= told else (0, "")
 
-    def _words(self, text: str) -> str:
+    def _replace_short_words(self, text: str) -> str:
         """`text` without the short ones that stand in it as words."""
         pieces = []
         done = 0
@@ -110,7 +112,7 @@ class SecretText:
         return "".join([*pieces, text[done:]])
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_length(one: str, other: str) -> int:
     """How many first characters of two texts are the same."""
     return bisect_left(
         range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1])

@@ -11,20 +11,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from atc.core.json_paths import EACH, Path, general, text, walk_responses
-from atc.core.quoting import format_number, quote_name, quoted, typed
+from atc.core.json_paths import EACH, JsonPath, format_json_path, generalize, walk_responses
+from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
 from atc.safety.taint.guesses import is_email
 from atc.safety.taint.opaque import may_be_id
 from atc.safety.taint.sensitive import Leaf, sensitive_leaves
-from atc.safety.taint.trusted import Trusted, stands_in
-from atc.safety.taint.values import Same, parse_url_host, same
+from atc.safety.taint.trusted import TrustRules, is_in_text
+from atc.safety.taint.values import EqualityKey, equality_key, parse_url_host
 from protocols.protocol import dump
-from protocols.python_source import parsed
-from protocols.schema import Json, JsonObject, parts
+from protocols.python_source import parse_python_or_none
+from protocols.schema import Json, JsonObject, iter_parts
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
-__all__ = ["Taint", "Tainted"]
+__all__ = ["Taint", "TaintedValue"]
 
 _SHORTEST_PART = 4
 """Characters from which a text that stands within another one tells something."""
@@ -33,7 +33,7 @@ _MOST_SEARCHED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tainted(Leaf):
+class TaintedValue(Leaf):
     """A value of a sensitive argument that is not known to be clean."""
 
     origin: str
@@ -76,21 +76,21 @@ class Taint:
         self._task = task
         self._tools = tools
         self._calls = calls
-        self._trusted = Trusted(rules, tools)
+        self._trusted = TrustRules(rules, tools)
         self._written: set[str] = set()
-        self._agreed: set[tuple[str, str, Same]] = set()
+        self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
-    def wrote(self, source: str, *, blind: bool) -> None:
+    def begin_program(self, source: str, *, blind: bool) -> None:
         """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
         if blind and not any(map(_has_foreign_description, self._tools.values())):
             constants = [
                 node
-                for node in ast.walk(parsed(source) or ast.Module([], []))
+                for node in ast.walk(parse_python_or_none(source) or ast.Module([], []))
                 if isinstance(node, ast.Constant)
             ]
             self._written |= {node.value for node in constants if isinstance(node.value, str)}
 
-    def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
+    def find_tainted(self, tool: Tool, arguments: JsonObject) -> tuple[TaintedValue, ...]:
         """The values of a call that ask; `arguments` by original name."""
         leaves = [
             leaf
@@ -103,7 +103,7 @@ class Taint:
         seen = [
             (call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)
         ]
-        places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
+        places = {equality_key(inner): (call, path) for call, path, inner in reversed(seen)}
         texts = [
             (call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)
         ]
@@ -112,28 +112,32 @@ class Taint:
             for number, leaf in enumerate(leaves)
         )
 
-    def beside(self, one: Tainted) -> list[Json]:
+    def sibling_values(self, one: TaintedValue) -> list[Json]:
         """The other values at the place of the response that a whole argument came from, where it is an item's."""
         if one.path or one.within is not None:
             return []
         seen = [
-            (call, general(path), inner)
+            (call, generalize(path), inner)
             for call, path, inner in walk_responses(reversed(self._calls()))
         ]
-        came = next((made for made in seen if same(made[2]) == same(one.value)), None)
+        came = next(
+            (made for made in seen if equality_key(made[2]) == equality_key(one.value)), None
+        )
         if came is None or EACH not in came[1]:
             return []
         there = [inner for call, path, inner in seen if call is came[0] and path == came[1]]
-        values = {same(inner): inner for inner in there if isinstance(inner, str | int | float)}
-        return [inner for key, inner in values.items() if key != same(one.value)]
+        values = {
+            equality_key(inner): inner for inner in there if isinstance(inner, str | int | float)
+        }
+        return [inner for key, inner in values.items() if key != equality_key(one.value)]
 
-    def concerns(self, tool: Tool, arguments: JsonObject) -> bool:
+    def has_sensitive_values(self, tool: Tool, arguments: JsonObject) -> bool:
         """Whether a call has sensitive values, clean or not."""
         return bool(list(sensitive_leaves(tool.protocol, arguments)))
 
-    def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
+    def agree(self, tool: Tool, tainted: Iterable[TaintedValue]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
-        self._agreed |= {(tool.alias, one.argument, same(one.value)) for one in tainted}
+        self._agreed |= {(tool.alias, one.argument, equality_key(one.value)) for one in tainted}
 
     def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
         try:
@@ -144,13 +148,13 @@ class Taint:
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
         value = leaf.value
         if (
-            (tool.alias, leaf.argument, same(value)) in self._agreed
+            (tool.alias, leaf.argument, equality_key(value)) in self._agreed
             or not self._written.isdisjoint(
                 text for text in (value, leaf.within) if isinstance(text, str)
             )
-            or self._trusted.name(value)
-            or stands_in(self._task, value, leaf.kind)
-            or self._trusted.gave(value, self._calls)
+            or self._trusted.is_trusted_value(value)
+            or is_in_text(self._task, value, leaf.kind)
+            or self._trusted.is_from_trusted_place(value, self._calls)
             or (leaf.kind == "opaque" and self._is_known_id(value))
         ):
             return True
@@ -172,42 +176,42 @@ class Taint:
     def _make_tainted(
         self,
         leaf: Leaf,
-        places: Mapping[Same, tuple[ToolCall, Path]],
-        texts: Iterable[tuple[ToolCall, Path, str]],
-    ) -> Tainted:
+        places: Mapping[EqualityKey, tuple[ToolCall, JsonPath]],
+        texts: Iterable[tuple[ToolCall, JsonPath, str]],
+    ) -> TaintedValue:
         """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
         value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
-        rules = [typed(f"value={value}")]
+        rules = [safe_shell_argument(f"value={value}")]
         origin = "the model wrote it, or the program computed it"
-        if (found := places.get(same(leaf.value))) is not None:
+        if (found := places.get(equality_key(leaf.value))) is not None:
             call, path = found
-            where = text(general(path))
+            where = format_json_path(generalize(path))
             tool = self._tools.get(call.tool)
-            named = self._tools.spelling(tool) if tool is not None else call.tool
+            named = self._tools.shortest_name(tool) if tool is not None else call.tool
             origin = f"it equals {_field(call, path)}"
             if self._trusted.has_rule_for_place(call, leaf.value):
                 origin += ", which could be built from the arguments of that call"
             else:
-                rules.append(typed(f"{named}:{where}" if where else named))
+                rules.append(safe_shell_argument(f"{named}:{where}" if where else named))
         elif len(value) >= _SHORTEST_PART:
             parts = (_field(call, path) for call, path, held in texts if value.casefold() in held)
             origin = next((f"it is a part of {field}" for field in parts), origin)
         known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
-        return Tainted(
+        return TaintedValue(
             **known, origin=origin, rules=tuple(rule for rule in rules if rule is not None)
         )
 
 
-def _field(call: ToolCall, path: Path) -> str:
+def _field(call: ToolCall, path: JsonPath) -> str:
     """Return a place in a response, as words of a sentence."""
-    return f"{quote_name(text(path)) if path else 'the whole'} in the response of {quote_name(call.tool)}"
+    return f"{quote_name(format_json_path(path)) if path else 'the whole'} in the response of {quote_name(call.tool)}"
 
 
 def _has_foreign_description(tool: Tool) -> bool:
     """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
     held = (
         inner
-        for part in parts(dump(tool.protocol))
+        for part in iter_parts(dump(tool.protocol))
         for inner in (part if isinstance(part, dict) else [part])
     )
     return bool(tool.source) or any(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from atc.core.json_paths import Path
-from protocols.schema import Json, JsonObject, pointer, resolve, types
+from atc.core.json_paths import JsonPath
+from protocols.schema import Json, JsonObject, resolve, resolve_pointer, types
 
 _MOST_VISITED = 2_000
 """Schemas that are looked at for one value; what a larger one guarantees is not known."""
@@ -25,7 +25,7 @@ class Guarantees:
         self._root = root
         self._value = value
 
-    def is_listed(self, path: Path, *, only_one: bool = False) -> bool:
+    def is_listed(self, path: JsonPath, *, only_one: bool = False) -> bool:
         """Return True if the value at `path` must be one of the values that the schema lists, and is one.
 
         `only_one`: the schema must leave no choice at all.
@@ -48,7 +48,7 @@ class Guarantees:
 
         return _Search(self._root, lists).is_guaranteed(self._schema, self._value, path) and is_one
 
-    def has_guaranteed_keyword(self, path: Path, keyword: str, said: Json) -> bool:
+    def has_guaranteed_keyword(self, path: JsonPath, keyword: str, said: Json) -> bool:
         """Return True if every way through the schema has `keyword` with the value `said` there or above."""
 
         def has(schema: JsonObject, _: Json) -> bool:
@@ -66,7 +66,7 @@ class _Search:
         self._left = _MOST_VISITED
 
     def is_guaranteed(
-        self, schema: Json, value: Json, path: Path, above: frozenset[str] = frozenset()
+        self, schema: Json, value: Json, path: JsonPath, above: frozenset[str] = frozenset()
     ) -> bool:
         """Return True if `schema` makes the test hold for `value`, or for what leads to the place beneath it."""
         self._left -= 1
@@ -84,15 +84,15 @@ class _Search:
         return bool(path) and self._below(schema, value, path)
 
     def _by_reference(
-        self, schema: JsonObject, value: Json, path: Path, above: frozenset[str]
+        self, schema: JsonObject, value: Json, path: JsonPath, above: frozenset[str]
     ) -> bool:
         ref = schema.get("$ref")
         if not isinstance(ref, str) or ref in above:
             return False
-        return self.is_guaranteed(pointer(self._root, ref), value, path, above | {ref})
+        return self.is_guaranteed(resolve_pointer(self._root, ref), value, path, above | {ref})
 
     def _in_every(
-        self, branches: list[Json], value: Json, path: Path, above: frozenset[str]
+        self, branches: list[Json], value: Json, path: JsonPath, above: frozenset[str]
     ) -> bool:
         """Return True if each branch that may hold the value makes the test hold."""
         possible = [branch for branch in branches if not self._is_excluded_by(branch, value)]
@@ -109,7 +109,7 @@ class _Search:
             return bool(kinds) and "array" not in kinds
         return bool(kinds) and kinds <= {"object", "array"}
 
-    def _below(self, schema: JsonObject, value: Json, path: Path) -> bool:
+    def _below(self, schema: JsonObject, value: Json, path: JsonPath) -> bool:
         """Return True if the schema of the next step makes the test hold. Patterns of keys are not tried."""
         step = path[0]
         if isinstance(step, int) and isinstance(value, list):

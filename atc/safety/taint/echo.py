@@ -11,9 +11,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 
 from atc.core.json_paths import walk
 from atc.core.quoting import format_number
-from atc.safety.taint.encodings import decoded, of_numbers
+from atc.safety.taint.encodings import decode_numbers, find_decodings
 from atc.safety.taint.number_words import numbers_in_words
-from atc.safety.taint.values import number, same
+from atc.safety.taint.values import equality_key, number
 from protocols.schema import Json, JsonObject
 
 _SHORTEST_PART = 3
@@ -51,9 +51,16 @@ class ArgumentTexts:
         lists = [value for value in values if isinstance(value, list)]
         leaves = [value for value in values if not isinstance(value, list | Mapping)]
         texts = [leaf if isinstance(leaf, str) else format_number(leaf) for leaf in leaves]
-        spelled = [text for one in lists for text in of_numbers([n for n in one if type(n) is int])]
+        spelled = [
+            text for one in lists for text in decode_numbers([n for n in one if type(n) is int])
+        ]
         every = [*texts, *keys, "".join(texts), *spelled]
-        forms = [letters for text in every for form in decoded(text) if (letters := _letters(form))]
+        forms = [
+            letters
+            for text in every
+            for form in find_decodings(text)
+            if (letters := _letters(form))
+        ]
         self._forms = list(dict.fromkeys([*forms, *(form[::-1] for form in forms)]))
         texts = [text for text in texts if len(text) <= _LONGEST_CIPHER]
         self._ciphers = [
@@ -76,11 +83,11 @@ class ArgumentTexts:
             :_MOST_NUMBERS
         ]
 
-    def makes(self, value: Json) -> bool:
+    def can_build(self, value: Json) -> bool:
         """Return True if the value can be built from what was given."""
         if isinstance(value, bool) or value is None:
             return bool(self._forms)
-        meant = number(value) if isinstance(value, str) else Decimal(same(value)[1])
+        meant = number(value) if isinstance(value, str) else Decimal(equality_key(value)[1])
         if meant is not None and self._can_calculate(meant):
             return True
         return self._has_letters(
@@ -153,7 +160,7 @@ def _numbers_of(value: Json) -> list[Decimal]:
             bases = (2, 8) if {*digits[1]} <= {*"01"} else (8,)
             whole += [Decimal(int(digits[1], base)) for base in bases]
         return [*(one for one in found if one is not None), *whole, *numbers_in_words(value)]
-    kind, held = same(value)
+    kind, held = equality_key(value)
     return [Decimal(held)] if kind == "number" else []
 
 

@@ -57,7 +57,7 @@ _TAGS = {0xE0000 + code: chr(code) for code in range(32, 127)}
 _PRINTED = re.compile(rb"[^\t\n\r -~]+")
 
 
-def decoded(text: str) -> list[str]:
+def find_decodings(text: str) -> list[str]:
     """Return the text, and every text that usual decoders find in it, the text itself first."""
     return list(_cached_decodings(text) if len(text) < _SHORT else _find_decodings(text))
 
@@ -82,7 +82,7 @@ def _cached_decodings(text: str) -> tuple[str, ...]:
     return _find_decodings(text)
 
 
-def of_numbers(numbers: list[int]) -> Iterator[str]:
+def decode_numbers(numbers: list[int]) -> Iterator[str]:
     """Yield the texts that a list of bytes or of code points is."""
     if len(numbers) > 5 and all(0 <= number < 256 for number in numbers):
         yield from _find_texts(bytes(numbers))
@@ -196,13 +196,13 @@ def _decode_digits(text: str) -> Iterator[str]:
     """Yield the texts that numbers of bytes are, in decimal, octal or binary digits."""
     if _NUMBERS.fullmatch(text):
         digits = re.findall(r"\d+", text)
-        yield from of_numbers([int(one) for one in digits])
+        yield from decode_numbers([int(one) for one in digits])
         if all(set(one) <= set("01234567") for one in digits):
-            yield from of_numbers([int(one, 8) for one in digits])
+            yield from decode_numbers([int(one, 8) for one in digits])
     if _BITS.fullmatch(text.strip()):
         bits = re.sub("[^01]", "", text)
         for width in (7, 8):
-            yield from of_numbers(
+            yield from decode_numbers(
                 [int(bits[at : at + width], 2) for at in range(0, len(bits), width)]
             )
 

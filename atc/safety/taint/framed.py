@@ -33,7 +33,7 @@ class Part(NamedTuple):
     after: int | None
 
 
-def parts(text: str) -> Iterator[Part]:
+def find_parts(text: str) -> Iterator[Part]:
     """Every place where a reader could see the name of a field or a quoted text, in order.
 
     Which quote opens and which closes is not decided: what stands between any two counts. A name without quotes
@@ -81,7 +81,7 @@ def _scalar_at(text: str, start: int) -> tuple[Json, int]:
     return (None if plain in ("None", "undefined") else plain), match.end()
 
 
-def same_for_all(text: str) -> Json:
+def parse_unambiguous(text: str) -> Json:
     """The list, object or text that a text is as JSON, where every reader finds the same in it; None otherwise."""
     try:
         held: Json = _STRICT.decode(text)

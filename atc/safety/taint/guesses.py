@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from atc.safety.taint.encodings import decoded
+from atc.safety.taint.encodings import find_decodings
 from atc.safety.taint.values import CURRENCIES, currency
 from protocols.naming import PAYS, SENDS, TELLS, singular, snake
 from protocols.protocol import ToolProtocol
@@ -100,7 +100,7 @@ class Guesses:
             return None
         if not _NAME.fullmatch(text):
             return None
-        forms = [text] if _PLAIN.fullmatch(text) else decoded(text)
+        forms = [text] if _PLAIN.fullmatch(text) else find_decodings(text)
         steps = [
             step
             for form in forms
@@ -221,22 +221,22 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(filter(None, snake(name).split("_")))
 
 
-def names_a_field(name: str) -> bool:
+def is_field_name(name: str) -> bool:
     """Return True if the value of a field of this name is the name of another: `field`, `columns`."""
     return any(singular(word) in NAMES["of_a_name"] for word in words_of(name)[-1:])
 
 
-def holds_a_value(name: str) -> bool:
+def is_value_name(name: str) -> bool:
     """Return True if the name of a field says no more than that it has a value: `value`, `new_data`."""
     return any(singular(word) in NAMES["of_a_value"] for word in words_of(name)[-1:])
 
 
-def says_how_much(text: str) -> bool:
+def has_nonzero_digit(text: str) -> bool:
     """Return True if the text has a digit other than zero, in whatever script."""
     return HOW_MUCH.search(text) is not None
 
 
-def measures(name: str) -> bool:
+def is_unit_field(name: str) -> bool:
     """Return True if a field of this name says of what an amount is one: `currency`, `unit`, `decimals`."""
     words = words_of(name)
     while len(words) > 1 and words[-1] in NAMES["of_a_unit"]:
@@ -262,7 +262,7 @@ def is_unit(text: str) -> bool:
     )
 
 
-def names_a_unit(name: str) -> bool:
+def is_unit_flag(name: str) -> bool:
     """Return True if a truth value of this name says in what an amount is counted: `in_cents`."""
     return bool({*words_of(name)} & NAMES["units"])
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from atc.core.json_paths import KEY, Path, Step, walk
+from atc.core.json_paths import KEY, JsonPath, PathStep, walk
 from atc.safety.taint.guesses import (
     NAMES,
     Guesses,
     Sensitivity,
-    holds_a_value,
-    names_a_field,
-    says_how_much,
+    has_nonzero_digit,
+    is_field_name,
+    is_value_name,
     words_of,
 )
 from protocols.schema import Json, JsonObject, resolve, types
@@ -32,25 +32,25 @@ class NamedFields:
     kinds: frozenset[Sensitivity] = frozenset()
     labels: frozenset[Sensitivity] = frozenset()
     """What labels of several words name: a list of numbers beside one is a chart."""
-    around: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    around: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
     """Objects and lists that hold the name of a field, with what it names: all else in them may be its value."""
-    labelled: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    labelled: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
     """Objects that hold a label of several words: what is named as a value may be its value."""
-    places: frozenset[Path] = frozenset()
+    places: frozenset[JsonPath] = frozenset()
     """Where the names and the labels stand."""
-    paths_without_values: frozenset[Path] = frozenset()
+    paths_without_values: frozenset[JsonPath] = frozenset()
     """Lists that only name things, and objects that name another field: no value of these stands in them."""
     beside: frozenset[Sensitivity] = frozenset()
     """Kinds that other arguments name."""
 
     def guess_kind(
-        self, path: Path, name: str, value: Json, *, is_loose: bool
+        self, path: JsonPath, name: str, value: Json, *, is_loose: bool
     ) -> Sensitivity | None:
         """Return the kind of a named field that the value at `path`, in a field `name`, may be the value of."""
         if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
         near = self.around.get(path[:-1]) if path else None
-        if near is None and holds_a_value(name) and path:
+        if near is None and is_value_name(name) and path:
             near = self.labelled.get(path[:-1])
         if near is not None:
             return near if near != "amount" or _may_be_amount(name, value, near=True) else None
@@ -75,17 +75,17 @@ class NamedFields:
         )
 
 
-def named_in(guess: Guesses, value: Json, at: Path = ()) -> NamedFields:
+def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFields:
     """Return the sensitive fields that texts within `value`, which stands at `at`, name."""
     if not guess.acts or not isinstance(value, Mapping | list):
         return NamedFields()
-    around = dict[Path, Sensitivity]()
-    labelled = dict[Path, Sensitivity]()
+    around = dict[JsonPath, Sensitivity]()
+    labelled = dict[JsonPath, Sensitivity]()
     kinds = set[Sensitivity]()
     labels = set[Sensitivity]()
-    places = set[Path]()
-    flat = set[Path]()
-    own = set[Path]()
+    places = set[JsonPath]()
+    flat = set[JsonPath]()
+    own = set[JsonPath]()
     for path, inner in walk(value):
         where = (*at, *path)
         if isinstance(inner, list) and _is_flat(guess, path, inner):
@@ -109,7 +109,7 @@ def named_in(guess: Guesses, value: Json, at: Path = ()) -> NamedFields:
     )
 
 
-def naming(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
+def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
     """Return those arguments that may name a field of another one."""
     if not guess.acts:
         return {}
@@ -122,7 +122,7 @@ def naming(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
     }
 
 
-def named_beside(
+def find_named_beside(
     guess: Guesses,
     name: str,
     arguments: JsonObject,
@@ -140,23 +140,23 @@ def named_beside(
             if _may_belong(guess, name, other, parameters):
                 kinds.add(guess.names(value))
         elif is_open:
-            kinds |= set(_listed(guess, other, value))
+            kinds |= set(_find_listed_fields(guess, other, value))
     return {kind for kind in kinds if kind is not None}
 
 
-def _listed(guess: Guesses, name: str, value: Json) -> Iterator[Sensitivity | None]:
+def _find_listed_fields(guess: Guesses, name: str, value: Json) -> Iterator[Sensitivity | None]:
     """Yield the fields that a list of names, or a table of stand-ins for names, names."""
     if isinstance(value, Mapping):
         yield from (
             _named_by(guess, name, inner) for inner in value.values() if isinstance(inner, str)
         )
-    elif isinstance(value, list) and names_a_field(name):
+    elif isinstance(value, list) and is_field_name(name):
         yield from (guess.names(inner) for inner in value if isinstance(inner, str))
 
 
-def _named_by(guess: Guesses, step: Step, text: str) -> Sensitivity | None:
+def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
     """Return what a text names by itself, whatever its field is, or because its field is for names."""
-    is_for_names = isinstance(step, str) and names_a_field(step)
+    is_for_names = isinstance(step, str) and is_field_name(step)
     if is_for_names and " " not in text.strip():
         return guess.names(text)
     if isinstance(step, str) and guess.is_prose(step):
@@ -164,13 +164,13 @@ def _named_by(guess: Guesses, step: Step, text: str) -> Sensitivity | None:
     return guess.names_exactly(text)
 
 
-def _names_another(step: Step, text: str) -> bool:
+def _names_another(step: PathStep, text: str) -> bool:
     return (
-        isinstance(step, str) and names_a_field(step) and re.fullmatch(r"[\w.-]+", text) is not None
+        isinstance(step, str) and is_field_name(step) and re.fullmatch(r"[\w.-]+", text) is not None
     )
 
 
-def _is_flat(guess: Guesses, path: Path, value: list[Json]) -> bool:
+def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
     """Return True for a list of texts that is no row of a name and its value, nor an operation on a field."""
     texts = [inner for inner in value if isinstance(inner, str)]
     if len(texts) < len(value) or not texts:
@@ -182,9 +182,9 @@ def _is_flat(guess: Guesses, path: Path, value: list[Json]) -> bool:
 
 def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, Json]) -> bool:
     """Return True if the argument `name` may hold the value of a field that a label in the argument `other` names."""
-    if names_a_field(other):
-        return holds_a_value(name) or not {*types(resolve(parameters.get(name), {}))} & _SCALARS
-    return holds_a_value(name) and not guess.is_prose(name)
+    if is_field_name(other):
+        return is_value_name(name) or not {*types(resolve(parameters.get(name), {}))} & _SCALARS
+    return is_value_name(name) and not guess.is_prose(name)
 
 
 def _is_operation(name: str, value: Json) -> bool:
@@ -195,14 +195,14 @@ def _is_operation(name: str, value: Json) -> bool:
     if not isinstance(value, str):
         return False
     is_sentence = (
-        " " in value.strip() and bool({*words[-1:]} & NAMES["prose"]) and not holds_a_value(name)
+        " " in value.strip() and bool({*words[-1:]} & NAMES["prose"]) and not is_value_name(name)
     )
     return is_sentence or not value.strip() or value.casefold() in NAMES["operations"]
 
 
 def _may_be_amount(name: str, value: Json, *, near: bool) -> bool:
     if isinstance(value, str):
-        is_value = near and holds_a_value(name)
-        return is_value or says_how_much(value) or _REFERENCE.match(value) is not None
+        is_value = near and is_value_name(name)
+        return is_value or has_nonzero_digit(value) or _REFERENCE.match(value) is not None
     is_small = isinstance(value, int) and abs(value) <= _SMALL
-    return not is_small or holds_a_value(name)
+    return not is_small or is_value_name(name)

@@ -17,27 +17,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from atc.core.json_paths import KEY, Path, Step, text
+from atc.core.json_paths import KEY, JsonPath, PathStep, format_json_path
 from atc.safety.taint.closed import Guarantees
-from atc.safety.taint.encodings import decoded, of_numbers
-from atc.safety.taint.framed import parts, same_for_all, value_at
+from atc.safety.taint.encodings import decode_numbers, find_decodings
+from atc.safety.taint.framed import find_parts, parse_unambiguous, value_at
 from atc.safety.taint.guesses import (
     Guesses,
     Sensitivity,
-    holds_a_value,
+    has_nonzero_digit,
     is_unit,
-    measures,
-    names_a_unit,
-    says_how_much,
+    is_unit_field,
+    is_unit_flag,
+    is_value_name,
 )
 from atc.safety.taint.notations import Field, fields, is_natural
 from atc.safety.taint.opaque import is_opaque
-from atc.safety.taint.pairs import NamedFields, named_beside, named_in, naming
-from atc.safety.taint.values import Same, number, same
+from atc.safety.taint.pairs import (
+    NamedFields,
+    find_named_beside,
+    find_named_fields,
+    find_naming_arguments,
+)
+from atc.safety.taint.values import EqualityKey, equality_key, number
 from protocols.protocol import ToolProtocol
-from protocols.schema import Json, JsonObject, combined, inside
+from protocols.schema import Json, JsonObject, expand_combinations, iter_member_schemas
 
-Kind = Sensitivity | Literal["unit", "opaque"]
+SensitiveKind = Sensitivity | Literal["unit", "opaque"]
 
 SENSITIVE = "x-atc-sensitive"
 """The keyword of an argument's schema."""
@@ -75,9 +80,9 @@ class Leaf:
     """
 
     argument: str
-    path: Path
+    path: JsonPath
     value: Json
-    kind: Kind
+    kind: SensitiveKind
     within: str | None = None
     """The text of the argument that holds the value, where it is a part of one."""
 
@@ -85,7 +90,9 @@ class Leaf:
     def place(self) -> str:
         """The argument and the place in it: `message.to[0]`."""
         named = self.path[:-1] if self.path[-1:] == (KEY,) else self.path
-        return text((self.argument, *named)) + (" (a key)" if named != self.path else "")
+        return format_json_path((self.argument, *named)) + (
+            " (a key)" if named != self.path else ""
+        )
 
 
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[Leaf]:
@@ -96,12 +103,12 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
     alone. Amounts count on tools that do something. An argument that cannot be judged is an opaque leaf as a whole.
     """
     search = _Search(protocol)
-    found = dict[tuple[str, str, Same], Leaf]()
-    others = naming(search.guess, arguments)
+    found = dict[tuple[str, str, EqualityKey], Leaf]()
+    others = find_naming_arguments(search.guess, arguments)
     for name, value in arguments.items():
         try:
             held = [
-                ((name, leaf.kind, same(leaf.value)), leaf)
+                ((name, leaf.kind, equality_key(leaf.value)), leaf)
                 for leaf in search.of_argument(name, arguments, others)
             ]
         except Exception:  # noqa: BLE001 - also `_TooMuchWork`: what cannot be judged is judged to need a person
@@ -118,7 +125,7 @@ class _ValuePlace:
     """Where a value stands. `name` is the nearest name: that of the field, or of the list that holds the value."""
 
     argument: str
-    path: Path
+    path: JsonPath
     name: str
     within: str | None = None
     named: NamedFields = field(default_factory=NamedFields)
@@ -126,12 +133,12 @@ class _ValuePlace:
     """Whether no schema says what stands there, so that it may be the value of any field that a text names."""
 
     def below(
-        self, step: Step, name: str | None = None, *, is_loose: bool | None = None
+        self, step: PathStep, name: str | None = None, *, is_loose: bool | None = None
     ) -> _ValuePlace:
         loose = self.is_loose if is_loose is None else is_loose
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
-    def leaf(self, value: Json, kind: Kind) -> Leaf:
+    def leaf(self, value: Json, kind: SensitiveKind) -> Leaf:
         return Leaf(
             argument=self.argument, path=self.path, value=value, kind=kind, within=self.within
         )
@@ -180,8 +187,8 @@ class _Search:
         self._guaranteed = Guarantees(schema, self._root, value)
         self._left = _MOST_WORK
         place = _ValuePlace(name, (), name)
-        beside = frozenset(named_beside(self.guess, name, arguments, others, self._parameters))
-        named = replace(named_in(self.guess, value), beside=beside)
+        beside = frozenset(find_named_beside(self.guess, name, arguments, others, self._parameters))
+        named = replace(find_named_fields(self.guess, value), beside=beside)
         place = replace(place, named=named, is_loose=bool(beside) or name not in self._parameters)
         yield from self.walk(place, value, [schema], _Mark())
 
@@ -209,7 +216,7 @@ class _Search:
                 place, json.dumps(value), replace(above, kind=above.kind or "command"), []
             )
             return
-        here = combined(schemas, self._root, most=_MAX_BRANCHES)
+        here = expand_combinations(schemas, self._root, most=_MAX_BRANCHES)
         mark = self._mark(place, here, above)
         if isinstance(value, Mapping):
             yield from self._object(place, value, here, mark)
@@ -235,15 +242,15 @@ class _Search:
                 if mark.kind == "amount" and self.guess.acts and is_unit(key):
                     yield place.below(KEY).leaf(key, "unit")
             is_open = has_pair and not self.guess.is_prose(key)
-            below = place.below(key, key, is_loose=not is_known or is_open or holds_a_value(key))
-            yield from self.walk(below, inner, inside(here, key), mark)
+            below = place.below(key, key, is_loose=not is_known or is_open or is_value_name(key))
+            yield from self.walk(below, inner, iter_member_schemas(here, key), mark)
 
     def _list(
         self, place: _ValuePlace, value: list[Json], here: list[JsonObject], mark: _Mark
     ) -> Iterator[Leaf]:
         for index, inner in enumerate(value):
             yield from self.walk(
-                place.below(index, is_loose=True), inner, inside(here, index), mark
+                place.below(index, is_loose=True), inner, iter_member_schemas(here, index), mark
             )
         if mark.kind is not None or mark.declared:
             return
@@ -256,7 +263,7 @@ class _Search:
         if len(numbers) == len(value):
             spelled = (
                 leaf
-                for text in of_numbers(numbers)
+                for text in decode_numbers(numbers)
                 for leaf in self._find_framed(place, text, mark, is_joined=True)
             )
             yield from (place.leaf(value, leaf.kind) for leaf in spelled)
@@ -272,11 +279,11 @@ class _Search:
         if place.path in place.named.places and _WAY.fullmatch(text):
             return  # it names a field; what may be the field's value is judged by itself
         place = replace(place, within=place.within or text)
-        if (held := same_for_all(text)) is None:
+        if (held := parse_unambiguous(text)) is None:
             yield from self._find_framed(place, text, mark)
             return
         if not isinstance(held, str):
-            named = place.named.within(named_in(self.guess, held, place.path))
+            named = place.named.within(find_named_fields(self.guess, held, place.path))
             place = replace(place, named=named, is_loose=True)
         yield from self.walk(
             place, held, [branch.get("contentSchema", {}) for branch in here], mark
@@ -293,17 +300,17 @@ class _Search:
         self._spend(10 + len(text) // _CHARACTERS)
         shown = list(self._in_form(place, text, mark))
         yield from shown
-        kind = self._in_notation(place, text) or self._encoded(place, text, mark, shown)
+        kind = self._in_notation(place, text) or self._find_encoded_kind(place, text, mark, shown)
         if kind is None and self.guess.acts and not is_joined and is_opaque(text):
             kind = "opaque"
         if kind is not None:
             yield place.leaf(text, kind)
 
-    def _in_notation(self, place: _ValuePlace, text: str) -> Kind | None:
+    def _in_notation(self, place: _ValuePlace, text: str) -> SensitiveKind | None:
         """Return what a field is that the text has in another notation than that of JSON."""
         if not self.guess.acts:
             return None
-        as_json = {part.start for part in parts(text) if part.after is not None}
+        as_json = {part.start for part in find_parts(text) if part.after is not None}
         is_prose = self.guess.is_prose(place.name) or is_natural(text)
         found = (one for one in self._fields(text, prose=is_prose) if one.start not in as_json)
         return next((kind for one in found if (kind := self._named_by(one)) is not None), None)
@@ -313,15 +320,15 @@ class _Search:
             self._spend(1)
             yield one
 
-    def _named_by(self, one: Field) -> Kind | None:
+    def _named_by(self, one: Field) -> SensitiveKind | None:
         kind = self.guess.names(one.name)
         return kind if kind != "amount" or one.has_number else None
 
-    def _encoded(
+    def _find_encoded_kind(
         self, place: _ValuePlace, text: str, mark: _Mark, shown: list[Leaf]
-    ) -> Kind | None:
+    ) -> SensitiveKind | None:
         """Return what a field is that the text has only once it is decoded."""
-        known = {(leaf.kind, same(leaf.value)) for leaf in shown}
+        known = {(leaf.kind, equality_key(leaf.value)) for leaf in shown}
         read = [text, _ENTITY.sub(_decode_entity, text)] if self.guess.acts else []
         is_prose = self.guess.is_prose(place.name) or is_natural(text)
         plain = {
@@ -334,11 +341,11 @@ class _Search:
         ):
             return kind
         lines = {*text.split("\n")}
-        for form in decoded(text)[1:]:
+        for form in find_decodings(text)[1:]:
             changed = "\n".join(line for line in form.split("\n") if line not in lines)
             self._spend(len(changed) // _CHARACTERS)
             for leaf in self._in_form(place, changed if is_prose else form, mark):
-                if (leaf.kind, same(leaf.value)) not in known:
+                if (leaf.kind, equality_key(leaf.value)) not in known:
                     return leaf.kind
             found = [
                 one
@@ -350,7 +357,7 @@ class _Search:
                     return kind
         return None
 
-    def _find_backwards_kind(self, text: str, known: set[str]) -> Kind | None:
+    def _find_backwards_kind(self, text: str, known: set[str]) -> SensitiveKind | None:
         """Return what a field is that a short text has only if it is read from its end."""
         found = (
             self._fields(text[::-1], prose=False) if len(text) <= _LONGEST_BACKWARDS else iter(())
@@ -364,7 +371,7 @@ class _Search:
         )  # fields that are named by texts are looked for as a notation
         around = place
         done = 0
-        for part in parts(text):
+        for part in find_parts(text):
             self._spend(1)
             if part.start < done:
                 continue
@@ -381,14 +388,14 @@ class _Search:
                 ValueError
             ):  # nobody can say where it ends: all that follows is judged as one value
                 rest = text[part.after :].strip()
-                if named.kind != "amount" or says_how_much(rest[:_LONGEST_READ]):
+                if named.kind != "amount" or has_nonzero_digit(rest[:_LONGEST_READ]):
                     yield around.leaf(rest, named.kind)
                     return
                 continue
             if isinstance(value, dict | list):
                 done = end
                 yield from self.walk(around, value, [], named)
-            elif value is not None and (named.kind != "amount" or says_how_much(str(value))):
+            elif value is not None and (named.kind != "amount" or has_nonzero_digit(str(value))):
                 yield from self._leaf(around, value, named, [])
 
     # --- one value
@@ -396,7 +403,7 @@ class _Search:
     def _leaf(
         self, place: _ValuePlace, value: Json, mark: _Mark, here: list[JsonObject]
     ) -> Iterator[Leaf]:
-        kind: Kind | None = mark.kind
+        kind: SensitiveKind | None = mark.kind
         if not mark.declared:
             kind = self._guess_kind(place, value, mark, here)
         if kind is not None and (kind != "amount" or self.guess.acts):
@@ -404,7 +411,7 @@ class _Search:
 
     def _guess_kind(
         self, place: _ValuePlace, value: Json, mark: _Mark, here: list[JsonObject]
-    ) -> Kind | None:
+    ) -> SensitiveKind | None:
         """Return what an undeclared value is. A truth value, a listed value and a moment are guessed by look alone."""
         if self._chooses_unit(place, value, by_name=True):
             return "unit"
@@ -447,7 +454,9 @@ class _Search:
         if not self.guess.acts:
             return False
         if by_name:
-            is_one = names_a_unit(place.name) if isinstance(value, bool) else measures(place.name)
+            is_one = (
+                is_unit_flag(place.name) if isinstance(value, bool) else is_unit_field(place.name)
+            )
         else:
             is_one = (
                 isinstance(value, str) and not self.guess.is_prose(place.name) and is_unit(value)

@@ -6,13 +6,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from atc.core.config import InvalidConfig
-from atc.core.json_paths import EACH, Path, places, text, walk
+from atc.core.json_paths import EACH, JsonPath, find_places, format_json_path, walk
 from atc.core.quoting import format_number
 from atc.safety.taint.echo import ArgumentTexts
 from atc.safety.taint.guesses import NAMES
-from atc.safety.taint.sensitive import Kind
-from atc.safety.taint.values import Same, currency, has_currency, number, numbers, same, shares
-from protocols.schema import Json, steps
+from atc.safety.taint.sensitive import SensitiveKind
+from atc.safety.taint.values import (
+    EqualityKey,
+    currency,
+    equality_key,
+    has_currency,
+    number,
+    numbers,
+    shares,
+)
+from protocols.schema import Json, parse_path
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -31,7 +39,7 @@ _PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
 """A number that nobody can read as another one: `1.200` is 1200 to half of the world."""
 
 
-def stands_in(text: str, value: Json, kind: Kind) -> bool:
+def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
     """Return True if `value` stands as a whole in the text of a person.
 
     A text must be there character by character, with a boundary of words on both sides. A number must be written there
@@ -44,7 +52,7 @@ def stands_in(text: str, value: Json, kind: Kind) -> bool:
         whole = isinstance(value, int) and _has(format_number(value), text)
         if kind not in ("amount", "unit"):
             return whole
-        return same(value)[1] in numbers(text) or same(value)[1] in shares(text)
+        return equality_key(value)[1] in numbers(text) or equality_key(value)[1] in shares(text)
     if not isinstance(value, str) or not value.strip():
         return False
     if kind == "amount":
@@ -80,7 +88,7 @@ def _has(value: str, text: str) -> bool:
 _VALUE = "value="
 
 
-class Trusted:
+class TrustRules:
     """The rules of one run, asked about values.
 
     A rule is `search_contacts` (whatever it answers), `search_contacts:contacts[].email` (that field), or `value=bob`.
@@ -92,7 +100,7 @@ class Trusted:
     def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
         self._values: set[str] = set()
         self._places: dict[
-            str, list[Path]
+            str, list[JsonPath]
         ] = {}  # where in what a tool, by alias, gives; empty for all of it
         for rule in rules:
             name, colon, place = rule.strip().partition(":")
@@ -104,49 +112,54 @@ class Trusted:
                     f"trust: {rule!r} is no rule; write TOOL, TOOL:PATH such as search_contacts:contacts[].email,"
                     " or value=TEXT."
                 )
-            elif (tool := tool_named(name, tools, setting="trust")) is not None:
+            elif (tool := find_named_tool(name, tools, setting="trust")) is not None:
                 self._places.setdefault(tool.alias, []).append(path)
 
-    def name(self, value: Json) -> bool:
+    def is_trusted_value(self, value: Json) -> bool:
         """Whether a rule is for exactly this value; a number may be written in any form that means it."""
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return any(same(value) == ("number", number(text)) for text in self._values)
+            return any(equality_key(value) == ("number", number(text)) for text in self._values)
         return isinstance(value, str | bool) and _text(value) in self._values
 
-    def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
+    def is_from_trusted_place(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
         """Return True if a response of `calls` holds the value, unchanged, where a rule says.
 
         A value that can be built from what the call was given is the program's, and not the tool's: a tool that repeats
         its arguments, or reads them, would make everything trusted.
         """
         made = calls() if self._places else ()
-        wanted = same(value)
+        wanted = equality_key(value)
         places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
         return any(
-            wanted in _values_at(call, path) and not ArgumentTexts(call.arguments).makes(value)
+            wanted in _values_at(call, path) and not ArgumentTexts(call.arguments).can_build(value)
             for call, path in places
         )
 
     def has_rule_for_place(self, call: ToolCall, value: Json) -> bool:
         """Return True if a rule is for the place of the value in this response; it was not enough."""
         return any(
-            same(value) in _values_at(call, path) for path in self._places.get(call.tool, ())
+            equality_key(value) in _values_at(call, path)
+            for path in self._places.get(call.tool, ())
         )
 
 
-def _values_at(call: ToolCall, path: Path) -> Iterator[Same]:
+def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
     """Yield the values at a place of a response, or all of them."""
     if path:
         yield from (
-            same(place.value) for place in places(call.result, path) if place.missing is None
+            equality_key(place.value)
+            for place in find_places(call.result, path)
+            if place.missing is None
         )
     else:
         yield from (
-            same(value) for _, value in walk(call.result) if not isinstance(value, list | dict)
+            equality_key(value)
+            for _, value in walk(call.result)
+            if not isinstance(value, list | dict)
         )
 
 
-def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
+def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
     """The tool that a setting means by `name`; None where none of `tools` has it.
 
     Raises:
@@ -166,7 +179,7 @@ def _text(value: Json) -> str:
     return whole if isinstance(whole, str) else format_number(whole)
 
 
-def _path(place: str) -> Path:
+def _path(place: str) -> JsonPath:
     """The steps of `contacts[].email`, `rows[0]["a.b"]`; empty where the text is no path."""
-    path = tuple(steps(place, each=EACH))
-    return path if text(path) == place else ()
+    path = tuple(parse_path(place, each=EACH))
+    return path if format_json_path(path) == place else ()

@@ -11,11 +11,11 @@ from importlib.resources import files
 
 from protocols.schema import Json
 
-Same = tuple[str, str | Decimal]
+EqualityKey = tuple[str, str | Decimal]
 """One value for comparing: `1` and `1.0` are the same, `1`, `True` and `"1"` are not."""
 
 
-def same(value: Json) -> Same:
+def equality_key(value: Json) -> EqualityKey:
     """What equal values have in common. A list or an object compares by its text."""
     if isinstance(value, bool):
         return "truth", str(value)

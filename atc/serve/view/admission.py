@@ -59,7 +59,9 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *own]
             await send(message)
 
-        answer = self._refuse_foreign(scope) or self._exchange_code(scope) or self._unknown(scope)
+        answer = (
+            self._refuse_foreign(scope) or self._exchange_code(scope) or self._refuse_unknown(scope)
+        )
         if answer is not None:
             await answer(scope, receive, send_with_headers)
             return
@@ -99,13 +101,13 @@ class Guard:
         if used and not self._has_cookie(scope):
             told = "This address was used already: each works once, in one browser. Start 'atc runs view' again.\n"
             return PlainTextResponse(told, 403)
-        answer = self._way(scope, self._place + page)
+        answer = self._redirect(scope, self._place + page)
         answer.headers["set-cookie"] = (
             f"{self._cookie}; Path={self._place}; HttpOnly; SameSite=Strict"
         )
         return answer
 
-    def _way(self, scope: Scope, target: str) -> Response:
+    def _redirect(self, scope: Scope, target: str) -> Response:
         """What leads a browser to `target`, so that the code does not stay in its history.
 
         A redirect counts as the other site's where a link there, or a local file, led here: a browser would not send
@@ -119,7 +121,7 @@ class Guard:
             f'{title}<meta http-equiv="refresh" content="0;url={shown}"><a href="{shown}">Go on to the page</a>\n'
         )
 
-    def _unknown(self, scope: Scope) -> Response | None:
+    def _refuse_unknown(self, scope: Scope) -> Response | None:
         """The refusal of a request without the cookie, or of one that would change something and is no JSON."""
         if not scope["path"].startswith(self._place):
             return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)

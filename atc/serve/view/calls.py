@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from atc.core.messages import invocation
+from atc.core.messages import format_tool_call
 from atc.serve.view.provenance import ArgumentOrigin
 from protocols.schema import shape
 from sandbox.trace import ToolCall
@@ -51,7 +51,7 @@ class ShownCall:
     @property
     def signature(self) -> str:
         """The call as a program writes it; it begins with the name of the tool."""
-        return invocation(self.call, most=_LONGEST_ARGUMENT)[:_LONGEST_SIGNATURE]
+        return format_tool_call(self.call, most=_LONGEST_ARGUMENT)[:_LONGEST_SIGNATURE]
 
     @property
     def came(self) -> str:
@@ -69,7 +69,7 @@ class ShownCall:
         ]
 
 
-class Line(NamedTuple):
+class LaneCell(NamedTuple):
     """What of a line is beside one row: does it begin or end there, and is its value used there."""
 
     lane: int
@@ -95,7 +95,7 @@ class Lanes:
                 if start < row:
                     uses.setdefault(start, []).append(row)
         self.values = sum(origin.call is not None for one in shown for origin in one.origins)
-        self._rows: dict[int, list[Line]] = {}
+        self._rows: dict[int, list[LaneCell]] = {}
         busy = [-1] * _LANES  # lane → row of the last use of what runs there
         for number, (start, used) in enumerate(sorted(uses.items())):
             lane = next((lane for lane, until in enumerate(busy) if until <= start), None)
@@ -103,7 +103,7 @@ class Lanes:
                 continue
             last = busy[lane] = used[-1]
             for row in range(start, last + 1):
-                line = Line(
+                line = LaneCell(
                     lane, number % 6 + 1, begins=row == start, ends=row == last, used=row in used
                 )
                 self._rows.setdefault(row, []).append(line)
@@ -111,6 +111,6 @@ class Lanes:
             (line.lane for lines in self._rows.values() for line in lines), default=-1
         )
 
-    def at(self, row: int) -> Sequence[Line]:
+    def at(self, row: int) -> Sequence[LaneCell]:
         """The lines beside a row."""
         return self._rows.get(row, ())

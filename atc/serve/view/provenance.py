@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atc.core.json_paths import MAX_NODES, Path, is_distinctive, text, walk
+from atc.core.json_paths import MAX_NODES, JsonPath, format_json_path, is_distinctive, walk
 from protocols.schema import Json
 from sandbox.trace import ToolCall
 
@@ -26,7 +26,7 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Argum
     A value came from the first response that holds an equal one. What stands in no response and is a word of the task
     came from there.
     """
-    first: dict[tuple[type, Json], tuple[int, Path]] = {}
+    first: dict[tuple[type, Json], tuple[int, JsonPath]] = {}
     words = task.casefold()
     left = MAX_NODES
     found: dict[int, tuple[ArgumentOrigin, ...]] = {}
@@ -36,9 +36,11 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Argum
             if isinstance(value, list | Mapping) or not path:
                 continue
             if is_distinctive(value) and (place := first.get((type(value), value))) is not None:
-                origins.append(ArgumentOrigin(text(path), place[0], text(place[1])))
+                origins.append(
+                    ArgumentOrigin(format_json_path(path), place[0], format_json_path(place[1]))
+                )
             elif not isinstance(value, bool | None) and _is_word(str(value).casefold(), words):
-                origins.append(ArgumentOrigin(text(path), None))
+                origins.append(ArgumentOrigin(format_json_path(path), None))
         found[call.index] = tuple(origins)
         if call.error is None and left > 0:
             for path, value in walk(call.result):

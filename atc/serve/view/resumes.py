@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from atc.core.pages.markup import NOTHING, Html
-from atc.core.pages.templates import templates
+from atc.core.pages.templates import load_templates
 from atc.safety.questions import Question, question_text
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError
 
-_ACT: Any = templates("atc.serve.view").get_template("act.html").module
+_ACT: Any = load_templates("atc.serve.view").get_template("act.html").module
 
 
 @dataclass

@@ -10,20 +10,20 @@ from typing import Any
 from atc.core.pages.document import build_page
 from atc.core.pages.formats import dollars, seconds
 from atc.core.pages.markup import NOTHING, Html
-from atc.core.pages.templates import templates
+from atc.core.pages.templates import load_templates
 from atc.core.text import clipped
 from atc.core.types import Attempt, Fault, Finding
 from atc.models.prices import FREE, price_of
 from atc.serve.view.calls import Lanes, ShownCall
 from atc.serve.view.provenance import provenance
-from atc.serve.view.source import change, coloured
+from atc.serve.view.source import diff_programs, highlight_lines
 from atc.store.stored import StoredRun
 from sandbox.trace import ToolCall
 
 PACKAGE = "atc.serve.view"
 MADE_BY = "atc runs view"
-_RUN: Any = templates(PACKAGE).get_template("run.html").module
-_LIST: Any = templates(PACKAGE).get_template("list.html").module
+_RUN: Any = load_templates(PACKAGE).get_template("run.html").module
+_LIST: Any = load_templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
 """Characters of arguments and responses that a page shows in all."""
 _LEAST = 300
@@ -48,7 +48,7 @@ class Execution:
 
 
 @dataclass(slots=True)
-class Line:
+class ProgramLine:
     """A line of a program: why it is marked (`fault`, `pause`), its calls, and what is said below it."""
 
     code: Html
@@ -57,7 +57,7 @@ class Line:
     below: list[Finding | Fault] = field(default_factory=list)
 
 
-def when(moment: float) -> str:
+def format_moment(moment: float) -> str:
     """`2026-11-26 10:42`, local time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
@@ -73,7 +73,7 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
         for name, found in values.items()
         if len(found) > 1
     }
-    body = _LIST.page(_LIST.rows(runs, when), len(runs), total, live, selects)
+    body = _LIST.page(_LIST.rows(runs, format_moment), len(runs), total, live, selects)
     return build_page(
         body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True
     )
@@ -111,7 +111,7 @@ def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
     for number, one in enumerate(executions, start=1):
         before = executions[max(number - 2, 0)].attempt.program.source
         after = one.attempt.program.source
-        changed = change(before, after) if before and after and before != after else None
+        changed = diff_programs(before, after) if before and after and before != after else None
         found[f"attempt-{number}"] = _RUN.attempt(
             number, one, Lanes(one.calls), changed, *_lines(one), room
         )
@@ -121,7 +121,7 @@ def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
 def _executions(stored: StoredRun) -> list[Execution]:
     """The attempts, the last with the calls that it has made so far where it has not ended."""
     running = stored.summary.status == "running"
-    left = stored.unfinished
+    left = stored.unfinished_calls
     last = max((one.execution for one in left), default=-1)
     found = []
     for attempt in stored.attempts:
@@ -159,7 +159,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     return {
         "Run": run.id,
-        "Begun": when(run.created),
+        "Begun": format_moment(run.created),
         "Took": f"{took}, {seconds(usage.model_seconds)} of it the model" if run.ended else took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
@@ -173,11 +173,13 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     }
 
 
-def _lines(one: Execution) -> tuple[list[Line], list[Finding | Fault]]:
+def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
     """The lines of the program, and what was said that is of none of them."""
     attempt = one.attempt
     lines = (
-        [Line(code) for code in coloured(attempt.program.source)] if attempt.program.source else []
+        [ProgramLine(code) for code in highlight_lines(attempt.program.source)]
+        if attempt.program.source
+        else []
     )
     loose: list[Finding | Fault] = []
 

@@ -16,7 +16,7 @@ _AROUND = 3
 """Lines that a change is shown with."""
 
 
-class Changed(NamedTuple):
+class ChangedLine(NamedTuple):
     """A line of a change: its 1-based number is that in the program that has it, the new one where both have."""
 
     kind: Literal["", "added", "removed"]
@@ -28,12 +28,12 @@ class Changed(NamedTuple):
 class Change(NamedTuple):
     """What became of a program's lines; None stands for lines between two places, which are as they were."""
 
-    rows: Sequence[Changed | None]
+    rows: Sequence[ChangedLine | None]
     added: int
     removed: int
 
 
-def coloured(source: str) -> list[Html]:
+def highlight_lines(source: str) -> list[Html]:
     """The lines of a program as markup."""
     shown = highlight(
         source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
@@ -41,24 +41,28 @@ def coloured(source: str) -> list[Html]:
     return [Html(line) for line in shown.split("\n")[: len(_lines(source))]]
 
 
-def change(before: str, after: str) -> Change:
+def diff_programs(before: str, after: str) -> Change:
     """What became of a program's lines, each place with a few lines around it."""
     old = _lines(before)
     new = _lines(after)
-    old_shown = coloured(before)
-    new_shown = coloured(after)
-    rows: list[Changed | None] = []
+    old_shown = highlight_lines(before)
+    new_shown = highlight_lines(after)
+    rows: list[ChangedLine | None] = []
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
         if rows or group[0][1]:
             rows.append(None)
         for kind, a, b, c, d in group:
             if kind == "equal":
-                rows += [Changed("", " ", number + 1, new_shown[number]) for number in range(c, d)]
+                rows += [
+                    ChangedLine("", " ", number + 1, new_shown[number]) for number in range(c, d)
+                ]
                 continue
             rows += [
-                Changed("removed", "−", number + 1, old_shown[number]) for number in range(a, b)
+                ChangedLine("removed", "−", number + 1, old_shown[number]) for number in range(a, b)
             ]
-            rows += [Changed("added", "+", number + 1, new_shown[number]) for number in range(c, d)]
+            rows += [
+                ChangedLine("added", "+", number + 1, new_shown[number]) for number in range(c, d)
+            ]
     kinds = [row.kind for row in rows if row is not None]
     return Change(rows, added=kinds.count("added"), removed=kinds.count("removed"))
 

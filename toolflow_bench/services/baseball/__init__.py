@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 
 from toolflow_bench.services.baseball import handlers
-from toolflow_bench.services.baseball.data import DATABASE, words
+from toolflow_bench.services.baseball.data import DATABASE, plain_words
 from toolflow_bench.services.service import Service
 
 SERVICE = Service.of(
     "baseball",
     handlers,
     database=DATABASE,
-    functions={"words": lambda text: json.dumps(words(text))},
+    functions={"words": lambda text: json.dumps(plain_words(text))},
 )

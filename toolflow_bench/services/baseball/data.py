@@ -104,10 +104,10 @@ def _index(connection: sqlite3.Connection, kind: str, named: Iterable[tuple[str,
     insert(
         connection,
         "words",
-        ((kind, word, key) for key, name in named for word in sorted(set(words(name)))),
+        ((kind, word, key) for key, name in named for word in sorted(set(plain_words(name)))),
     )
 
 
-def words(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
     """Lower-case words without accents: `Félix Peña` is `felix pena`; `O'Neill` is `oneill`."""
     return re.findall(r"[a-z0-9]+", re.sub(r"['’.]", "", without_accents(text).lower()))

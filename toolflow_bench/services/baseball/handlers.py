@@ -17,17 +17,19 @@ def propose_trade(context: Context, arguments: Arguments) -> Row:
 
 
 def watch_player(context: Context, arguments: Arguments) -> Row:
-    if name := _watched(context, arguments):
+    if name := _watchlist_entry(context, arguments):
         return context.state.change("watchlist", name, otherwise="", priority=arguments["priority"])
     return dict(context.state.add("watchlist", dict(arguments), id_field="entry_id", prefix="we"))
 
 
 def unwatch_player(context: Context, arguments: Arguments) -> Row:
     missing = f"{arguments['player_id']!r} is not on the watchlist; list_watchlist has who is."
-    return context.state.remove("watchlist", _watched(context, arguments), otherwise=missing)
+    return context.state.remove(
+        "watchlist", _watchlist_entry(context, arguments), otherwise=missing
+    )
 
 
-def _watched(context: Context, arguments: Arguments) -> str:
+def _watchlist_entry(context: Context, arguments: Arguments) -> str:
     """The entry of the player on the watchlist; empty where there is none."""
     entries = context.state.all("watchlist")
     return next(

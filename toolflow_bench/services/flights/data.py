@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
+from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque_text
 from toolflow_bench.services.flights.names import ALSO_CALLED, search_text
 
 _FIRST_NAMES = ("Ada", "Boris", "Chiara", "Dilan", "Esther", "Farid", "Greta", "Hugo")
@@ -77,7 +77,7 @@ def _flights(data: Any) -> Iterator[tuple[Any, ...]]:
     for number, row in enumerate(frame_rows(data, columns)):
         date, planned, left, late, arrived, due, *rest = row
         yield (
-            opaque(number),
+            opaque_text(number),
             date,
             clock[planned],
             clock[left],
@@ -97,7 +97,7 @@ def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, s
         for place in range(_A_DAY if flights else 0):
             number = day * _A_DAY + place
             yield (
-                f"bk_{opaque(number, length=6)}",
+                f"bk_{opaque_text(number, length=6)}",
                 flights[place % _FLIGHTS_A_DAY * _FLIGHT_STEP % len(flights)],
                 _PASSENGERS[(place * _PASSENGER_STEP + 11 * day) % len(_PASSENGERS)],
                 "business" if number % 7 in (2, 5) else "economy",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from toolflow_bench.services.answers import Context, Row, page_of
-from toolflow_bench.services.flights.names import match, search_text, words
+from toolflow_bench.services.flights.names import match_score, plain_words, search_text
 from toolflow_bench.services.geometry import rows_near
 from toolflow_bench.services.operation import Arguments, Refusal
 
@@ -17,7 +17,7 @@ _CANCELLED = "cancellations"
 
 def search_airports(context: Context, arguments: Arguments) -> Row:
     query = arguments["query"]
-    if not (wanted := words(query)):
+    if not (wanted := plain_words(query)):
         return {"airports": []}
     every = " AND ".join("search LIKE ?" for _ in wanted)
     sql = f"SELECT code, name, search, flights FROM airports WHERE ({every}) OR search LIKE ?"  # noqa: S608 - no values
@@ -26,7 +26,7 @@ def search_airports(context: Context, arguments: Arguments) -> Row:
     def rank(row: Row) -> tuple[bool, int, int, str]:
         return (
             row["code"] != query.strip().upper(),
-            -match(wanted, row["search"]),
+            -match_score(wanted, row["search"]),
             -row["flights"],
             row["code"],
         )
@@ -36,10 +36,10 @@ def search_airports(context: Context, arguments: Arguments) -> Row:
 
 
 def search_airlines(context: Context, arguments: Arguments) -> Row:
-    wanted = words(arguments["query"])
+    wanted = plain_words(arguments["query"])
 
     def fit(row: Row) -> int:
-        return match(wanted, search_text(f"{row['code']} {row['name']}"))
+        return match_score(wanted, search_text(f"{row['code']} {row['name']}"))
 
     # The sort is stable: airlines that fit alike stay in the order of their codes.
     found = [
@@ -69,7 +69,7 @@ def list_bookings(context: Context, arguments: Arguments) -> Row:
     made = [
         _name(one)
         for one in context.state.all(_MADE)
-        if passenger is None or _same(one["passenger"], passenger)
+        if passenger is None or _is_same(one["passenger"], passenger)
     ]
     return page_of("bookings", context.rows(sql, arguments) + made, arguments)
 
@@ -101,7 +101,7 @@ def create_booking(context: Context, arguments: Arguments) -> Row:
         )
     for other in list_flight_bookings(context, arguments)["bookings"]:
         if (
-            _same(other["passenger"], passenger)
+            _is_same(other["passenger"], passenger)
             and get_booking(context, other)["status"] == "confirmed"
         ):
             raise Refusal(
@@ -146,7 +146,7 @@ def _name(booking: Row) -> Row:
     return {"booking_id": booking["booking_id"], "passenger": booking["passenger"]}
 
 
-def _same(passenger: object, other: str) -> bool:
+def _is_same(passenger: object, other: str) -> bool:
     return str(passenger).lower() == other.lower()
 
 

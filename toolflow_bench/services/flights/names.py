@@ -17,7 +17,7 @@ ALSO_CALLED: Mapping[str, str] = _GIVEN["also_called"]
 _SHORT: Mapping[str, str] = _GIVEN["short"]
 
 
-def words(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
     """The words of a name in plain lower case: `Chicago O'Hare International Airport` → chicago, ohare, intl."""
     plain = re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’.]", "", text.lower())).split()
     return [short for word in plain if (short := _SHORT.get(word, word))]
@@ -25,11 +25,11 @@ def words(text: str) -> list[str]:
 
 def search_text(text: str) -> str:
     """What `match` looks in: the words with spaces around each, then all run together (`la guardia`, `laguardia`)."""
-    parts = words(text)
+    parts = plain_words(text)
     return f" {' '.join(parts)} | {''.join(parts)} "
 
 
-def match(wanted: Sequence[str], text: str) -> int:
+def match_score(wanted: Sequence[str], text: str) -> int:
     """How well `words` fit a `search_text`: 3 each stands in it, 2 begins a word, 1 is part of one; 0 not at all."""
     if not wanted:
         return 0

@@ -9,12 +9,12 @@ import json
 
 from toolflow_bench.services.places import handlers
 from toolflow_bench.services.places.data import DATABASE
-from toolflow_bench.services.places.names import fold, telling_words
+from toolflow_bench.services.places.names import plain_words, telling_words
 from toolflow_bench.services.service import Service
 
 SERVICE = Service.of(
     "places",
     handlers,
     database=DATABASE,
-    functions={"fold": fold, "telling_words": lambda text: json.dumps(telling_words(text))},
+    functions={"fold": plain_words, "telling_words": lambda text: json.dumps(telling_words(text))},
 )

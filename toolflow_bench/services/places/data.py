@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from toolflow_bench.services.database import Database, frame, frame_rows, insert
-from toolflow_bench.services.places.names import fold, place_id, telling_words
+from toolflow_bench.services.places.names import place_id, plain_words, telling_words
 
 Thing = Mapping[str, Any]
 """One record of a wheel."""
@@ -69,7 +69,7 @@ def _storms() -> dict[str, Rows]:
         storm = place_id("st", track[0][1])
         ids = [place_id("ob", number) for _, number, _ in track]
         ends = f"{track[0][0]:{_TIME}}", f"{track[-1][0]:{_TIME}}"
-        storms.append((storm, name, track[0][0].year, *ends, ids[0], ids[-1], fold(name)))
+        storms.append((storm, name, track[0][0].year, *ends, ids[0], ids[-1], plain_words(name)))
         for identity, (time, _, readings) in zip(ids, track, strict=True):
             observations.append((identity, storm, f"{time:{_TIME}}", *readings))
     return {"storms": storms, "observations": observations}
@@ -124,7 +124,7 @@ def _geography() -> dict[str, Rows]:
                 country["areakm2"] or None,
                 country["population"] or None,
                 country["phone"] or None,
-                fold(country["name"]),
+                plain_words(country["name"]),
             )
             for code, country in countries.items()
         ],
@@ -185,10 +185,10 @@ def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[s
         by_country[city["countrycode"]].append(city)
     capitals = {}
     for code, country in countries.items():
-        wanted = fold(country["capital"])
-        own = [city for city in by_country[code] if fold(city["name"]) == wanted]
+        wanted = plain_words(country["capital"])
+        own = [city for city in by_country[code] if plain_words(city["name"]) == wanted]
         named = own or [
-            city for city in by_country[code] if wanted in map(fold, city["alternatenames"])
+            city for city in by_country[code] if wanted in map(plain_words, city["alternatenames"])
         ]
         if wanted and named:
             capitals[code] = place_id(
@@ -200,4 +200,4 @@ def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[s
 def _city_names(city: Thing) -> Iterator[str]:
     """Folded names of a city. Other names of three letters or fewer are codes; those in other scripts do not fold."""
     others = (name for name in city["alternatenames"] if len(name) > 3 and name.isascii())
-    yield from filter(None, map(fold, (city["name"], *others)))
+    yield from filter(None, map(plain_words, (city["name"], *others)))

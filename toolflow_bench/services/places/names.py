@@ -30,7 +30,7 @@ def place_id(kind: str, number: int) -> str:
     return opaque_id(kind, number, _SALTS)
 
 
-def fold(text: str) -> str:
+def plain_words(text: str) -> str:
     """Plain lower-case words with one space between: `São Tomé-Île` → `sao tome ile`."""
     plain = without_accents(text.lower().translate(_LETTERS))
     return " ".join(re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’‘`.]", "", plain)).split())
@@ -38,4 +38,4 @@ def fold(text: str) -> str:
 
 def telling_words(text: str) -> list[str]:
     """The words of an airfield's name that tell it from others."""
-    return [word for word in fold(text).split() if word not in _COMMON]
+    return [word for word in plain_words(text).split() if word not in _COMMON]
