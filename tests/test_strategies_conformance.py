@@ -178,7 +178,7 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(
     written = [name for name, _ in stage.world.sent].count("add_mark")
     assert written == 1
     if moment == "replied":
-        assert (solution.status, [call.tool for call in solution.unknown]) == (
+        assert (solution.status, [call.tool for call in solution.unknown_writes]) == (
             "paused",
             ["add_mark"],
         )
@@ -201,7 +201,7 @@ def test_a_write_that_nobody_allowed_waits_for_consent(stage, whole, store, stra
 
 def test_a_write_of_which_nobody_knows_is_not_sent_again(stage, store, strategy) -> None:
     paused, _ = played(stage, strategy, LOST, store=store, allow_writes=("all",))
-    assert (paused.status, [call.tool for call in paused.unknown]) == (
+    assert (paused.status, [call.tool for call in paused.unknown_writes]) == (
         "paused",
         ["send_mail"],
     )

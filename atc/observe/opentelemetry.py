@@ -116,7 +116,8 @@ class RunSpans:
         self._ended(self._repair, failed=failed)
         if solution is not None:
             came = {
-                f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")
+                f"atc.{name}": getattr(solution, name)
+                for name in ("status", "repairs", "call_count")
             }
             self._root.set_attributes(_sendable(came | _tokens(solution.usage)))
             self._say(

@@ -157,7 +157,7 @@ class Run:
             seconds=self.meter.seconds,
             limit=self.limit,
             orphans=orphans,
-            unknown=journal.unknown(),
+            unknown_writes=journal.unknown(),
             notes=self.meter.notes,
         )
 

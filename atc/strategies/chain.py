@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from atc.core.events import ProgramWritten
-from atc.core.types import Attempt, Finding, Program, Solution
+from atc.core.types import Attempt, Draft, Program, Solution
 from atc.pipeline.doubts import says_nothing
 from atc.pipeline.repair import Case, correction, worth_repairing
 from atc.pipeline.synthesize import new_program, opening
@@ -23,7 +23,6 @@ from atc.run.attempt import (
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
 from protocols.python_source import parse
-from protocols.toolbox import Toolbox
 
 UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
@@ -148,7 +147,7 @@ def _standing(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> st
     return last.answer if kept or (not asks and last is attempts[-1] and knows) else None
 
 
-def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
+def draft(task: str, parts: Parts) -> Draft:
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     run = Chain(task, parts)
     tools = run.tools
@@ -161,7 +160,7 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
         run.meter.note(f"{spent.limit}: no more programs were written.")
         program = None
     if program is None:
-        return tools, None, ()
+        return Draft(tools=tools)
     program, findings, mended = checked(task, program, with_named(program, tools, parts.toolbox))
     parts.observer(ProgramWritten(0, program, findings, mended))
-    return tools, program, findings
+    return Draft(tools=tools, program=program, findings=findings)
