@@ -59,8 +59,8 @@ def _noting(method):
     @wraps(method)
     def noted(agent, *args, **options):
         solution = method(agent, *args, **options)
-        if solution.status == "solved" and solution.run is not None:
-            _stored.append(agent._store.load(solution.run))
+        if solution.status == "solved" and solution.run_id is not None:
+            _stored.append(agent._store.load(solution.run_id))
         return solution
 
     return noted
@@ -221,7 +221,7 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
     began = time.perf_counter()
     for stored in _stored:
         recording = parse_recording(
-            json.dumps(to_document(make_recording(stored))), where=stored.summary.id
+            json.dumps(to_document(make_recording(stored))), where=stored.summary.run_id
         )
         assert recording.answer is not None, (
             f"the recording of a solved run has no answer: {recording}"

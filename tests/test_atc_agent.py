@@ -145,8 +145,8 @@ def test_a_run_goes_on_only_where_its_tools_are(agent, tmp_path):
     with SqliteStore(tmp_path / "runs.sqlite") as store:
         paused = agent("print(close())", store=store).run("Close it.")
         with pytest.raises(RunRefused, match="none of its tools is here"):
-            Agent(Toolbox([tool("open", {})]), store=store).resume(paused.run)
-        assert store.load(paused.run).summary.status == "paused"
+            Agent(Toolbox([tool("open", {})]), store=store).resume(paused.run_id)
+        assert store.load(paused.run_id).summary.status == "paused"
 
 
 def test_a_notebook_shows_a_run_as_it_happens(agent, monkeypatch):

@@ -90,7 +90,7 @@ def test_two_faults_then_solved(solve, sent):
     assert sent == [
         ("get_note", {"id": "p1"})
     ]  # the last program's call was answered by the journal
-    assert solution.calls == 1
+    assert solution.call_count == 1
     assert [
         type(event)
         for event in events
@@ -228,4 +228,4 @@ def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
         ("list_people", {"page_size": 4}),
         ("list_people", {"page_size": 4, "page": 2}),
     ]
-    assert solution.calls == 3
+    assert solution.call_count == 3

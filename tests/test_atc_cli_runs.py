@@ -70,13 +70,8 @@ def test_list(config: Config, atc_) -> None:
     assert [line.split()[:2] for line in lines] == [[second, "solved"], [first, "solved"]]
     assert lines[0].endswith("How many \\x1b[31mBos?")
     (run,) = json.loads(atc_("runs", "list", "--json", "--limit", "1")[1])
-    assert (run["id"], run["status"], run["answer"], run["attempts"], run["calls"]) == (
-        second,
-        "solved",
-        "5",
-        2,
-        1,
-    )
+    keys = ("run_id", "status", "answer", "attempt_count", "call_count")
+    assert [run[key] for key in keys] == [second, "solved", "5", 2, 1]
 
 
 def test_show_tells_the_whole_story(config: Config, atc_) -> None:

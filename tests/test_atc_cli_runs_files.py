@@ -61,7 +61,7 @@ def solve(config, sandbox, service):
             return (
                 Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
                 .run(task)
-                .run
+                .run_id
             )
 
     return run
@@ -103,7 +103,13 @@ def test_a_run_is_exported_and_replayed(solve, atc_, offline, service):
     assert len(service.seen) == seen
     code, out, _ = atc_("runs", "replay", "run.json", "--json")
     verdict = json.loads(out)
-    assert (code, verdict["run"], verdict["same"], verdict["calls"], verdict["diverged"]) == (
+    assert (
+        code,
+        verdict["run_id"],
+        verdict["same"],
+        verdict["call_count"],
+        verdict["diverged"],
+    ) == (
         0,
         run,
         True,

@@ -60,7 +60,7 @@ def holds_secret(config: Config) -> list[str]:
 
 def runs(config: Config) -> list[str]:
     with open_store(config) as store:
-        return [run.id for run in store.list(None)]
+        return [run.run_id for run in store.list(None)]
 
 
 def test_nothing_of_a_purged_run_is_left_in_any_file(config: Config, atc_) -> None:

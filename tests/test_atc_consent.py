@@ -163,15 +163,15 @@ def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_let
         assert "--trust read_mail:sender" in failure.message
         again = (
             agent(PROGRAM, store=store, trust=("value=x",))
-            .resume(paused.run)
+            .resume(paused.run_id)
             .attempts[-1]
             .trace.failure
         )
         assert (
-            f"atc runs resume {paused.run} --trust value=x --trust read_mail:sender"
+            f"atc runs resume {paused.run_id} --trust value=x --trust read_mail:sender"
             in again.message
         )
-        done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run)
+        done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run_id)
     assert (done.status, done.answer) == ("solved", "sent")
     assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]
 

@@ -46,12 +46,12 @@ def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbo
     assert [(call.tool, call.arguments) for call in solution.orphans] == [("book", {"seat": "1A"})]
     assert "book(seat=" in model.prompts[1][-1].content
     resumed = agent(toolbox, sandbox, store)[0]
-    assert resumed.resume(solution.run).status == "paused"
-    accepted = agent(toolbox, sandbox, store)[0].resume(solution.run, accept_orphans=True)
+    assert resumed.resume(solution.run_id).status == "paused"
+    accepted = agent(toolbox, sandbox, store)[0].resume(solution.run_id, accept_orphans=True)
     assert (accepted.status, accepted.answer) == ("solved", "b-2B")
     assert sent == [("book", {"seat": "1A"}), ("book", {"seat": "2B"})]
     with pytest.raises(RunRefused, match="is solved"):
-        resumed.resume(solution.run)
+        resumed.resume(solution.run_id)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def stored(toolbox, sandbox, tmp_path):
         config = Config(**{"samples": 1, "strategy": "chain", **settings})
         with SqliteStore(tmp_path / "runs.sqlite") as store:
             agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
-            return store.load(agent.run(task).run or "last")
+            return store.load(agent.run(task).run_id or "last")
 
     return run
 

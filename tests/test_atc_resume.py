@@ -267,7 +267,7 @@ def test_an_interrupted_run_goes_on_where_it_was(agent, notes, moment, nth) -> N
         solution = second.resume("last")
     assert (solution.status, solution.answer) == ("solved", "2")
     assert notes.wrote == GOLD
-    assert solution.unknown == solution.orphans == ()
+    assert solution.unknown_writes == solution.orphans == ()
 
 
 def test_an_unknown_write_that_is_skipped_is_not_sent_again(agent, notes) -> None:
@@ -276,7 +276,7 @@ def test_an_unknown_write_that_is_skipped_is_not_sent_again(agent, notes) -> Non
     with agent() as second:
         paused = second.resume("last")
     assert paused.status == "paused"
-    assert [call.tool for call in paused.unknown] == ["send_mail"]
+    assert [call.tool for call in paused.unknown_writes] == ["send_mail"]
     with agent(on_unknown="skip") as third:
         assert third.resume("last").answer == "not sent\n2"
     assert notes.wrote == GOLD
@@ -303,12 +303,14 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> 
         ended = first.run(TASK)
     assert (ended.status, ended.limit, notes.wrote) == ("failed", "max_model_calls = 1", GOLD[:1])
     with agent(max_repairs=2, max_model_calls=1) as second:
-        assert second.resume(ended.run).limit == "max_model_calls = 1", "it has no more than before"
+        assert second.resume(ended.run_id).limit == "max_model_calls = 1", (
+            "it has no more than before"
+        )
     with agent(PROGRAM, max_repairs=2, max_model_calls=2) as third:
-        solution = third.resume(ended.run)
+        solution = third.resume(ended.run_id)
         assert (solution.status, solution.answer, solution.usage.model_calls) == ("solved", "2", 2)
         with pytest.raises(RunRefused, match="is solved"):
-            third.resume(ended.run)
+            third.resume(ended.run_id)
         with pytest.raises(UnknownRun):
             third.resume("nothing-like-it")
     assert notes.wrote == GOLD
@@ -320,7 +322,7 @@ def test_a_program_that_ran_out_of_time_is_given_more(agent, notes) -> None:
         ended = first.run(TASK)
     assert (ended.status, ended.limit) == ("failed", "max_seconds = 1")
     with agent(max_repairs=1, max_seconds=30) as second:
-        assert second.resume(ended.run).answer == "1"
+        assert second.resume(ended.run_id).answer == "1"
     assert notes.wrote == GOLD[:1]
 
 

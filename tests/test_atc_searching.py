@@ -116,7 +116,7 @@ def test_who_acts_turn_by_turn_searches_by_a_call(solve, strategy):
         strategy=strategy,
         decoding="off",
     )
-    assert (solution.status, solution.answer, solution.calls) == ("solved", "strong", 1)
+    assert (solution.status, solution.answer, solution.call_count) == ("solved", "strong", 1)
     assert "harbour_weather" not in text(model.prompts[1])
     assert "search_tools: you are shown 20 of 122" in text(model.prompts[1])
 

@@ -74,7 +74,7 @@ def test_a_program_grows_to_its_answer_and_makes_no_call_twice(solve, sent):
         "note = get_note(id=people['people'][1]['id'])\nprint(note)",
         "print('ANSWER:', note['extra']['stars'])",
     )
-    assert (solution.status, solution.answer, solution.repairs, solution.calls) == (
+    assert (solution.status, solution.answer, solution.repairs, solution.call_count) == (
         "solved",
         "5",
         0,

@@ -82,7 +82,7 @@ def drive(store: RunStore, run: str) -> Solution:
         status="solved",
         answer="5",
         usage=usage,
-        run=run,
+        run_id=run,
     )
 
 
@@ -100,7 +100,7 @@ def test_everything_comes_back(store: RunStore) -> None:
         "5",
         "m",
     )
-    assert (stored.summary.attempts, stored.summary.calls) == (3, solution.calls)
+    assert (stored.summary.attempt_count, stored.summary.call_count) == (3, solution.call_count)
     assert [(c.execution, c.call.index, c.complete) for c in stored.calls] == [
         (0, 0, True),
         (0, 1, True),
@@ -141,12 +141,12 @@ def test_runs_are_found_by_prefix_suffix_and_last(store: RunStore) -> None:
         store.load("last")
     first, second = store.create("one"), store.create("two")
     assert first[:8].isdigit()
-    assert [run.id for run in store.list()] == [second, first]
-    assert [run.id for run in store.list(1)] == [second]
-    assert store.load("last").summary.id == second
+    assert [run.run_id for run in store.list()] == [second, first]
+    assert [run.run_id for run in store.list(1)] == [second]
+    assert store.load("last").summary.run_id == second
     assert store.load(first).summary.task == "one"
-    assert store.load(first[-4:]).summary.id == first
-    assert store.load(second[:-1]).summary.id == second
+    assert store.load(first[-4:]).summary.run_id == first
+    assert store.load(second[:-1]).summary.run_id == second
     with pytest.raises(UnknownRun, match=r"could be any of .*give more of its id"):
         store.load(first[:4])
     with pytest.raises(UnknownRun, match=f"did you mean .*{first}"):
@@ -166,7 +166,7 @@ def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(
         with pytest.raises(RunRefused, match=r"is being worked on by process \d+.*; wait for it"):
             second.take(run)
         store.finish(
-            run, replace(Solution(task="t", attempts=(), status="solved", answer="5"), run=run)
+            run, replace(Solution(task="t", attempts=(), status="solved", answer="5"), run_id=run)
         )
         assert second.changes() != before
         with pytest.raises(RunRefused, match="is solved: there is nothing to resume"):
@@ -256,7 +256,7 @@ def test_threads_and_connections_write_at_once(store: RunStore, place: str) -> N
     with open_store(place) as other, ThreadPoolExecutor(4) as pool:
         list(pool.map(write, (store, store, other, other)))
     assert len(store.list(None)) == 20
-    assert all(run.calls == 1 for run in store.list(None))
+    assert all(run.call_count == 1 for run in store.list(None))
 
 
 @both_stores
@@ -312,4 +312,4 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
             StoreUnavailable, match="disk is full; see that it may be written and has space"
         ):
             store.create("x" * 100_000)
-        assert [summary.id for summary in store.list()] == [run]
+        assert [summary.run_id for summary in store.list()] == [run]

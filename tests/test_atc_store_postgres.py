@@ -245,9 +245,9 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("UPDATE atc.leases SET expires = '-infinity'")  # some seconds later
         run = store.list()[0]
-        assert (run.status, run.calls) == ("interrupted", 1)
+        assert (run.status, run.call_count) == ("interrupted", 1)
         moment = ""
-        solution = agent.execute(program, continues=run.id)
+        solution = agent.execute(program, continues=run.run_id)
     assert (solution.answer, sent[-1], sent.count("send")) == ("sent", "send", 1)
 
 
@@ -312,10 +312,10 @@ def test_a_run_that_is_stored_says_nothing_of_the_password(
             stored.summary.config["store"]
             == f"postgresql://atc:***@127.0.0.1:{postgres.port}/postgres"
         )
-    assert atc_("runs", "list")[1].startswith(stored.summary.id)
+    assert atc_("runs", "list")[1].startswith(stored.summary.run_id)
     code, out, _ = atc_("doctor")
     assert (
-        f"stored in postgresql://atc:***@127.0.0.1:{postgres.port}/postgres, the latest is {stored.summary.id}"
+        f"stored in postgresql://atc:***@127.0.0.1:{postgres.port}/postgres, the latest is {stored.summary.run_id}"
         in (" ".join(out.split()))
     )
 

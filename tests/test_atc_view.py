@@ -229,7 +229,7 @@ Atc = Callable[..., tuple[int, str, str]]
 
 
 def only(store: RunStore) -> str:
-    return store.list(1)[0].id
+    return store.list(1)[0].run_id
 
 
 @needs_chromium

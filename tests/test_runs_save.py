@@ -209,12 +209,12 @@ def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
     assert "add_note may change something" in paused.attempts[-1].trace.failure.message
     assert sent(tmp_path) == ["tea"]
     failed = execute(
-        paused.attempts[-1].program.source, continues=paused.run, allow_writes=("add_note",)
+        paused.attempts[-1].program.source, continues=paused.run_id, allow_writes=("add_note",)
     )
     assert failed.status == "failed"
     assert sent(tmp_path) == ["tea", "milk"]
     program = 'y = 1\nx = note_down(text="milk")\nprint(x["note"])\n'
-    corrected = execute(program, continues=failed.run, allow_writes=("add_note",))
+    corrected = execute(program, continues=failed.run_id, allow_writes=("add_note",))
     assert (corrected.status, corrected.answer) == ("solved", "7")
     assert corrected.attempts[-1].trace.calls[0].reused
     assert sent(tmp_path) == ["tea", "milk"]

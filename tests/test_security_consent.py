@@ -133,7 +133,7 @@ def test_the_yes_to_one_program_is_not_taken_for_another_that_continues_its_run(
         session, arguments = client.session, {"source": "print(close_order(order_id=1))"}
         first = await session.call_tool("run_program", arguments, allow_input_required=True)
         state = {"request_state": first.request_state, "input_responses": {"consent": YES}}
-        handle = shop.store.list(1)[0].id
+        handle = shop.store.list(1)[0].run_id
         gateway = Gateway(shop.agent())
         other = {"source": "print(close_order(order_id=2))", "continues": gateway.handle_of(handle)}
         await session.call_tool("run_program", other, allow_input_required=True)
@@ -310,10 +310,10 @@ def test_a_no_at_a_terminal_is_kept_and_a_later_yes_sends_once(shop):
 
     paused = shop.agent(CLOSE, ask_person=person(False)).run("Close order 7.")
     assert paused.status == "paused"
-    assert shop.agent(CLOSE, allow_writes=("all",)).resume(paused.run).status == "paused"
+    assert shop.agent(CLOSE, allow_writes=("all",)).resume(paused.run_id).status == "paused"
     assert shop.sent == []
     agent = shop.agent(CLOSE, allow_writes=("all",), ask_person=person(False, True))
-    assert agent.resume(paused.run).status == "solved"
+    assert agent.resume(paused.run_id).status == "solved"
     assert (asked[1].declined, shop.sent) == (True, ["7 café"])
 
 

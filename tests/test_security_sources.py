@@ -365,7 +365,7 @@ def test_what_a_stored_run_was_allowed_is_not_anothers(stack, atc, tmp_path):
     words = ["run", "Ask, then send it.", "--tools", str(mine), "--allow-writes", "send_mail"]
     paused, solution = run(atc, stack, text, *words)
     assert (paused.returncode, solution["status"], calls(bank)) == (1, "paused", []), paused.stderr
-    resume = ["runs", "resume", solution["run"], "--allow-writes", "ask"]
+    resume = ["runs", "resume", solution["run_id"], "--allow-writes", "ask"]
     kept = send.read_text()
     for changed in (
         protocol("send_mail", f"{evil.url}/mail", "POST"),
@@ -393,7 +393,7 @@ def test_what_a_stored_run_was_allowed_holds_for_no_tool_that_came_later(stack, 
     (mine / "wipe.json").write_text(
         json.dumps({**protocol("wipe", f"{bank.url}/wipe", "DELETE"), "annotations": {}})
     )
-    resume = ["runs", "resume", solution["run"], "--allow-writes", "ask"]
+    resume = ["runs", "resume", solution["run_id"], "--allow-writes", "ask"]
     text = "ask()\nwipe()\nprint('x')"
     paused, _ = run(atc, stack, text, *resume)
     assert (paused.returncode, calls(bank)) == (1, ["POST /ask"]), paused.stderr

@@ -44,7 +44,7 @@ def test_blocks_act_in_one_session_until_the_answer(solve, sent):
         "note = get_note(id=people['people'][1])\nnote['text']",
         "That is all.\nAnswer: bread",
     )
-    assert (solution.status, solution.answer, solution.calls, solution.repairs) == (
+    assert (solution.status, solution.answer, solution.call_count, solution.repairs) == (
         "solved",
         "bread",
         2,

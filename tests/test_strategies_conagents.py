@@ -96,7 +96,7 @@ def agent_of(messages):
 
 def test_each_step_is_grounded_reviewed_executed_and_observed(solve, sent):
     solution, _, purposes = solve(*FIND, *LIST, call("finish", answer="Metropolis"))
-    assert (solution.status, solution.answer, solution.calls) == ("solved", "Metropolis", 2)
+    assert (solution.status, solution.answer, solution.call_count) == ("solved", "Metropolis", 2)
     assert purposes == [*STEP, *STEP, "ground"]
     assert sent == [("find_person", {"name": "Lang"}), ("list_films", {"person": "p1"})]
     assert solution.attempts[-1].program.source.count("find_person(") == 1
@@ -162,7 +162,7 @@ def test_endless_review_ends(solve, sent, to):
         return "The id is p1."
 
     solution, _, purposes = solve(*[reply] * 1000, max_calls=3)
-    assert (solution.status, solution.limit, solution.calls) == ("failed", "max_calls = 3", 3)
+    assert (solution.status, solution.limit, solution.call_count) == ("failed", "max_calls = 3", 3)
     again = purposes.count("ground" if to == "grounding" else "execute")
     assert again == 4 * (MOST_ROUNDS + 1)
 

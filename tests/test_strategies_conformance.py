@@ -57,6 +57,12 @@ def played(stage: Stage, strategy: str, plan: Plan = READS, **settings) -> tuple
     return stage.agent(strategy, model, **settings).run(TASK), model
 
 
+class Forgetful(Player):
+    """A model whose prompt has no room for all tools, so that they are searched."""
+
+    prompt_tokens = 40
+
+
 def cut_short(solution: Solution, strategy: str, limit: str) -> bool:
     """Whether this limit ended a run: without an answer, or (AnyTool) before its answer's judge was heard."""
     unjudged = strategy == "anytool" and (solution.status, solution.answer) == ("solved", "milk")
@@ -87,7 +93,7 @@ def test_a_task_is_solved_by_the_calls_that_it_takes(stage, store, strategy, pla
 
 
 @pytest.mark.parametrize(
-    "settings", [{"decoding": "program", "docs": "requests"}, {"decoding": "auto", "docs": "names"}]
+    "settings", [{"decoding": "calls", "docs": "requests"}, {"decoding": "auto", "docs": "names"}]
 )
 def test_settings_that_all_share_change_nothing_of_that(stage, strategy, settings) -> None:
     """The endpoint holds to nothing, so that replies are written freely whatever is asked."""
@@ -172,7 +178,7 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(
     written = [name for name, _ in stage.world.sent].count("add_mark")
     assert written == 1
     if moment == "replied":
-        assert (solution.status, [call.tool for call in solution.unknown]) == (
+        assert (solution.status, [call.tool for call in solution.unknown_writes]) == (
             "paused",
             ["add_mark"],
         )
@@ -195,7 +201,10 @@ def test_a_write_that_nobody_allowed_waits_for_consent(stage, whole, store, stra
 
 def test_a_write_of_which_nobody_knows_is_not_sent_again(stage, store, strategy) -> None:
     paused, _ = played(stage, strategy, LOST, store=store, allow_writes=("all",))
-    assert (paused.status, [call.tool for call in paused.unknown]) == ("paused", ["send_mail"])
+    assert (paused.status, [call.tool for call in paused.unknown_writes]) == (
+        "paused",
+        ["send_mail"],
+    )
     model = Player(LOST)
     still = stage.agent(strategy, model, store=store, allow_writes=("all",)).resume("last")
     assert (still.status, model.prompts) == ("paused", [])
@@ -207,7 +216,7 @@ def test_a_write_of_which_nobody_knows_is_not_sent_again(stage, store, strategy)
 
 def test_requests_may_be_used_up_at_any_point(stage, whole, strategy) -> None:
     _, clean = whole(strategy)
-    for most in range(len(clean.prompts)):
+    for most in range(1, len(clean.prompts)):
         solution, model = played(stage, strategy, max_model_calls=most)
         assert cut_short(solution, strategy, f"max_model_calls = {most}")
         assert solution.usage.model_calls == len(model.prompts) == most
@@ -225,17 +234,15 @@ def test_calls_may_be_used_up_at_any_point(stage, strategy) -> None:
 
 def test_a_budget_may_be_used_up_while_tools_are_looked_for(stage, strategy) -> None:
     """Searching takes two requests (AnyTool's agents search in another way)."""
-    plan, settings = (
-        Plan((Move("get_note", {"person": "p0"}),)),
-        {"kind": Searching, "prompt_tokens": 40},
-    )
-    solution, clean = played(stage, strategy, plan, **settings)
+    plan = Plan((Move("get_note", {"person": "p0"}),))
+    clean = Forgetful(plan)
+    solution = stage.agent(strategy, clean, kind=Searching).run(TASK)
     assert (solution.status, solution.answer) == ("solved", "milk")
     assert strategy == "anytool" or SEARCH in clean.prompts[1][0].content
-    for most in range(2):
-        solution, model = played(stage, strategy, plan, max_model_calls=most, **settings)
-        assert (solution.status, solution.limit) == ("failed", f"max_model_calls = {most}")
-        assert len(model.prompts) == most
+    model = Forgetful(plan)
+    solution = stage.agent(strategy, model, kind=Searching, max_model_calls=1).run(TASK)
+    assert (solution.status, solution.limit) == ("failed", "max_model_calls = 1")
+    assert len(model.prompts) == 1
 
 
 # --- models that are of no use

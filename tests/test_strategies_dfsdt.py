@@ -44,7 +44,7 @@ def test_a_way_given_up_goes_back_by_two_levels(lab):
     assert "Action Input: {\"id\": \"p0\"}\nObservation: {'text': 'milk'}" in shown
     assert "Do not do any of it again." in shown
     assert "You have been" not in str(model.prompts[4])
-    assert (solution.status, solution.answer, solution.calls) == ("solved", "bread", 3)
+    assert (solution.status, solution.answer, solution.call_count) == ("solved", "bread", 3)
     assert solution.attempts[-1].program.source == (
         "result_1 = list_people()\nresult_2 = get_note(id='p1')\nprint('bread')\n"
     )
@@ -80,7 +80,7 @@ def test_the_search_is_over_when_no_way_is_left(lab, monkeypatch):
 def test_the_same_call_on_another_way_is_answered_by_the_journal(lab):
     solution, _ = lab(dfsdt.solve, LIST, NOTE0, BACK, NOTE0, finish("milk"))
     assert [name for name, _ in lab.world.sent] == ["list_people", "get_note"]
-    assert (solution.answer, solution.calls) == ("milk", 2)
+    assert (solution.answer, solution.call_count) == ("milk", 2)
 
 
 def test_what_an_abandoned_way_wrote_is_an_orphan(lab):

@@ -46,7 +46,7 @@ def test_a_call_that_fails_is_told_and_does_not_stand(lab):
     solution, model = lab(react.solve, LIST, turn("get_note", id="p9"), NOTE, finish("bread"))
     assert told(model, 2) == "Observation: Error (HTTP 404): no such person"
     assert "p9" not in solution.attempts[-1].program.source
-    assert (solution.answer, solution.calls) == ("bread", 3)
+    assert (solution.answer, solution.call_count) == ("bread", 3)
 
 
 def test_a_reply_that_runs_on_is_cut_at_its_call(lab):

@@ -88,7 +88,7 @@ FINAL = "Thought: I have it.\nFinal Answer: note of p1"
 
 def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
     solution, model, purposes = solve(*FIRST, *SECOND, FINAL)
-    assert (solution.status, solution.answer, solution.calls) == ("solved", "note of p1", 2)
+    assert (solution.status, solution.answer, solution.call_count) == ("solved", "note of p1", 2)
     assert purposes == [*["plan", "select", "act", "parse", "act"] * 2, "plan"]
     assert sent == [("find_people", {"name": "Ada"}), ("get_note", {"id": "p1"})]
     assert told(model, 4) == "Response: The id of Ada is p1"

@@ -59,7 +59,7 @@ def solution(question: str, answer: str) -> Solution:
         status="solved",
         answer=answer,
         usage=usage,
-        run="r1",
+        run_id="r1",
     )
 
 

@@ -23,7 +23,7 @@ from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.events import Observer
 from atc.core.task import readable
-from atc.core.types import Finding, Program, Solution
+from atc.core.types import Draft, Finding, Program, Solution
 from atc.pipeline.check import check
 from atc.run.output_type import OutputType, TypedSolution
 from atc.run.record import RunRecord
@@ -246,7 +246,7 @@ class Agent(AgentResources):
         )
         stored = self.store.load(run)
         if stored.summary.strategy == GIVEN:
-            return self._execute(last_program(stored), options, continues=stored.summary.id)
+            return self._execute(last_program(stored), options, continues=stored.summary.run_id)
         record = continue_run(stored, observer, store=self.store, toolbox=self.toolbox)
         with self._open_record(record):
             return record.finish(
@@ -353,10 +353,13 @@ class Agent(AgentResources):
             questions=self._questions,
         )
 
-    def draft(
-        self, task: str, *, observer: Observer | None = None
-    ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
-        """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
+    def draft(self, task: str, *, observer: Observer | None = None) -> Draft:
+        """Return what `run` would begin with. No tool is called, and nothing is recorded.
+
+        Raises:
+            InvalidTask: the task is empty or too long.
+            ModelUnavailable: an outage.
+        """
         return draft(readable(task), self._build_parts(RunRecord(observer), RunOptions()))
 
     def close(self) -> None:

@@ -121,7 +121,7 @@ def continue_run(
         RunRefused: its tools are others now, or the store does not give it.
     """
     begun = stored.summary
-    run = begun.id
+    run = begun.run_id
     known = begun.identities
     if changed := [a for a, tool in known.items() if a in toolbox and toolbox[a].identity != tool]:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
@@ -147,7 +147,7 @@ def last_program(stored: StoredRun) -> str:
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
     if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
         raise RunRefused(
-            f"run {run.id} is {run.status}, not paused; send a program that continues it."
+            f"run {run.run_id} is {run.status}, not paused; send a program that continues it."
         )
     return stored.attempts[-1].program.source
 

@@ -66,7 +66,7 @@ class Savable:
     """
 
     def __init__(self, run: StoredRun) -> None:
-        self._where = f"run {run.summary.id}"
+        self._where = f"run {run.summary.run_id}"
         if run.summary.status != "solved":
             raise CannotSave(
                 f"{self._where} is {run.summary.status}; only a solved run becomes a tool."

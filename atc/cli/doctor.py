@@ -142,7 +142,9 @@ def _runs(config: Config) -> str:
     with open_store(config) as store:
         latest = store.list(1)
     where = config.state_dir if config.store is None else without_password(config.store)
-    return f"stored in {where}" + (f", the latest is {latest[0].id}" if latest else ", none yet")
+    return f"stored in {where}" + (
+        f", the latest is {latest[0].run_id}" if latest else ", none yet"
+    )
 
 
 def _cache(folder: Path) -> str:

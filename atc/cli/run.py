@@ -82,17 +82,17 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     if not dry_run:
         _solve(config, lambda agent, view: agent.run(task, observer=view))
     with _open_watched_agent(config, warm=False) as (agent, view):
-        tools, program, findings = agent.draft(task, observer=view)
-    source = program.source if program else None
+        draft = agent.draft(task, observer=view)
+    source = draft.program.source if draft.program else None
     document = {
-        "tools": list(tools),
+        "tools": list(draft.tools),
         "program": source,
-        "findings": [asdict(found) for found in findings],
+        "findings": [asdict(found) for found in draft.findings],
     }
     output.print_result(document, escape_hidden((source or "").rstrip("\n"), keep_newlines=True))
-    for found in findings:
+    for found in draft.findings:
         output.say(f"line {found.line}: {found.message}")
-    sys.exit(0 if program is not None and not findings else 1)
+    sys.exit(0 if draft.program is not None and not draft.findings else 1)
 
 
 @click.command(cls=options.Verb, examples=["atc runs resume last --allow-writes close_ticket"])
@@ -125,7 +125,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     """
     with open_store(load_config()) as store:
         stored = store.load(run)
-    run = stored.summary.id
+    run = stored.summary.run_id
     config = config_of(stored, flags, shared=store.shared)
     lease = stored.summary.lease
     if (
@@ -168,11 +168,11 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
     }
     changed = dict(flags or {})
     if shared:
-        known = _keep_harmless_settings(stored.summary.id, known, load_config(changed), changed)
+        known = _keep_harmless_settings(stored.summary.run_id, known, load_config(changed), changed)
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if changed.get(key):
             changed[key] = (*known.get(key, ()), *changed[key])
-    return load_config(changed, stored=Layer(f"run {stored.summary.id}", known))
+    return load_config(changed, stored=Layer(f"run {stored.summary.run_id}", known))
 
 
 def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
@@ -191,7 +191,7 @@ def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
 def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
     """Raise `RunRefused` where nobody is there who may decide so about another agent's run."""
     if stored.summary.gateway and options and not has_person():
-        run = stored.summary.id
+        run = stored.summary.run_id
         raise RunRefused(
             f"run {run} is that of another agent, a client of 'atc serve', and {options[0]!r} is a person's to decide:"
             f" run this on a terminal: atc runs resume {run}"
@@ -301,12 +301,12 @@ def _solve(
     """
     with _open_watched_agent(config) as (agent, view):
         before = agent.toolbox
-        latest = [stored.id for stored in agent.store.list(1)]
+        latest = [stored.run_id for stored in agent.store.list(1)]
         try:
             solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
             if (
-                name != "last" or [stored.id for stored in agent.store.list(1)] != latest
+                name != "last" or [stored.run_id for stored in agent.store.list(1)] != latest
             ):  # else it had not begun
                 output.say(f"Go on with: {_format_runs_command('resume', name)}")
             raise
@@ -316,7 +316,7 @@ def _solve(
     shown = redact.value(solution)
     plain = asdict(shown) | {
         "answer": solution.answer,
-        "calls": solution.calls,
+        "call_count": solution.call_count,
         "repairs": solution.repairs,
     }
     answer = solution.answer if solution.status == "solved" else None
@@ -333,8 +333,8 @@ def _solve(
 def _conclude(solution: Solution, view: RunView) -> None:
     """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
     took = (
-        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {count(solution.calls, 'call')},"
-        f" {count(solution.repairs, 'repair')}, {solution.usage.tokens} tokens · run {solution.run}"
+        f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {count(solution.call_count, 'call')},"
+        f" {count(solution.repairs, 'repair')}, {solution.usage.tokens} tokens · run {solution.run_id}"
     )
     view.line(solution.status, took, "green" if solution.status == "solved" else "red")
     for call in solution.orphans:
@@ -343,19 +343,19 @@ def _conclude(solution: Solution, view: RunView) -> None:
             f"{format_whole_call(call)}: an earlier program made it, the answer's does not",
             "yellow",
         )
-    for call in solution.unknown:
+    for call in solution.unknown_writes:
         view.line(
             "unknown", f"{format_whole_call(call)}: nobody knows whether it took effect", "yellow"
         )
     if (why := _explain_failure(solution)) is None:
         return
     output.say(why)
-    resume = _format_runs_command("resume", solution.run or "")
+    resume = _format_runs_command("resume", solution.run_id or "")
     if resume in why:
         return
     if solution.status == "failed":
-        output.say(f"See every attempt with: {_format_runs_command('show', solution.run or '')}")
-    elif solution.unknown:
+        output.say(f"See every attempt with: {_format_runs_command('show', solution.run_id or '')}")
+    elif solution.unknown_writes:
         output.say(
             f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
             " --on-unknown skip. To look once more: the command without either."

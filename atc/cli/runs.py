@@ -46,7 +46,8 @@ from sandbox.trace import ToolCall
 
 _WIDTH = 200
 _LISTED = (
-    "id", "task", "created", "ended", "status", "model", "strategy", "sandbox", "answer", "error", "attempts", "calls",
+    "run_id", "task", "created", "ended", "status", "model", "strategy", "sandbox", "answer", "error",
+    "attempt_count", "call_count",
 )  # fmt: skip
 """What a list tells of a run."""
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
@@ -75,10 +76,10 @@ runs.add_command(resume)
 def list_(*, limit: int) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()) as store:
-        found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
+        found = [line_without_secrets(store.load(run.run_id)) for run in store.list(limit)]
     shown = [(stored.summary, _line(stored.purpose)) for stored in found]
     rows = [
-        (run.id, run.status, _format_time(run.created), _format_duration(run), purpose)
+        (run.run_id, run.status, _format_time(run.created), _format_duration(run), purpose)
         for run, purpose in shown
     ]
     print_result([{name: getattr(run, name) for name in _LISTED} for run, _ in shown], rows)
@@ -140,7 +141,7 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
 
     config = load_config()
     with open_store(config) as store:
-        path = f"runs/{store.load(run).summary.id}" if run is not None else ""
+        path = f"runs/{store.load(run).summary.run_id}" if run is not None else ""
 
         def ready(new_address: Callable[[], str]) -> None:
             url = new_address() + path
@@ -186,21 +187,23 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
     config = load_config()
     with open_store(config) as store:
         if names:
-            chosen = list({(run := store.load(name).summary).id: run for name in names}.values())
+            chosen = list(
+                {(run := store.load(name).summary).run_id: run for name in names}.values()
+            )
         else:
             before = time.time() - (older_than or 0) * 86_400
             chosen = [run for run in store.list(None) if run.created <= before]
-        running = [run.id for run in chosen if run.status == "running" and not names]
-        chosen = [run for run in chosen if run.id not in running]
+        running = [run.run_id for run in chosen if run.status == "running" and not names]
+        chosen = [run for run in chosen if run.run_id not in running]
         if chosen and not yes:
             if not has_person():
                 raise click.UsageError("nobody can be asked here; give --yes to delete them")
             question = f"Delete {count(len(chosen), 'run')} with all that they hold?"
             if not output.confirmed(question):
                 raise click.Abort
-        deleted = store.delete([run.id for run in chosen])
+        deleted = store.delete([run.run_id for run in chosen])
     forget_prompts([run.task for run in chosen], folder=config.cache_dir / "models")
-    print_result({"deleted": [run.id for run in chosen], "running": running})
+    print_result({"deleted": [run.run_id for run in chosen], "running": running})
     say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
@@ -246,8 +249,8 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
             use = f"replay it with: {_format_command('atc runs replay', path)}"
     if path is not None:
         write_whole(path, text, mode=FOLDER_MODE if as_script else FILE_MODE)
-        print_result({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
-        say(f"run {stored.summary.id} written to {path}; {use}")
+        print_result({"run_id": stored.summary.run_id, "file": str(path), "redacted": list(hidden)})
+        say(f"run {stored.summary.run_id} written to {path}; {use}")
     elif output.as_json() and (as_page or as_script):
         output.print_json(text)
     else:
@@ -378,10 +381,10 @@ def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any
     verdict = replayer.rerun(recording)
     departure = verdict.departure
     document = {
-        "run": recording.run,
+        "run_id": recording.run,
         "same": departure is None,
         "answer": recording.answer,
-        "calls": len(recording.trace.calls),
+        "call_count": len(recording.trace.calls),
         "sandbox": verdict.backend,
         "seconds": round(verdict.seconds, 3),
         "diverged": None,
@@ -405,7 +408,7 @@ def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
     usage = stored.summary.usage
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     lines = [
-        f"run      {run.id} ({run.status})",
+        f"run      {run.run_id} ({run.status})",
         f"task     {run.task}",
         f"when     {_format_time(run.created)}, took {_format_duration(run)}",
         f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",

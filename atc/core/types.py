@@ -10,6 +10,7 @@ from typing import Literal, Self
 from protocols.errors import AtcError
 from protocols.model import Completion
 from protocols.schema import Json
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
@@ -226,18 +227,18 @@ class Solution:
     seconds: float = 0.0
     limit: str | None = None
     """The budget that ended the run (`max_seconds = 60`), if one did."""
-    run: str | None = None
-    """The stored run's id, if it is stored."""
+    run_id: str | None = None
+    """The id of the stored run; None if there is no store."""
     orphans: tuple[ToolCall, ...] = ()
     """Writes of earlier attempts that the answer's program does not make, and that nothing has undone."""
-    unknown: tuple[ToolCall, ...] = ()
+    unknown_writes: tuple[ToolCall, ...] = ()
     """Writes of which nobody knows whether they took effect."""
     notes: tuple[str, ...] = ()
     """Sentences on what was done otherwise than the settings ask for."""
 
     @property
-    def calls(self) -> int:
-        """Tool calls really made, over all attempts: neither answered by the journal nor refused unsent."""
+    def call_count(self) -> int:
+        """Number of calls really made, over all attempts: neither answered by the journal nor refused unsent."""
         traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
         return sum(
             not call.reused and call.outcome != "not_run"
@@ -285,6 +286,18 @@ class Solution:
     def repairs(self) -> int:
         """How many times the model was told of a fault and wrote anew."""
         return max((attempt.round for attempt in self.attempts), default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a run would begin with: tools that were found for the task, a first program, and what is wrong with it.
+
+    `program` is None if the model wrote none.
+    """
+
+    tools: Toolbox
+    program: Program | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class Unsolved(AtcError):

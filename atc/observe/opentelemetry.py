@@ -120,7 +120,8 @@ class RunSpans:
         self._end_span(self._repair, failed=failed)
         if solution is not None:
             came = {
-                f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")
+                f"atc.{name}": getattr(solution, name)
+                for name in ("status", "repairs", "call_count")
             }
             self._root.set_attributes(_to_attributes(came | _tokens(solution.usage)))
             self._set_content(

@@ -90,7 +90,7 @@ class RunRecord:
 
     def finish(self, solution: Solution) -> Solution:
         """Takes how the run ended, and gives it with the run's id."""
-        self.solution = replace(solution, run=self.run or None)
+        self.solution = replace(solution, run_id=self.run or None)
         return self.solution
 
     def observer(self, event: Event) -> None:

@@ -161,7 +161,7 @@ class Run:
             seconds=self.meter.seconds,
             limit=self.limit,
             orphans=orphans,
-            unknown=journal.unconfirmed_writes(),
+            unknown_writes=journal.unconfirmed_writes(),
             notes=self.meter.notes,
         )
 

@@ -360,7 +360,7 @@ class Gateway:
             task = stored.summary.task
             answer = stored.summary.answer
             return Solution(
-                task=task, attempts=stored.attempts, status="solved", answer=answer, run=run
+                task=task, attempts=stored.attempts, status="solved", answer=answer, run_id=run
             )
         with _one_at_a_time():
             return self._agent_of(client).resume(run, **how)
@@ -377,7 +377,7 @@ class Gateway:
         """What the caller of one tool is told."""
         last = self._redact_solution(solution).attempts[-1]
         status = "declined" if is_declined(solution) else solution.status
-        reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run or "")}
+        reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run_id or "")}
         called = self._agent.toolbox.get(last.program.source.partition("(")[0])
         if (
             called is not None
@@ -408,7 +408,7 @@ class Gateway:
         printed = last.trace.stdout.strip() if last.trace is not None else ""
         reply: dict[str, Any] = {
             "status": solution.status,
-            "run": self.handle_of(solution.run or ""),
+            "run": self.handle_of(solution.run_id or ""),
         }
         if last.answer is not None:
             reply["answer"] = self._results.shorten(answer_of(last), client)
@@ -436,14 +436,14 @@ class Gateway:
             reply["fault"] = describe_fault(last.fault)
         if last.answer is None and printed:
             reply["printed"] = self._results.shorten(printed, client)
-        if solution.unknown:
-            reply["unknown_writes"] = [call_line(call) for call in solution.unknown]
+        if solution.unknown_writes:
+            reply["unknown_writes"] = [call_line(call) for call in solution.unknown_writes]
         if solution.orphans:
-            reply["left_behind"] = [call_line(call) for call in solution.orphans]
+            reply["orphans"] = [call_line(call) for call in solution.orphans]
         if is_declined(solution):
             reply["status"] = "declined"
         elif solution.status == "paused":
-            reply["next"] = next_step(solution, self.handle_of(solution.run or ""))
+            reply["next"] = next_step(solution, self.handle_of(solution.run_id or ""))
         return reply
 
 

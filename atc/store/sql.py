@@ -45,9 +45,9 @@ ON CONFLICT (run, number) DO UPDATE SET execution = excluded.execution, document
 _EXCHANGE = "INSERT INTO exchanges SELECT ?, count(*), ? FROM exchanges WHERE run = ?"
 _TOOL_ROW = "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest = excluded.digest"
 _SUMMARY = """
-SELECT id, document,
-    (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempts,
-    (SELECT count(*) FROM calls WHERE run = runs.id AND reused = 0) AS calls
+SELECT id AS run_id, document,
+    (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempt_count,
+    (SELECT count(*) FROM calls WHERE run = runs.id AND reused = 0) AS call_count
 FROM runs
 """
 _CALL = """
@@ -328,8 +328,8 @@ class RunStore(ABC):
 
     def _summary(self, db: Database, row: Row) -> RunSummary:
         run = from_json(RunSummary, row["document"])
-        lost = run.status == "running" and self._owner(db, row["id"]) is None
-        counted = {name: row[name] for name in ("id", "attempts", "calls")}
+        lost = run.status == "running" and self._owner(db, row["run_id"]) is None
+        counted = {name: row[name] for name in ("run_id", "attempt_count", "call_count")}
         return replace(run, status="interrupted" if lost else run.status, **counted)
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:

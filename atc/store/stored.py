@@ -42,9 +42,12 @@ class UnknownRun(RunRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What is kept of a run besides its parts. Times are Unix seconds; `calls` were really made, over all attempts."""
+    """What is kept of a run besides its parts. Times are Unix seconds.
 
-    id: str = ""
+    `call_count` is the number of calls that were really made, over all attempts.
+    """
+
+    run_id: str = ""
     task: str
     created: float
     ended: float | None = None
@@ -54,8 +57,8 @@ class RunSummary:
     sandbox: str = ""
     answer: str | None = None
     error: str | None = None
-    attempts: int = 0
-    calls: int = 0
+    attempt_count: int = 0
+    call_count: int = 0
     config: Mapping[str, Json] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     usage: Annotated[Usage, BeforeValidator(lambda used: used or {})] = field(default_factory=Usage)

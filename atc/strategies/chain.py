@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from atc.core.events import ProgramWritten
-from atc.core.types import Attempt, Finding, Program, Solution
+from atc.core.types import Attempt, Draft, Program, Solution
 from atc.pipeline.doubts import says_nothing
 from atc.pipeline.repair import RepairCase, correction, worth_repairing
 from atc.pipeline.synthesize import build_program_prompt, new_program
@@ -23,7 +23,6 @@ from atc.run.attempt import (
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
 from protocols.python_source import parse_python
-from protocols.toolbox import Toolbox
 
 UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
@@ -153,7 +152,7 @@ def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) 
     return last.answer if kept or (not asks and last is attempts[-1] and knows) else None
 
 
-def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
+def draft(task: str, parts: Parts) -> Draft:
     """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
     run = Chain(task, parts)
     tools = run.tools
@@ -166,9 +165,9 @@ def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Findi
         run.meter.note(f"{spent.limit}: no more programs were written.")
         program = None
     if program is None:
-        return tools, None, ()
+        return Draft(tools=tools)
     program, findings, mended = check_and_fix(
         task, program, with_named(program, tools, parts.toolbox)
     )
     parts.observer(ProgramWritten(0, program, findings, mended))
-    return tools, program, findings
+    return Draft(tools=tools, program=program, findings=findings)

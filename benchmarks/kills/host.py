@@ -153,9 +153,9 @@ def _carry_out(
         programs = [order["program"]] * (REPAIRS + 1)
         agent = scripted_agent(tools, sandbox, *programs, ask_person=lambda _: True, **how)
         if order.get("gateway"):
-            _send_program(Gateway(agent), order["program"], begun[0].id if begun else None)
+            _send_program(Gateway(agent), order["program"], begun[0].run_id if begun else None)
         else:
-            agent.resume(begun[0].id) if begun else agent.run(order["task"], seed=0)
+            agent.resume(begun[0].run_id) if begun else agent.run(order["task"], seed=0)
         stored = store.load("last")
     last = stored.attempts[-1] if stored.attempts else None
     failure = last.trace.failure if last is not None and last.trace is not None else None

@@ -104,7 +104,7 @@ def make_recording(stored: StoredRun) -> Recording:
         match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)]))
     )
     return Recording(
-        run=stored.summary.id,
+        run=stored.summary.run_id,
         task=task,
         answer=None if attempt.answer is None else redact(attempt.answer),
         program=program,
@@ -125,7 +125,7 @@ def find_final_attempt(stored: StoredRun) -> Attempt:
     if not ended:
         said = f" ({stored.summary.error})" if stored.summary.error else ""
         raise InvalidRecording(
-            f"run {stored.summary.id}",
+            f"run {stored.summary.run_id}",
             f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs show' has the run.",
         )
     answer = stored.summary.answer

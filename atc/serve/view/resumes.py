@@ -85,13 +85,15 @@ class Resumes:
     def show(self, stored: StoredRun) -> Html:
         """What can be done with a run now, its question answered, or the run gone on with."""
         with self._changed:
-            going = self._runs.get(stored.summary.id) or _ResumingRun()
+            going = self._runs.get(stored.summary.run_id) or _ResumingRun()
             question = going.question
             number = going.number
             failed = going.failed
             thread = going.thread
         if question is not None:
-            return Html(_ACT.question(stored.summary.id, number, question, question_text(question)))
+            return Html(
+                _ACT.question(stored.summary.run_id, number, question, question_text(question))
+            )
         ways = _resume_buttons(stored, person=self._person) if thread is None else ""
         return Html((_ACT.failed(failed) if failed else "") + ways)
 

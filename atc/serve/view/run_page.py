@@ -158,7 +158,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     return {
-        "Run": run.id,
+        "Run": run.run_id,
         "Begun": format_moment(run.created),
         "Took": f"{took}, {seconds(usage.model_seconds)} of it the model" if run.ended else took,
         "Model": run.model or "–",

@@ -59,10 +59,10 @@ class Viewer:
     def _newest(self, *, every: bool) -> list[StoredRun]:
         found = []
         for summary in self._store.list(None if every else _NEWEST):
-            known = self._known.get(summary.id)
+            known = self._known.get(summary.run_id)
             if known is None or known[0] != summary:
-                known = summary, line_without_secrets(self._store.load(summary.id))
-                self._known[summary.id] = known
+                known = summary, line_without_secrets(self._store.load(summary.run_id))
+                self._known[summary.run_id] = known
             found.append(known[1])
         return found
 
@@ -78,8 +78,8 @@ class Viewer:
     def _run(self, request: Request) -> Response:
         live = f"../events?seen={self._state()}"
         stored = without_secrets(self._store.load(request.path_params["run"]))
-        if stored.summary.id != request.path_params["run"]:
-            return Response(status_code=307, headers={"location": stored.summary.id})
+        if stored.summary.run_id != request.path_params["run"]:
+            return Response(status_code=307, headers={"location": stored.summary.run_id})
         return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=live))
 
     def _state(self) -> str:
@@ -103,7 +103,7 @@ class Viewer:
         wanted = await _body(request)
         stored = await run_in_threadpool(self._store.load, request.path_params["run"])
         how = {name: wanted.get(name) is True for name in ("accept_orphans", "resend")}
-        return _done(self._resumes.start(stored.summary.id, **how))
+        return _done(self._resumes.start(stored.summary.run_id, **how))
 
     async def _answer(self, request: Request) -> Response:
         wanted = await _body(request)
