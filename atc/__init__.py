@@ -5,10 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from atc.core.version import __version__ as __version__
 
+# As `typing.TYPE_CHECKING`, which type checkers take for True; to import `typing` takes longer than all else here.
+TYPE_CHECKING = False
 _HOME = Path(__file__).resolve().parent.parent
 
 # Our floors have everyday names: another distribution, or a file beside the user's script, may come first on the path.
@@ -22,33 +23,118 @@ for _name in ("protocols", "sandbox", "probing"):
         )
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from atc.agent import Agent
-    from atc.core.config import Config
-    from atc.core.types import Attempt, Fault, Finding, Program, Solution
-    from protocols.errors import AtcError, ModelUnavailable, ToolError
+    from atc.core.config import Config, InvalidConfig
+    from atc.core.events import (
+        AttemptEnded,
+        Called,
+        Event,
+        ModelAsked,
+        ModelReplied,
+        Noted,
+        ProgramWritten,
+        ToolsChosen,
+        ToolsNamed,
+    )
+    from atc.core.task import InvalidTask
+    from atc.core.types import (
+        Attempt,
+        Draft,
+        Fact,
+        Fault,
+        Finding,
+        Program,
+        Solution,
+        Unsolved,
+        Usage,
+    )
+    from atc.models.scripted import ScriptedModel, ScriptEnded
+    from atc.run.output_type import TypedSolution
+    from atc.safety.questions import Question
+    from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
+    from protocols.client import Invoker
+    from protocols.errors import (
+        AtcError,
+        InvalidProtocol,
+        ModelUnavailable,
+        SourceUnavailable,
+        ToolError,
+        UnknownTool,
+    )
+    from protocols.model import Ask, Completion, Message
     from protocols.protocol import ToolProtocol
+    from protocols.settings import InvokeSettings
     from protocols.sources import load_tools
     from protocols.toolbox import Tool, Toolbox
+    from sandbox.base import Sandbox, SandboxUnavailable
+    from sandbox.trace import ToolCall, Trace
 
 __all__ = [
-    "Agent", "AtcError", "Attempt", "Config", "Fault", "Finding", "ModelUnavailable", "Program", "Solution", "Tool",
-    "ToolError", "ToolProtocol", "Toolbox", "load_tools",
+    "Agent", "Ask", "AtcError", "Attempt", "AttemptEnded", "Called", "Completion", "Config",
+    "Draft", "Event", "Fact", "Fault", "Finding", "InvalidConfig", "InvalidProtocol",
+    "InvalidTask", "InvokeSettings", "Invoker", "Message", "ModelAsked", "ModelReplied",
+    "ModelUnavailable", "Noted", "Program", "ProgramWritten", "Question", "RunRefused",
+    "RunStore", "Sandbox", "SandboxUnavailable", "ScriptEnded", "ScriptedModel", "Solution",
+    "SourceUnavailable", "Store", "StoreUnavailable", "Tool", "ToolCall", "ToolError",
+    "ToolProtocol", "Toolbox", "ToolsChosen", "ToolsNamed", "Trace", "TypedSolution",
+    "UnknownRun", "UnknownTool", "Unsolved", "Usage", "load_tools",
 ]  # fmt: skip
-_MODULES = {
-    "Agent": "atc.agent",
-    "Config": "atc.core.config",
-    "Tool": "protocols.toolbox",
-    "ToolProtocol": "protocols.protocol",
-    "Toolbox": "protocols.toolbox",
-    "load_tools": "protocols.sources",
-    **dict.fromkeys(("AtcError", "ModelUnavailable", "ToolError"), "protocols.errors"),
+_PLACES = {
+    "atc.agent": ("Agent",),
+    "atc.core.config": ("Config", "InvalidConfig"),
+    "atc.core.events": (
+        "AttemptEnded",
+        "Called",
+        "Event",
+        "ModelAsked",
+        "ModelReplied",
+        "Noted",
+        "ProgramWritten",
+        "ToolsChosen",
+        "ToolsNamed",
+    ),
+    "atc.core.task": ("InvalidTask",),
+    "atc.core.types": (
+        "Attempt",
+        "Draft",
+        "Fact",
+        "Fault",
+        "Finding",
+        "Program",
+        "Solution",
+        "Unsolved",
+        "Usage",
+    ),
+    "atc.models.scripted": ("ScriptEnded", "ScriptedModel"),
+    "atc.run.output_type": ("TypedSolution",),
+    "atc.safety.questions": ("Question",),
+    "atc.store": ("RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun"),
+    "protocols.client": ("Invoker",),
+    "protocols.errors": (
+        "AtcError",
+        "InvalidProtocol",
+        "ModelUnavailable",
+        "SourceUnavailable",
+        "ToolError",
+        "UnknownTool",
+    ),
+    "protocols.model": ("Ask", "Completion", "Message"),
+    "protocols.protocol": ("ToolProtocol",),
+    "protocols.settings": ("InvokeSettings",),
+    "protocols.sources": ("load_tools",),
+    "protocols.toolbox": ("Tool", "Toolbox"),
+    "sandbox.base": ("Sandbox", "SandboxUnavailable"),
+    "sandbox.trace": ("ToolCall", "Trace"),
 }
-"""Where a name is imported from when it is first asked for, if not from `atc.core.types`."""
+"""Modules, and the names that come from each. A module is imported when one of its names is first asked for."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(import_module(_MODULES.get(name, "atc.core.types")), name)
+    for module, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

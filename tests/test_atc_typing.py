@@ -7,13 +7,7 @@ from typing import assert_type
 
 from pydantic import BaseModel
 
-from atc.agent import Agent
-from atc.core.config import Config
-from atc.core.types import Solution
-from atc.models.scripted import ScriptedModel
-from atc.run.output_type import TypedSolution
-from protocols.toolbox import Toolbox
-from sandbox.base import Sandbox
+from atc import Agent, Config, Sandbox, ScriptedModel, Solution, Toolbox, TypedSolution
 
 PROGRAM = """```python
 print('{"id": 7}')

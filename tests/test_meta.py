@@ -1,14 +1,124 @@
 """The face of the package."""
 
+import builtins
+import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any, get_args
 
 import atc
+from atc.agent import Agent
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("atc", "protocols", "sandbox")
+OF_GATEWAYS = {"LearnedSchemas", "Questions", "GatewayClient"}
+"""What the command line and gateways give an agent, and nobody else."""
+
+
+def exported() -> set[str]:
+    return set(atc.__all__)
+
+
+def documented_errors(text: str | None) -> set[str]:
+    """The names that a docstring says are raised."""
+    text = inspect.cleandoc(text or "")
+    blocks = "\n".join(re.findall(r"^Raises:\n((?:    .*\n?)+)", text, re.MULTILINE))
+    named = re.findall(r"^    ((?:\w+(?:, )?)+):", blocks, re.MULTILINE)
+    named += re.findall(r"Raises `?([A-Z]\w+)`?", text)
+    return {name for part in named for name in part.split(", ")}
+
+
+def public_members(value: Any) -> list[Any]:
+    """An exported function or class, and the methods and properties of a class that are documented."""
+    if not inspect.isclass(value):
+        return [value]
+    ours = [base for base in value.__mro__ if base.__module__.partition(".")[0] in PACKAGES]
+    return [
+        value,
+        *(
+            member
+            for base in ours
+            for name, member in vars(base).items()
+            if name[0] != "_" or name == "__call__"
+        ),
+    ]
+
+
+def classes_of(annotation: str, names: dict[str, Any]) -> set[str]:
+    """Our classes that an annotation names, also within the aliases that it names."""
+    found, left = set(), [names[word] for word in re.findall(r"\w+", annotation) if word in names]
+    while left:
+        one = left.pop()
+        left += [part for part in get_args(one) if not isinstance(part, list)]
+        left += [part for inner in get_args(one) if isinstance(inner, list) for part in inner]
+        if inspect.isclass(one) and one.__module__.partition(".")[0] in PACKAGES:
+            found.add(one.__name__)
+    return found
 
 
 def test_all_is_sorted_and_every_name_is_there():
     assert sorted(atc.__all__) == atc.__all__
-    assert all(getattr(atc, name).__name__ == name for name in atc.__all__)
+    assert all(getattr(getattr(atc, name), "__name__", name) == name for name in atc.__all__)
+    assert sorted(name for names in atc._PLACES.values() for name in names) == atc.__all__
+
+
+def test_what_is_documented_as_raised_is_exported():
+    missing = {
+        f"{name}: {error}"
+        for name in atc.__all__
+        for member in public_members(getattr(atc, name))
+        for error in documented_errors(member.__doc__)
+        if error not in exported() and not hasattr(builtins, error)
+    }
+    assert missing == set()
+    assert {"Unsolved", "RunRefused"} <= {
+        error for name in ("Solution", "Agent") for one in public_members(getattr(atc, name))
+        for error in documented_errors(one.__doc__)
+    }  # fmt: skip
+
+
+def test_what_an_agent_is_given_is_exported():
+    passed = set()
+    for function in (
+        Agent.__init__,
+        Agent.run,
+        Agent.arun,
+        Agent.resume,
+        Agent.execute,
+        Agent.draft,
+        atc.load_tools,
+    ):
+        function = inspect.unwrap(function)
+        for parameter in inspect.signature(function).parameters.values():
+            if isinstance(parameter.annotation, str):
+                passed |= classes_of(parameter.annotation, function.__globals__)
+    assert passed - exported() == OF_GATEWAYS
+    assert {"Ask", "Question", "Called", "Toolbox", "RunStore"} <= passed
+
+
+def test_the_reference_has_every_name_and_the_page_of_errors_names_none_else():
+    page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    assert {
+        path.rpartition(".")[2] for path in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE)
+    } == exported()
+    own = (
+        (ROOT / "docs/reference/errors.md")
+        .read_text(encoding="utf-8")
+        .partition("## From Python")[2]
+    )
+    assert set(re.findall(r"`([A-Z]\w+)`", own)) <= exported()
+    pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
+    imported = {
+        name.strip()
+        for file in pages
+        for names in re.findall(
+            r"^from atc import (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        for name in names.split(",")
+    }
+    assert imported <= exported()
 
 
 def test_import_is_cheap_and_silent(tmp_path):
