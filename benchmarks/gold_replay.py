@@ -19,7 +19,7 @@ import click
 
 from atc.archive.recording import Replayer, make_recording
 from atc.archive.recording.document import parse_recording, to_document
-from atc.store import SqliteStore
+from atc.store import Store
 from benchmarks.injection.__main__ import count_needless_questions
 from benchmarks.runner import scripted_agent, suite
 from sandbox.base import Sandbox
@@ -35,7 +35,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
     with (
         World(services_of(tasks)) as world,
         tempfile.TemporaryDirectory() as folder,
-        SqliteStore(Path(folder) / "runs.sqlite") as store,
+        Store(Path(folder) / "runs.sqlite") as store,
         Replayer("zygote") as replayer,
     ):
         for task in tasks:

@@ -21,7 +21,7 @@ import click
 
 from atc.core import events
 from atc.core.types import Attempt, Program, Solution
-from atc.store import RunStore, SqliteStore
+from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
 from benchmarks.postgres import server
 from benchmarks.runner import suite
@@ -38,7 +38,7 @@ PROTOCOL = ToolProtocol(name="list_items", description="A page of the items.")
 
 
 def open_run_store(place: str) -> RunStore:
-    return PostgresStore(place) if place.startswith("postgresql://") else SqliteStore(Path(place))
+    return PostgresStore(place) if place.startswith("postgresql://") else Store(Path(place))
 
 
 def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float]]:

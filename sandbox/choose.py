@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from protocols.documentation import docs_page
 from sandbox.base import Sandbox, SandboxUnavailable
 
-AUTO = "auto"  # the best that this machine has: never `trusted`, which is no boundary
+AUTO = "auto"  # the best that this machine has: never `unconfined`, which is no boundary
 _CLASSES = {
     "zygote": "ZygoteSandbox",
     "docker": "DockerSandbox",
     "monty": "MontySandbox",
-    "trusted": "TrustedSandbox",
+    "unconfined": "UnconfinedSandbox",
 }
 NAMES = tuple(_CLASSES)
 

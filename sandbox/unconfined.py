@@ -13,7 +13,7 @@ from sandbox.layers.names import LAYERS
 from sandbox.policy import LAYER, PolicySandbox
 
 WARNING = (
-    "the trusted sandbox is no boundary: programs run as you, with your files and your network; "
+    "the unconfined sandbox is no boundary: programs run as you, with your files and your network; "
     "use the zygote, docker or monty sandbox for programs that you did not write"
 )
 
@@ -23,7 +23,7 @@ class UnconfinedSandbox(PolicySandbox):
 
     def __init__(self) -> None:
         inner = zygote.ZygoteSandbox(without=LAYERS.keys() - {"limits"})
-        inner.name = "trusted"
+        inner.name = "unconfined"
         super().__init__(inner)
         self.layers = (LAYER, "a process of its own, with your rights")
         print(f"warning: {WARNING}", file=sys.stderr, flush=True)
@@ -32,4 +32,4 @@ class UnconfinedSandbox(PolicySandbox):
 def unavailable() -> str | None:
     """Why this machine cannot run it; `None` where it can."""
     reason = zygote.unavailable()
-    return reason and reason.replace("zygote", "trusted")
+    return reason and reason.replace("zygote", "unconfined")

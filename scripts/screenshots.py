@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from browser import Browser  # noqa: E402 - a helper of the tests
 from viewer_lab import RIGHT, TASK, WRONG, desk, many_calls  # noqa: E402
 
-from atc.store import SqliteStore  # noqa: E402
+from atc.store import Store  # noqa: E402
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
             "XDG_CONFIG_HOME": folder,
             "NO_COLOR": "1",
         }
-        with SqliteStore(state / "runs.sqlite") as store:
+        with Store(state / "runs.sqlite") as store:
             many_calls(store, 40, task="How many orders came in between Christmas and New Year?")
             run = store.create(
                 "Which tickets of last week are still open?", model="gpt-5-mini", strategy="chain"

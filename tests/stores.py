@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atc.store import RunStore, SqliteStore
+from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
 
 both_stores = pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
@@ -16,8 +16,4 @@ both_stores = pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirec
 
 def open_store(place: str, **how: Any) -> RunStore:
     """The store at a path, or at a database's address."""
-    return (
-        PostgresStore(place, **how)
-        if place.startswith("postgresql://")
-        else SqliteStore(Path(place))
-    )
+    return PostgresStore(place, **how) if place.startswith("postgresql://") else Store(Path(place))

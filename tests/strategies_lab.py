@@ -16,7 +16,7 @@ from typing import Any
 from atc.agent import Agent
 from atc.core.config import Config
 from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.model import Ask, Completion, Message, Powers
 from protocols.toolbox import Tool, Toolbox
@@ -298,7 +298,7 @@ class Stage:
         strategy: str,
         model: Any,
         *,
-        store: SqliteStore | None = None,
+        store: Store | None = None,
         kind: type[Agent] = Agent,
         **settings: Any,
     ) -> Agent:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from atc import Agent, Config, Toolbox
 from atc.core.config import InvalidConfig
 from atc.core.types import Unsolved
-from atc.store import SqliteStore
+from atc.store import Store
 from atc.store.stored import RunRefused
 from tests.tool_lab import tool, writing
 
@@ -135,14 +135,14 @@ def test_a_cancelled_run_ends_and_is_stored_as_interrupted(agent, tmp_path):
             await run
         go_on.set()
 
-    with SqliteStore(tmp_path / "runs.sqlite") as store:
+    with Store(tmp_path / "runs.sqlite") as store:
         one = agent("print(get_ticket()['id'])", store=store)
         asyncio.run(cancelled())
         assert [run.status for run in store.list(9)] == ["interrupted"]
 
 
 def test_a_run_goes_on_only_where_its_tools_are(agent, tmp_path):
-    with SqliteStore(tmp_path / "runs.sqlite") as store:
+    with Store(tmp_path / "runs.sqlite") as store:
         paused = agent("print(close())", store=store).run("Close it.")
         with pytest.raises(RunRefused, match="none of its tools is here"):
             Agent(Toolbox([tool("open", {})]), store=store).resume(paused.run_id)

@@ -11,7 +11,7 @@ from atc.core.config import METHODS, STRATEGIES, InvalidConfig
 from atc.core.task import InvalidTask
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve import methods
-from atc.store import SqliteStore, StoreUnavailable
+from atc.store import Store, StoreUnavailable
 from atc.strategies import registry
 from protocols.client import Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable, UnknownTool
@@ -214,7 +214,7 @@ def test_an_agent_closes_what_it_has_opened_and_twice_does_no_harm(sandbox, tmp_
     assert not is_running(process)
     with pytest.raises(StoreUnavailable):
         agent.store.list()
-    with SqliteStore(str(tmp_path / "runs.sqlite")) as store:
+    with Store(str(tmp_path / "runs.sqlite")) as store:
         assert len(store.list()) == 1
 
 
@@ -232,7 +232,7 @@ def test_nothing_stays_open_of_an_agent_that_cannot_be_made(tmp_path):
 def test_an_agent_leaves_open_what_it_was_given(sandbox, tmp_path):
     with (
         Invoker(InvokeSettings(confirm_start=lambda _: True)) as invoker,
-        SqliteStore(tmp_path / "runs.sqlite") as store,
+        Store(tmp_path / "runs.sqlite") as store,
     ):
         tools = load_tools(f"mcp:{sys.executable} {SERVER} {tmp_path / 'notes'}", invoker=invoker)
         for count in (1, 2):
@@ -243,7 +243,7 @@ def test_an_agent_leaves_open_what_it_was_given(sandbox, tmp_path):
 
 
 def test_a_sandbox_of_its_own_is_closed_and_a_name_is_enough():
-    with Agent(add, sandbox="trusted") as agent:
+    with Agent(add, sandbox="unconfined") as agent:
         opened = agent.sandbox
         assert agent.execute("print(add(a=2, b=3))").answer == "5"
     with pytest.raises(SandboxUnavailable):

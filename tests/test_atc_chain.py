@@ -9,7 +9,7 @@ from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.events import AttemptEnded, NoteAdded, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.store import SqliteStore
+from atc.store import Store
 from atc.strategies.chain import UNCHANGED, UNCONFIRMED
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
@@ -185,7 +185,7 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
         )
     )
     program = f"note = get_note(id='p1')\n{writes}print(note['extra']['stars'])"
-    with SqliteStore(tmp_path / "runs.sqlite") as store:
+    with Store(tmp_path / "runs.sqlite") as store:
         kept = {
             "tools": tools,
             "learned": LearnedSchemas(tmp_path),

@@ -41,7 +41,7 @@ def test_config_shows_each_setting_with_its_origin(
 
 def test_doctor_tries_things_out(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "atc.cli.doctor.NAMES", ("zygote", "monty", "trusted")
+        "atc.cli.doctor.NAMES", ("zygote", "monty", "unconfined")
     )  # a container takes seconds
     code, out, err = atc_("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(out)}
@@ -50,7 +50,7 @@ def test_doctor_tries_things_out(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     assert zygote.startswith("print(1) in ")
     assert "seccomp" in zygote
     assert checks["sandbox"]["detail"] == "auto takes zygote"
-    assert "no boundary" in checks["sandbox trusted"]["detail"]
+    assert "no boundary" in checks["sandbox unconfined"]["detail"]
     assert checks["sandbox monty"]["state"] in ("ok", "missing")
     assert checks["model"]["state"] == "missing"
     assert checks["runs"]["state"] == checks["cache"]["state"] == "ok"

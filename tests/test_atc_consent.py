@@ -9,7 +9,7 @@ from atc.agent import Agent
 from atc.core.config import Config
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused
 from sandbox.journal import Journal
@@ -150,7 +150,7 @@ def agent(tools, sandbox):
 def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_lets_the_run_go_on(
     agent, sent, tmp_path
 ):
-    with SqliteStore(tmp_path / "runs.sqlite") as store:
+    with Store(tmp_path / "runs.sqlite") as store:
         paused = agent(PROGRAM, store=store).run("Answer the mail.")
         failure = paused.attempts[0].trace.failure
         assert (paused.status, failure.kind, failure.call, sent) == (

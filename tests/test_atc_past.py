@@ -7,7 +7,7 @@ import pytest
 from atc.core.config import Config
 from atc.run.model_budget import BudgetedModel
 from atc.run.resume import ResumedRun
-from atc.store import SqliteStore
+from atc.store import Store
 from atc.store.stored import Exchange
 from protocols.model import Completion, Message
 from tests.strategies_lab import Player
@@ -27,7 +27,7 @@ def one_by_one(found: ResumedRun, texts: str) -> list[str | None]:
     return [reply and reply.text for reply in map(found.reply, map(asked, texts))]
 
 
-def past(store: SqliteStore, *exchanges: Exchange) -> ResumedRun:
+def past(store: Store, *exchanges: Exchange) -> ResumedRun:
     stored = store.load(store.create("a task"))
     return ResumedRun(
         type(stored)(

@@ -12,7 +12,7 @@ from atc.agent import Agent
 from atc.archive.recording import InvalidRecording, Recording, Replayer, make_recording
 from atc.archive.recording.document import parse_recording, to_document
 from atc.core.config import Config
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
@@ -64,7 +64,7 @@ def stored(toolbox, sandbox, tmp_path):
     def run(*programs, task="Do it.", **settings):
         model = writing(*programs)
         config = Config(**{"samples": 1, "strategy": "chain", **settings})
-        with SqliteStore(tmp_path / "runs.sqlite") as store:
+        with Store(tmp_path / "runs.sqlite") as store:
             agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
             return store.load(agent.run(task).run_id or "last")
 
@@ -206,9 +206,9 @@ def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
 
 def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
     recording = parse_recording(
-        json.dumps(changed(document, "end", "backend", "trusted")), where="f"
+        json.dumps(changed(document, "end", "backend", "unconfined")), where="f"
     )
-    assert replayer.rerun(recording).backend != "trusted"
+    assert replayer.rerun(recording).backend != "unconfined"
 
 
 TEXTS = st.text(st.characters(codec=None))

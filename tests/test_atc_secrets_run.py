@@ -10,7 +10,7 @@ import pytest
 from atc.agent import Agent
 from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool
@@ -53,7 +53,7 @@ def state(own_folders):
 def solved(toolbox, sandbox, state, *programs, told=None):
     script = ScriptedModel(*(f"```python{program}```" for program in programs))
     config = Config(samples=1, strategy="chain", state_dir=state)
-    with SqliteStore(state / "runs.sqlite") as store:
+    with Store(state / "runs.sqlite") as store:
         agent = Agent(toolbox, model=script, sandbox=sandbox, config=config, store=store)
         solution = agent.run(TASK, observer=None if told is None else told.append)
     return script, solution
@@ -91,7 +91,7 @@ def test_what_is_stored_is_shown_without_secrets_unless_asked(toolbox, sandbox, 
         assert "redacted-str-16" in out
     document = json.loads(atc_("runs", "show", "last", "--json", "--reveal")[1])
     assert document["attempts"][0]["trace"]["calls"][0]["arguments"]["password"] == PASSWORD
-    with SqliteStore(state / "runs.sqlite") as store:
+    with Store(state / "runs.sqlite") as store:
         stored = store.load("last")
     assert stored.calls[0].call.result["token"] == TOKEN
     assert shows_none(repr(stored.exchanges[1]))
@@ -115,7 +115,7 @@ def test_a_run_that_goes_on_has_the_same_placeholders(toolbox, sandbox, state, s
     config = Config(samples=1, strategy="chain", state_dir=state)
     script = ScriptedModel(f"```python{BAD}```", copying, ModelUnavailable("the model is down"))
     more = ScriptedModel(f"```python{AGAIN}```")
-    with SqliteStore(state / "runs.sqlite") as store:
+    with Store(state / "runs.sqlite") as store:
         first = Agent(toolbox, model=script, sandbox=sandbox, config=config, store=store)
         with pytest.raises(ModelUnavailable):
             first.run(TASK)

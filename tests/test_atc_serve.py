@@ -23,7 +23,7 @@ from atc.cli.main import cli
 from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import INSTRUCTIONS, gateway_server, tools_server
-from atc.store import SqliteStore
+from atc.store import Store
 from benchmarks.local import ATC, free_port, run_in_background
 from protocols.errors import ToolError
 from protocols.protocol import ToolProtocol
@@ -92,7 +92,7 @@ def open_gateway(shop, tmp_path):
     opened = []
 
     def make(*, tools=None, learn=True, key=None, **config):
-        store = SqliteStore(tmp_path / "runs.sqlite")
+        store = Store(tmp_path / "runs.sqlite")
         learned = LearnedSchemas(tmp_path / "learned") if learn else None
         agent = Agent(
             tools or shop.tools(),

@@ -14,7 +14,7 @@ import pytest
 
 from atc.core import events
 from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
-from atc.store import RunRefused, RunStore, SqliteStore, StoreUnavailable, UnknownRun
+from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
 from atc.store.lease import this_process
 from protocols.model import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
@@ -240,7 +240,7 @@ def test_a_process_is_told_from_another_of_the_same_number() -> None:
     assert replace(mine, pids="pid:[1]").life() == "unknown"
 
 
-def test_only_the_user_may_read_it(store: SqliteStore) -> None:
+def test_only_the_user_may_read_it(store: Store) -> None:
     store.create("t")
     assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
     for file in store.path.parent.iterdir():
@@ -269,7 +269,7 @@ def test_text_that_is_not_unicode_is_kept_readable(store: RunStore) -> None:
 
 def unusable(path: Path) -> str:
     with pytest.raises(StoreUnavailable) as caught:
-        SqliteStore(path)
+        Store(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
     return str(caught.value)
@@ -296,7 +296,7 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [4, 99])
 def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) -> None:
     path = tmp_path / "runs.sqlite3"
-    SqliteStore(path).close()
+    Store(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
@@ -305,7 +305,7 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) 
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path / "runs.sqlite3") as store:
+    with Store(tmp_path / "runs.sqlite3") as store:
         run = store.create("kept")
         store._db.execute("PRAGMA max_page_count = 10")  # SQLite's own way to meet a full disk
         with pytest.raises(

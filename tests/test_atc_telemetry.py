@@ -188,11 +188,11 @@ def run_in_a_process(folders: Path, endpoint: str) -> float:
 def test_nothing_of_it_is_imported_where_it_is_off() -> None:
     script = (
         "import sys\nfrom atc import Agent\nfrom atc.models.scripted import ScriptedModel\n"
-        "from sandbox.unconfined import TrustedSandbox\nimport warnings\nwarnings.simplefilter('ignore')\n"
+        "from sandbox.unconfined import UnconfinedSandbox\nimport warnings\nwarnings.simplefilter('ignore')\n"
         "def one() -> int:\n    'One.\\n\\nread_only = True'\n    return 1\n"
         "from atc import load_tools\n"
         "model = ScriptedModel('```python\\nprint(one())\\n```')\n"
-        "Agent(load_tools(one), model=model, sandbox=TrustedSandbox()).run('x')\n"
+        "Agent(load_tools(one), model=model, sandbox=UnconfinedSandbox()).run('x')\n"
         "print([name for name in sys.modules if 'opentelemetry' in name or name == 'atc.observe.opentelemetry'])\n"
     )
     done = subprocess.run(

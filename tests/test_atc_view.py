@@ -30,7 +30,7 @@ from atc.serve.view.resumes import Resumes
 from atc.serve.view.run_page import page
 from atc.serve.view.server import Viewer, serve
 from atc.serve.view.source import diff_programs, highlight_lines
-from atc.store import RunStore, SqliteStore
+from atc.store import RunStore, Store
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
@@ -277,7 +277,7 @@ def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(
 @contextmanager
 def opened(state: Path) -> Iterator[tuple[RunStore, str]]:
     """The command's own viewer over the runs of a state folder."""
-    with SqliteStore(state / "runs.sqlite") as store:
+    with Store(state / "runs.sqlite") as store:
         resumes = Resumes(_resume_with(store))
         with viewing(store, resumes) as url:
             yield store, url
@@ -563,7 +563,7 @@ def test_the_pages_can_be_used_by_everybody(
     assert atc_("run", TASK, *desk(own_folders, WRONG, RIGHT))[0] == 1
     with opened(own_folders / "state") as (store, url):
         run = only(store)
-        with SqliteStore(own_folders / "state" / "runs.sqlite") as other:
+        with Store(own_folders / "state" / "runs.sqlite") as other:
             hostile(other, 9)
         for path, width in (("", 1200), ("", 400), (f"runs/{run}", 1200), (f"runs/{run}", 400)):
             browser.size(width, 900, dark=dark).open(url + path)

@@ -36,7 +36,9 @@ def test_the_top_level_is_exactly_the_five_packages(names):
 
 
 def test_prompts_licence_and_types_are_inside(names):
-    prompts = {str(path.relative_to(ROOT)) for path in (ROOT / "atc" / "prompts").glob("*.md")}
+    prompts = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "atc" / "core" / "prompts").glob("*.md")
+    }
     assert prompts
     assert prompts <= set(names)
     assert all(

@@ -22,12 +22,12 @@ def only(monkeypatch, *available):
     )
 
 
-def test_auto_is_never_trusted(monkeypatch):
+def test_auto_is_never_unconfined(monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     assert automatic() == ("zygote", "docker")  # monty has no layers of the system
     monkeypatch.setattr(sys, "platform", "darwin")
     assert automatic() == ("docker", "monty")
-    only(monkeypatch, "trusted")
+    only(monkeypatch, "unconfined")
     with pytest.raises(SandboxUnavailable) as caught:
         open_sandbox("auto")
     assert str(caught.value) == (
@@ -61,9 +61,9 @@ def test_policy_and_layers_go_to_the_sandbox():
 
 def test_layers_that_are_not_there_cannot_be_left_out():
     with pytest.raises(
-        ValueError, match="the trusted sandbox has no layers that could be left out"
+        ValueError, match="the unconfined sandbox has no layers that could be left out"
     ):
-        open_sandbox("trusted", without=["landlock"])
+        open_sandbox("unconfined", without=["landlock"])
 
 
 def test_names():

@@ -61,7 +61,7 @@ def test_a_refusal_names_its_line_and_what_is_refused():
         "rows = []\nif rows:\n    data = rows; open('f')\nimport requests, json\njson.x = 1\n"
         + "open('x')\n" * 4
     )
-    failure = refusal_trace(violations, backend="trusted", pins=Pins()).failure
+    failure = refusal_trace(violations, backend="unconfined", pins=Pins()).failure
     assert (failure.kind, failure.type, failure.line) == ("policy", "Refused", 3)
     assert failure.message == (
         "line 3: open() is not available in a program\n"

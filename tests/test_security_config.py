@@ -132,7 +132,7 @@ def test_tools_of_a_cloned_folder_run_nothing_and_stay_inside(place):
 @pytest.mark.parametrize(
     "line",
     [
-        "sandbox = 'trusted'",
+        "sandbox = 'unconfined'",
         "policy = false",
         "model = 'x'",
         "embedder = 'openai:x'",
@@ -157,11 +157,11 @@ def test_a_cloned_folder_weakens_nothing(place, line):
 
 
 def test_a_file_counts_once_it_is_trusted_and_until_it_changes(place):
-    place.says("tools = ['helper.py']\nsandbox = 'trusted'")
+    place.says("tools = ['helper.py']\nsandbox = 'unconfined'")
     shown = place.atc("config", "show")
     assert shown.returncode == 0
     assert "Refused: atc.toml: 'tools' with 'helper.py'" in shown.stderr
-    assert "trusted" not in shown.stdout
+    assert "unconfined" not in shown.stdout
     doctor = {check["name"]: check for check in json.loads(place.atc("doctor", "--json").stdout)}
     assert "'sandbox'" in doctor["settings"]["detail"]
     assert not place.ran.exists()
@@ -173,11 +173,11 @@ def test_a_file_counts_once_it_is_trusted_and_until_it_changes(place):
     assert place.atc("tools", "list").returncode == 2
 
     assert place.atc("config", "trust", str(place.clone)).returncode == 0
-    place.says("tools = ['helper.py']\nsandbox = 'trusted'\npolicy = false")
+    place.says("tools = ['helper.py']\nsandbox = 'unconfined'\npolicy = false")
     changed = place.atc("tools", "list")
     assert changed.returncode == 2
     assert "It has changed since you trusted it." in changed.stderr
-    place.says("tools = ['helper.py']\nsandbox = 'trusted'")
+    place.says("tools = ['helper.py']\nsandbox = 'unconfined'")
     assert place.atc("tools", "list").returncode == 0
     place.clone = place.clone.rename(
         place.home / "elsewhere"

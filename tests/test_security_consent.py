@@ -19,7 +19,7 @@ from atc import Agent
 from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import gateway_server, tools_server
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from tests.loopback import serving
@@ -118,7 +118,7 @@ class Shop:
 @pytest.fixture
 def shop(own_folders, monkeypatch, sandbox, atc_):
     monkeypatch.delenv("ATC_STATE_DIR")
-    with SqliteStore(own_folders / "home" / "atc" / "runs.sqlite") as store:
+    with Store(own_folders / "home" / "atc" / "runs.sqlite") as store:
         yield Shop(own_folders, store, sandbox, atc_)
 
 
@@ -197,7 +197,7 @@ def test_the_yes_to_one_of_two_calls_that_wait_is_not_taken_for_the_other(sandbo
         async with Client(gateway_server(Gateway(agent)), elicitation_callback=person) as client:
             return await call(client, "run_program", source=source)
 
-    with SqliteStore(tmp_path / "runs.sqlite") as store:
+    with Store(tmp_path / "runs.sqlite") as store:
         anyio.run(conversation, Agent(tools, model="none", sandbox=sandbox, store=store))
     assert "lunch" in asked[0]
     assert "send_mail" not in [name for name, _ in sent]
@@ -402,7 +402,7 @@ def test_a_gateway_that_was_started_with_consent_sends_what_another_left_open(sh
 
 def test_an_agent_is_not_told_which_process_works_on_its_run(shop):
     waits = shop.run(CLOSE)
-    with SqliteStore(shop.store.path) as other:
+    with Store(shop.store.path) as other:
         other.take(waits["run"].rpartition(".")[0])
         told = shop.talk(
             lambda client: call(client, "run_program", source=CLOSE, continues=waits["run"])

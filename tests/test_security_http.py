@@ -12,7 +12,7 @@ import pytest
 from atc.agent import Agent
 from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving, speaking
@@ -355,7 +355,7 @@ def test_a_script_sends_what_the_run_sent_and_no_write_unasked(tmp_path, atc, st
     with (
         serving() as other,
         serving(answer) as server,
-        SqliteStore(tmp_path / "runs.sqlite") as store,
+        Store(tmp_path / "runs.sqlite") as store,
     ):
         tools = load_tools(str(document(tmp_path, server.url, told)))
         program = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from atc import Agent
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
 
@@ -211,7 +211,7 @@ def test_a_script_does_not_send_what_a_person_declined(user, tmp_path, sandbox):
             user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail"
         )
         post.sent.clear()
-        with SqliteStore(tmp_path / "atc" / "runs.sqlite") as store:
+        with Store(tmp_path / "atc" / "runs.sqlite") as store:
             tools = load_tools(str(tmp_path / "document.json"))
             agent = Agent(
                 tools, model="none", sandbox=sandbox, store=store, ask_person=lambda _: False

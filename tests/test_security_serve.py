@@ -23,7 +23,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from atc.store import SqliteStore
+from atc.store import Store
 from benchmarks.local import free_port
 
 HOSTILE = [
@@ -185,7 +185,7 @@ class Served:
         return 1024 * int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
     def statuses(self):
-        with SqliteStore(self.folder / "atc" / "runs.sqlite") as store:
+        with Store(self.folder / "atc" / "runs.sqlite") as store:
             return [run.status for run in store.list()]
 
 

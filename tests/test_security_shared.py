@@ -60,7 +60,7 @@ def test_a_run_names_neither_code_nor_a_command_nor_a_model_nor_a_sandbox(user, 
         ({"tools": [f"{shop.url}/doc@http://127.0.0.1:9"]}, known[2:]),
         ({"model": f"scripted:{evil}"}, known[:2]),
         ({"model": "ollama:evil"}, known[:2]),
-        ({"sandbox": "trusted"}, known),
+        ({"sandbox": "unconfined"}, known),
     ]:
         change(
             address,

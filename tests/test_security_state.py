@@ -156,12 +156,12 @@ def test_so_is_the_cache_whose_files_would_be_believed(user):
 
 @ROOT_ONLY
 def test_settings_and_trust_that_another_user_wrote_do_not_count(user):
-    user.settings.write_text("sandbox = 'trusted'\n")
+    user.settings.write_text("sandbox = 'unconfined'\n")
     os.chown(user.settings, 12345, 12345)
     refused = user.atc("tools", "list")
     assert (refused.returncode, "belongs to another user" in refused.stderr) == (2, True), refused
     user.settings.unlink()
-    (user.work / "atc.toml").write_text("sandbox = 'trusted'\n")
+    (user.work / "atc.toml").write_text("sandbox = 'unconfined'\n")
     assert user.atc("config", "trust").returncode == 0
     book = user.settings.with_name("trusted.json")
     os.chown(book, 12345, 12345)

@@ -8,7 +8,7 @@ import pytest
 
 from atc.agent import Agent
 from atc.core.types import Solution
-from atc.store import SqliteStore
+from atc.store import Store
 from atc.strategies import STRATEGIES
 from benchmarks.kills.cases import Kill
 from benchmarks.kills.host import mortal_store
@@ -39,7 +39,7 @@ def stage(sandbox):
 
 @pytest.fixture
 def store(tmp_path):
-    with SqliteStore(tmp_path / "runs.sqlite") as store:
+    with Store(tmp_path / "runs.sqlite") as store:
         yield store
 
 
@@ -137,7 +137,7 @@ def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(
             Player(MARKS, down=frozenset({1})),
             Player(MARKS),
         ]
-        with SqliteStore(tmp_path / f"{number}.sqlite") as store:
+        with Store(tmp_path / f"{number}.sqlite") as store:
             solution = after_outages(
                 *(
                     stage.agent(strategy, model, store=store, allow_writes=("all",))
@@ -173,7 +173,7 @@ def test_interrupted_at_its_write_it_goes_on_without_writing_twice(
         agent = stage.agent(strategy, first, store=store, allow_writes=("all",))
         with pytest.raises(KeyboardInterrupt):
             agent.run(TASK)
-    with SqliteStore(path) as store:
+    with Store(path) as store:
         solution = stage.agent(strategy, second, store=store, allow_writes=("all",)).resume("last")
     written = [name for name, _ in stage.world.sent].count("add_mark")
     assert written == 1

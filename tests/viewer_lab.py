@@ -14,7 +14,7 @@ from atc.core.events import (
     ToolsChosen,
 )
 from atc.core.types import Attempt, Program, Solution, Usage
-from atc.store import SqliteStore
+from atc.store import Store
 from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
@@ -99,12 +99,12 @@ def desk(folder: Path, *programs: str) -> list[str]:
         "--model",
         f"scripted:{folder / 'replies.json'}",
         "--sandbox",
-        "trusted",
+        "unconfined",
     ]
 
 
 def many_calls(
-    store: SqliteStore, count: int, *, running: bool = False, task: str = "Page through everything."
+    store: Store, count: int, *, running: bool = False, task: str = "Page through everything."
 ) -> str:
     """A stored run of so many calls, each with a value of an earlier one."""
     source = 'page = list_pages(after="")\nfor n in range(1000):\n    page = list_pages(after=page["next"])\nprint("done")\n'

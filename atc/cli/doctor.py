@@ -110,7 +110,7 @@ def _is_missing(module: str) -> bool:
 
 def _sandbox(name: str) -> str:
     """How long a program takes there, and what protects from it."""
-    if name == "trusted":
+    if name == "unconfined":
         return "no boundary: runs programs as you, for development only"
     if (reason := availability(name).reason) is not None:
         raise SandboxUnavailable(reason)

@@ -106,7 +106,7 @@ model_option = click.option(
     "--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file."
 )
 sandbox_option = click.option(
-    "--sandbox", metavar="NAME", help="auto, zygote, docker, monty or trusted."
+    "--sandbox", metavar="NAME", help="auto, zygote, docker, monty or unconfined."
 )
 allow_writes_option = click.option(
     "--allow-writes",

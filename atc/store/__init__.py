@@ -3,7 +3,7 @@
 from os import PathLike
 
 from atc.store.sql import RunStore
-from atc.store.sqlite import SqliteStore
+from atc.store.sqlite import Store
 from atc.store.stored import RunRefused, StoreUnavailable, UnknownRun
 
 
@@ -20,7 +20,7 @@ def store_at(place: str | PathLike[str]) -> RunStore:
         )  # psycopg is imported by those alone who use it
 
         return PostgresStore(place)
-    return SqliteStore(place)
+    return Store(place)
 
 
-__all__ = ["RunRefused", "RunStore", "SqliteStore", "StoreUnavailable", "UnknownRun", "store_at"]
+__all__ = ["RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun", "store_at"]

@@ -34,7 +34,7 @@ class _HeldRun:
     until: float
 
 
-class SqliteStore(RunStore):
+class Store(RunStore):
     """The `RunStore` of one SQLite file, made (for this user alone) where there is none yet.
 
     A run belongs to the process that took it last for as long as that process lives. One that cannot be looked up from

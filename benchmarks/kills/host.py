@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from atc.core import events
 from atc.serve.gateway import Gateway
-from atc.store import RunStore, SqliteStore
+from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
 from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
@@ -57,7 +57,7 @@ def mortal_store(
         kill = None
         die(struck)
 
-    class Mortal(PostgresStore if shared else SqliteStore):  # type: ignore[misc]
+    class Mortal(PostgresStore if shared else Store):  # type: ignore[misc]
         def take(self, name: str, *, ended: bool = False) -> StoredRun:
             stored: StoredRun = super().take(name, ended=ended)
             taken()

@@ -21,9 +21,9 @@ CHECKS = [check for check in sandbox_checks.CHECKS if check.__name__ not in REFU
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with UnconfinedSandbox() as trusted:
-        trusted.warm()
-        yield trusted
+    with UnconfinedSandbox() as unconfined:
+        unconfined.warm()
+        yield unconfined
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -35,7 +35,7 @@ def test_it_says_once_that_it_is_no_boundary(capsys):
     with UnconfinedSandbox() as own:
         run(own, "1")
         run(own, "2")
-        assert (own.boundary, own.name) == (False, "trusted")
+        assert (own.boundary, own.name) == (False, "unconfined")
     said = capsys.readouterr().err
     assert said == f"warning: {WARNING}\n"
     assert "no boundary" in said
