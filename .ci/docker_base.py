@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.base import SandboxUnavailable
-from sandbox.docker.engine import connect, speaking_to_engine
+from sandbox.docker.engine import connect, translate_engine_errors
 
 _LEFT_OUT = re.compile(
     r".*/(test|tests|idlelib|tkinter|ensurepip|posix|right|site-packages|dist-packages|config-\d.*)"
@@ -33,7 +33,7 @@ def import_base(client: Any, tag: str) -> str:
             write_base(tar)
         file.seek(0)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin"]
-        with speaking_to_engine("import a base image"):
+        with translate_engine_errors("import a base image"):
             client.api.import_image_from_data(
                 file, repository=repository, tag=name or "latest", changes=changes
             )

@@ -45,12 +45,12 @@ run = store.create("t")
 observe = store.observer(run)
 def intent(n):
     call = ToolCall(index=n - 1, tool="add", arguments={"n": n}, line=1, outcome="unknown")
-    observe(events.Called(0, call, complete=False))
+    observe(events.ToolCalled(0, call, complete=False))
 intent(1)
 print(run, flush=True)
 def outcome():
-    observe(events.Called(0, ToolCall(index=0, tool="add", arguments={"n": 1}, line=1, result="mine")))
-tries = [lambda: store.confirm_owned(run), outcome, lambda: intent(2), lambda: observe(events.Noted("mine")),
+    observe(events.ToolCalled(0, ToolCall(index=0, tool="add", arguments={"n": 1}, line=1, result="mine")))
+tries = [lambda: store.confirm_owned(run), outcome, lambda: intent(2), lambda: observe(events.NoteAdded("mine")),
          lambda: store.finish(run, status="solved")]
 for step in sys.stdin:
     try:

@@ -95,7 +95,7 @@ def test_what_an_agent_is_given_is_exported():
             if isinstance(parameter.annotation, str):
                 passed |= classes_of(parameter.annotation, function.__globals__)
     assert passed - exported() == OF_GATEWAYS
-    assert {"Ask", "Question", "Called", "Toolbox", "RunStore"} <= passed
+    assert {"Ask", "Question", "ToolCalled", "Toolbox", "RunStore"} <= passed
 
 
 def test_the_reference_has_every_name_and_the_page_of_errors_names_none_else():
