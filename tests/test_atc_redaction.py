@@ -237,13 +237,13 @@ def test_a_reply_is_restored_within_its_literals(redact):
     )
     got = {}
     exec(
-        redact.restored(shown), {"login": got.update} | {"login": lambda **given: got.update(given)}
+        redact.restore(shown), {"login": got.update} | {"login": lambda **given: got.update(given)}
     )
     assert got == {"user": "bo", "password": "hunter2!", "token": TOKEN, "other": f"{TOKEN}/x"}
-    assert json.loads(redact.restored(f'{{"token": "{TOKEN_NAME}"}}')) == {"token": TOKEN}
-    assert redact.restored("x = '[redacted-str-9-7.7.7]'") == "x = '[redacted-str-9-7.7.7]'"
+    assert json.loads(redact.restore(f'{{"token": "{TOKEN_NAME}"}}')) == {"token": TOKEN}
+    assert redact.restore("x = '[redacted-str-9-7.7.7]'") == "x = '[redacted-str-9-7.7.7]'"
     learn(redact, {}, {"pin": 1234})
-    assert redact.restored(redact("pay(pin=1234)")) == "pay(pin=1234)"
+    assert redact.restore(redact("pay(pin=1234)")) == "pay(pin=1234)"
 
 
 def test_a_hostile_value_cannot_leave_its_literal():

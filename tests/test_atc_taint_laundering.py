@@ -59,7 +59,7 @@ def taint(task="Do it.", *programs, later=(), calls=(), rules=(), description=""
 
 
 def asks(made, name, **arguments):
-    return [(one.place, one.value) for one in made.of(toolbox()[name], arguments)]
+    return [(one.place, one.value) for one in made.find_tainted(toolbox()[name], arguments)]
 
 
 # --- what is clean

@@ -43,7 +43,7 @@ class Leaky:
         def bind(alias, tool):
             def call(**arguments):
                 calls.append(ToolCall(index=len(calls), tool=alias, arguments=arguments, line=1))
-                return tool.unwrap(tool.call(tool.original(arguments)))
+                return tool.unwrap(tool.call(tool.original_arguments(arguments)))
             return call
 
         from protocols.errors import ToolError

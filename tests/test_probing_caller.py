@@ -29,7 +29,10 @@ def test_budgets_hold_over_resumes(tmp_path):
         for value in "ab":
             probing.call("find", q=value)
         probing.again()
-        assert (probing.caller.left("find"), probing.caller.left("list")) == (1, 2)
+        assert (probing.caller.remaining_calls("find"), probing.caller.remaining_calls("list")) == (
+            1,
+            2,
+        )
         probing.call("find", q="c")
         with pytest.raises(NotCalled, match="its 3 calls are spent") as refusal:
             probing.call("find", q="d")
@@ -86,7 +89,7 @@ def test_a_limit_of_one_call_a_second_lets_all_be_called(tmp_path, header, burst
                 assert probing.call(name, q=value).done
         refused = len(probing.asked) - 80
         assert refused <= 8
-        assert probing.log.sent == len(probing.asked)  # a call that was put off counts
+        assert probing.log.sent_count == len(probing.asked)  # a call that was put off counts
         assert len(probing.log.samples) == 80  # but teaches nothing
         assert probing.clock.time - 1000 < 200
         assert any("fewer calls" in event for event in probing.events if isinstance(event, str))
@@ -151,7 +154,7 @@ def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_
             with pytest.raises(NotCalled, match="needs the credential 'key'"):
                 probing.call("find", q="a")
             assert "find" in probing.caller.stopped
-            assert probing.log.sent == 0
+            assert probing.log.sent_count == 0
         with Lab(server, tmp_path, [bare]) as probing:
             assert probing.call("find", q="a").done
 

@@ -47,7 +47,7 @@ def test_a_service_that_lets_nobody_in_is_not_asked_on_until_there_is_a_credenti
         replies[0] = Reply(body={"n": 1})
         probing.again()
         assert attempts(probing, names, times=1) == (20, {})
-        assert probing.log.sent == refused + 20
+        assert probing.log.sent_count == refused + 20
 
 
 @pytest.mark.parametrize("order", [["private", "public"], ["public", "private"]])
@@ -133,7 +133,7 @@ def test_a_service_that_hangs_altogether_is_given_up_after_a_few_tools(tmp_path)
     ):
         done, stopped = attempts(probing, names)
         assert (done, len(stopped)) == (0, 12)
-        assert probing.log.sent == 6  # the server may hear of some when nobody waits any more
+        assert probing.log.sent_count == 6  # the server may hear of some when nobody waits any more
         assert probing.log.samples == []  # it says nothing of the tools
 
 
@@ -152,7 +152,7 @@ def test_a_service_that_dies_half_way_leaves_what_is_known_and_goes_on_when_it_i
         assert set(stopped) == set(names)
         assert "cannot connect to" in stopped["t5"]
         assert [round(wait) for wait in probing.clock.slept] == [1] * 5, "six attempts"
-        assert probing.log.sent == 3  # nothing reached anybody
+        assert probing.log.sent_count == 3  # nothing reached anybody
     with lab(tmp_path, lambda _: Reply(body=[2]), *names) as probing:
         assert attempts(probing, names, times=1) == (6, {})
         assert [target.partition("?")[0] for target in probing.asked] == ["/t3", "/t4", "/t5"]
@@ -165,7 +165,7 @@ def test_a_read_whose_connection_breaks_is_sent_once_more(tmp_path):
         Lab(server, tmp_path, [tool(server.url, "find")]) as probing,
     ):
         assert probing.call("find").response == [1]
-        assert probing.log.sent == 2
+        assert probing.log.sent_count == 2
 
 
 def test_a_python_function_that_exits_has_answered(tmp_path):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from protocols.secrets import is_blank_or_mask, replace_secrets
+from protocols.secrets import is_blank_or_mask, replace_secrets, secrets_of
 from protocols.secrets.names import secret_kind
 
 RANDOM = "AIzaSyD9tSrke72PouQMnMX7eZSW0jk"
@@ -193,3 +193,28 @@ def test_a_foreign_pattern_cannot_take_forever():
     began = time.perf_counter()
     hidden({"a" * 40 + "!": "x"}, schema)
     assert time.perf_counter() - began < 5
+
+
+def test_lines_that_are_repeated_hold_what_they_hold_once():
+    lines = [
+        "<tr><td>API key</td><td>Zq8XvT3mKp7LrW2nBd5HsJ9c</td></tr>",
+        '<b>password</b>: <i>sommerregen-2024</i> &amp; <code>login("bob", "winter!2024")</code>',
+        "password: &anchor herbstlaub-2024",
+        "Password ......: fruehling-2024",
+    ]
+    once = set().union(
+        *(
+            secrets_of(f"{line}\n\n\nThat is all.\n" + "Nothing else. " * 200, None)
+            for line in lines
+        )
+    )
+    many = "\n\n\nThat is all.\n".join(
+        [line + "\n" + "Nothing else. " * 200 for line in lines] * 20
+    )
+    assert set(secrets_of(many, None)) >= {
+        *once,
+        "sommerregen-2024",
+        "winter!2024",
+        "herbstlaub-2024",
+        "fruehling-2024",
+    }

@@ -25,7 +25,7 @@ def execute(journal, *steps, fails=()):
         call = ToolCall(
             index=index, tool=tool, arguments=arguments, line=index + 1, started=float(index)
         )
-        found = journal.before(call, writes=writes, defaults={"limit": 10})
+        found = journal.find_answer(call, writes=writes, defaults={"limit": 10})
         if found is None:
             journal.record(replace(call, outcome="unknown"), complete=False)
             failed = index in fails
@@ -33,7 +33,7 @@ def execute(journal, *steps, fails=()):
                 (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
             )
             found = replace(call, result=result, outcome=outcome, error=error)
-        journal.after(found)
+        journal.record_outcome(found)
         reused.append(found.reused)
     return reused
 
@@ -168,7 +168,7 @@ def restored(*calls):
 
 def ask(journal, index, tool, *, writes=True, **arguments):
     call = ToolCall(index=index, tool=tool, arguments=arguments, line=1)
-    return journal.before(call, writes=writes, defaults={})
+    return journal.find_answer(call, writes=writes, defaults={})
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ from functools import partial
 from atc.core import ray_pool
 ray_pool._LOOK_SECONDS = 0.5
 try:
-    with ray_pool.connected(f"ray:{sys.argv[1]}"):
+    with ray_pool.connect_cluster(f"ray:{sys.argv[1]}"):
         for number in ray_pool.RayPool()(partial(nullcontext, lambda number: time.sleep(number)), [0, 100]):
             print("begun", flush=True)
 except ray_pool.ClusterUnavailable as error:
@@ -234,7 +234,7 @@ def kill_workers() -> None:
 def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(probing.probe, "host_of", str)
+    monkeypatch.setattr(probing.probe, "host_label", str)
     called = ("a", "b", "c", "a b", "")
     sources = [
         probing.probe.SourceProbing(source=hosts, folder=Path(), protocols=hosts.split())
@@ -331,7 +331,7 @@ def test_doctor_shows_the_nodes(atc_, nodes: Cluster) -> None:
 def test_without_ray_a_sentence_names_the_extra(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "atc.core.ray_pool")
-    monkeypatch.delattr(atc, "cluster")
+    monkeypatch.delattr(atc.core, "ray_pool")
     code, _, err = atc_(
         "bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", "ray"
     )

@@ -29,7 +29,7 @@ nodes = Cluster(
     head_node_args={"num_cpus": 1, "include_log_monitor": False, "include_dashboard": False},
 )
 try:
-    with ray_pool.connected(f"ray:{nodes.address}"):
+    with ray_pool.connect_cluster(f"ray:{nodes.address}"):
         for file, path in ray_pool.RayPool(1)(partial(nullcontext, look), [1]):
             print(file, path, sep="\\n")
 finally:

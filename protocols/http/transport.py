@@ -128,7 +128,7 @@ class _DeadlineConnection:
                 host, connection.port, seconds=exchange.remaining()
             )
         else:
-            exchange.names.require_far(host)
+            exchange.names.refuse_near_host(host)
             addresses = look_up(connection.host, connection.port, seconds=exchange.remaining())
         failure: OSError = OSError("the name has no address")
         for address in addresses:

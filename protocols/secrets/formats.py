@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -18,6 +17,10 @@ from typing import NamedTuple
 
 _BY_NAME = frozenset({"generic-api-key"})
 """Rules that judge by a name beside the value, which `secret_texts` does for all names."""
+_NAME_BEFORE = r"[\w.-]{0,50}?"
+"""The beginning of many rules: the part of a name before the keyword. Searching with it finds the same, fifty times as
+slowly.
+"""
 _BEFORE = 200
 _AFTER = 1_000
 """Characters around a rule's keyword in which it is looked for."""
@@ -45,6 +48,7 @@ _HASH = re.compile(
     r"\$(?:2[abxy]?|[156y]|apr1|sha1|argon2\w{1,3}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./+=,$-]{16,300}"
 )
 """A password as `crypt`, bcrypt, Argon2 and their like store it."""
+_WORD = re.compile("[a-z0-9]+")
 
 
 class _Rule(NamedTuple):
@@ -61,7 +65,7 @@ def find_known_formats(text: str) -> Iterator[str]:
     if "PRIVATE KEY" in text:
         yield from (found[0] for found in _PRIVATE_KEY.finditer(text))
     yield from (found[0] for found in _LOOSE.finditer(text))
-    if "eyJ" in text:
+    if ".eyJ" in text:
         yield from (found[1] for found in _JWT.finditer(text))
     if "$" in text:
         yield from (found[0] for found in _HASH.finditer(text))
@@ -69,12 +73,12 @@ def find_known_formats(text: str) -> Iterator[str]:
     if len(lower) != len(text):  # a letter whose small form takes two: places would differ
         lower = text
     effort = _SearchBudget()
+    words = "\n".join(
+        set(_WORD.findall(lower))
+    )  # most words are repeated, so this is far shorter than the text
     for keyword, rules in _rules().items():
-        if keyword in lower:
-            places = [
-                found.start()
-                for found in islice(re.finditer(re.escape(keyword), lower), _MOST_PLACES)
-            ]
+        if _core(keyword) in words and keyword in lower:
+            places = list(islice(_places(keyword, lower), _MOST_PLACES))
             for rule in rules:
                 yield from _find_by_rule(rule, text, places, effort)
 
@@ -90,6 +94,14 @@ class _SearchBudget:
     def __init__(self) -> None:
         self.windows = _MOST_WINDOWS
         self.places = _MOST_PLACES
+
+
+def _places(keyword: str, text: str) -> Iterator[int]:
+    """Yield where a keyword stands in a text."""
+    place = text.find(keyword)
+    while place >= 0:
+        yield place
+        place = text.find(keyword, place + len(keyword))
 
 
 def _find_by_rule(
@@ -115,7 +127,7 @@ def _find_by_rule(
             continue
         done = found.end()
         secret = found[rule.group] if rule.group else next(filter(None, found.groups()), found[0])
-        if secret and _entropy(secret) >= rule.entropy:
+        if secret and (not rule.entropy or _entropy(secret) >= rule.entropy):
             yield secret
 
 
@@ -140,6 +152,7 @@ def _rules() -> dict[str, list[_Rule]]:
             .replace(r"\z", r"\Z")
             .replace("[[:alnum:]]", "[a-zA-Z0-9]")
         )
+        pattern = pattern.replace(_NAME_BEFORE, "")
         rule = _Rule(
             pattern,
             "(?i)" in entry["regex"],
@@ -152,11 +165,17 @@ def _rules() -> dict[str, list[_Rule]]:
 
 
 @cache
+def _core(keyword: str) -> str:
+    """Return the longest run of letters and digits in a keyword, which stands within one word of a text."""
+    return max((found[0] for found in _WORD.finditer(keyword)), key=len)
+
+
+@cache
 def _compile_rule(rule: _Rule) -> re.Pattern[str]:
     return re.compile(rule.pattern, re.IGNORECASE if rule.ignore_case else 0)
 
 
 def _entropy(text: str) -> float:
     """Bits of each character of a text, by how often it stands there."""
-    shares = [count / len(text) for count in Counter(text).values()]
+    shares = [text.count(letter) / len(text) for letter in dict.fromkeys(text)]
     return -sum(share * math.log2(share) for share in shares)

@@ -39,6 +39,7 @@ _OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_SPACE = re.compile(r"\s")
 _TIME = re.compile(r"\d{8}T\d{6}")
 _NOT_SAID = split_words("basic bearer false n/a none null optional required true unknown")
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
@@ -51,7 +52,7 @@ HIDDEN = re.compile(
 )
 """Characters that nobody sees."""
 OTHER_SCRIPTS = re.compile(
-    rf"(?:{'|'.join(_SAID['other_scripts'])})"
+    rf"(?![\x00-\x7f])(?:{'|'.join(_SAID['other_scripts'])})"  # most letters are passed over quickly
     rf"(?P<is>[ \t]?(?:{'|'.join(_SAID['other_scripts_is'])})(?![^\W\d_a-zA-Z]))?",
     re.IGNORECASE,
 )
@@ -125,7 +126,7 @@ def looks_random(text: str) -> bool:
     """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
     if (
         len(text) < _RANDOM_LENGTH
-        or any(map(str.isspace, text))
+        or _SPACE.search(text)
         or _UUID.fullmatch(text)
         or _TIME.search(text)
     ):

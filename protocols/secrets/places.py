@@ -26,6 +26,13 @@ _IN_QUOTES = r"""(?:"([^"\n]{4,200})"|'([^'\n]{4,200})')"""
 _LONGEST_MESSAGE = 1_000
 """Characters of a text that may be a message with a code for signing in."""
 
+_LONGEST_NAME = 40
+"""Characters of a name before one of the patterns below, with a blank."""
+_LONG_SMALL = "\u0130"
+"""The one letter whose small form is longer than itself."""
+
+# Most patterns begin with a plain character, so that all others are passed over quickly, and look behind it only then.
+# Those that are spelled in small letters are searched in a copy of the text in small letters.
 _USERINFO = re.compile(
     r"""://([^\s/:@?#"'<>]{0,200}):([^\s/?#"'<>]{1,500})@ | ://([^\s/:@?#"'<>]{16,500})@""",
     re.VERBOSE,
@@ -41,44 +48,47 @@ _QUERY = re.compile(
     r"[?&#](?:code|ticket|assertion|SAMLResponse|invite)=([\w.~%+/=-]{16,2000})", re.IGNORECASE
 )
 """What a person comes back with from a page for signing in."""
+_LOGIN_NAME = re.compile(
+    r"\b(?:log.?in|user(?:.?name)?|account|access|credentials?|zugang(?:sdaten)?|identifiants?)[ \t]?\Z"
+)
 _LOGIN = re.compile(
-    r"""\b(?:log.?in|user(?:.?name)?|account|access|credentials?|zugang(?:sdaten)?|identifiants?)[ \t]?:[ \t]{0,4}
-    [\w.@+-]{1,60}[ \t]{0,4}[/|][ \t]{0,4}([^\s/|,;<>"'`]{6,200})(?![^\s.,;)])""",
-    re.VERBOSE | re.IGNORECASE,
+    r""":(?=[ \t]{0,4}[\w.@+-]{1,60}[ \t]{0,4}[/|][ \t]{0,4}([^\s/|,;<>"'`]{6,200})(?![^\s.,;)]))"""
 )
 _COMMUNITY = re.compile(
-    r"\b(?:snmp-server[ \t]+community|r[ow]community6?|com2sec[ \t]+\S{1,40}[ \t]+\S{1,60})[ \t]+(\S{4,100})"
+    r"""[src](?<!\w[src])
+    (?:(?<=s)nmp-server[ \t]+community | (?<=r)[ow]community6? | (?<=c)om2sec[ \t]+\S{1,40}[ \t]+\S{1,60})
+    [ \t]+(\S{4,100})""",
+    re.VERBOSE,
 )
 """A name by which devices are asked, as their settings write it: whoever knows it may ask."""
-_HOOK = re.compile(r"https?://[^\s\"'<>]{0,200}?hook[^\s\"'<>]{0,500}", re.IGNORECASE)
-_ORACLE = re.compile(
-    r"(?::thin:|sqlplus[ \t]+(?:-\w[ \t]+)?)[\w.$-]{1,100}/([^\s/@\"']{4,200})@", re.IGNORECASE
-)
-_BEARER = re.compile(r"(?<![\w-])(?:Bearer|Basic)[ \t]{1,4}[\"']?([^\s\"'<>,;]{8,})", re.IGNORECASE)
+_HOOK = re.compile(r"https?://[^\s\"'<>]{0,200}?hook[^\s\"'<>]{0,500}")
+_ORACLE = re.compile(r"(?::thin:|sqlplus[ \t]+(?:-\w[ \t]+)?)[\w.$-]{1,100}/([^\s/@\"']{4,200})@")
+_BEARER = re.compile(r"b(?<![\w-]b)(?:earer|asic)[ \t]{1,4}[\"']?([^\s\"'<>,;]{8,})")
 _JOINED = re.compile(
     r"""["'](?:Bearer|Basic|Token)\s{0,4}["']\s{0,4}[+.&,]\s{0,4}["']([^"'\n]{6,500})["']""",
     re.IGNORECASE,
 )
 _USER_FLAG = re.compile(
-    r"""(?<!\S)(?:-u|--user|--userpwd|-U|--proxy-user)[ =]{0,2}["']?[^\s:"'/]{1,100}:([^\s"']{3,500})"""
+    r"""-(?<!\S-)(?:u|-user|-userpwd|U|-proxy-user)[ =]{0,2}["']?[^\s:"'/]{1,100}:([^\s"']{3,500})"""
 )
-_SHORT_FLAG = re.compile(rf"(?<!\S)-[paw][ =]?{_TEXT}")
+_SHORT_FLAG = re.compile(rf"-(?<!\S-)[paw][ =]?{_TEXT}")
 _PIPED = re.compile(
     rf"(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?{_TEXT}[ \t]*\|[^\n|]{{0,120}}"
     r"(?:--password|stdin|sudo|passwd|login|gpg|cryptsetup|kinit)"
 )
 _NET = re.compile(
-    r"""\bnet(?:\.exe)?[ \t]+use[ \t]+[^\n]{0,60}\\\\\S{1,200}[ \t]+([^\s/"*]{4,200})[ \t]+/u
-    | \bnet(?:\.exe)?[ \t]+user[ \t]+\S{1,60}[ \t]+([^\s/*]{4,200})""",
-    re.VERBOSE | re.IGNORECASE,
+    r"""net(?<!\wnet)(?:\.exe)?[ \t]+
+    (?:use[ \t]+[^\n]{0,60}\\\\\S{1,200}[ \t]+([^\s/"*]{4,200})[ \t]+/u | user[ \t]+\S{1,60}[ \t]+([^\s/*]{4,200}))""",
+    re.VERBOSE,
+)
+_PAIR_NAME = re.compile(
+    r"(?:login|log_in|auth|authenticate|credentials?|sign_?in|connect(?:ion)?)\w{0,20}\s?\Z"
 )
 _PAIR = re.compile(
-    rf"""(?:login|log_in|auth|authenticate|credentials?|sign_?in|connect(?:ion)?)\w{{0,20}}\s?\(\s{{0,20}}
-    (?:[\w.]{{1,60}}\s?,\s{{0,20}})?{_IN_QUOTES.replace("([", "(?:[")}\s?,\s{{0,20}}{_IN_QUOTES}""",
-    re.VERBOSE | re.IGNORECASE,
+    rf"""\((?=\s{{0,20}}(?:[\w.]{{1,60}}\s?,\s{{0,20}})?{_IN_QUOTES.replace("([", "(?:[")}\s?,\s{{0,20}}{_IN_QUOTES})"""
 )
-_SECURE = re.compile(rf"SecureString[ \t]{{1,4}}(?:-String[ \t]{{1,4}})?{QUOTED}", re.IGNORECASE)
-_IDENTIFIED = re.compile(rf"IDENTIFIED[ \t]+BY[ \t]+{QUOTED}", re.IGNORECASE)
+_SECURE = re.compile(rf"securestring[ \t]{{1,4}}(?:-string[ \t]{{1,4}})?{QUOTED}")
+_IDENTIFIED = re.compile(rf"identified[ \t]+by[ \t]+{QUOTED}")
 _PASSIN = re.compile(r"-pass(?:in|out)?[ \t]+pass:(\S{4,200})")
 _STORED = re.compile(r"\{S?SHA\d{0,3}\}[\w+/=]{20,200}")
 _PGPASS = re.compile(
@@ -104,7 +114,7 @@ _CODE = re.compile(
 
 def find_placed_secrets(text: str) -> Iterator[str]:
     """Yield the secrets of a text that stand at such places."""
-    lower = text.lower()
+    lower = text.replace(_LONG_SMALL, "I").lower()
     yield from _find_in_addresses(text, lower)
     yield from _find_in_commands(text, lower)
     yield from _find_in_statements(text, lower)
@@ -115,7 +125,7 @@ def find_placed_secrets(text: str) -> Iterator[str]:
 def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
     """Yield what stands in URLs: passwords of users, tokens among the steps of a path."""
     if ":thin:" in lower or "sqlplus" in lower:
-        yield from (found[1] for found in _ORACLE.finditer(text))
+        yield from (_in_text(text, found) for found in _ORACLE.finditer(lower))
     if "=" in text:
         yield from (
             value
@@ -138,8 +148,8 @@ def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
             yield from iter_url_forms(secret)
     yield from (found[1] for found in _BOT.finditer(text))
     yield from (found[1] for found in _STEP.finditer(text) if looks_random(found[1]))
-    for found in _HOOK.finditer(text) if "hook" in lower else ():
-        steps = re.split(r"[/?&=@#]", found[0].partition("://")[2].partition("/")[2])
+    for found in _HOOK.finditer(lower) if "hook" in lower else ():
+        steps = re.split(r"[/?&=@#]", _in_text(text, found).partition("://")[2].partition("/")[2])
         yield from (step for step in steps if len(step) >= SHORTEST and is_not_word(step))
 
 
@@ -155,8 +165,8 @@ def _find_in_commands(text: str, lower: str) -> Iterator[str]:
     if "net use" in lower or "net.exe" in lower:
         patterns.append(_NET)
     for pattern in patterns:
-        for found in pattern.finditer(text):
-            value = _first_group(found)
+        for found in pattern.finditer(lower if pattern is _NET else text):
+            value = _in_text(text, found)
             if is_not_word(value) and not (
                 pattern is _SHORT_FLAG and re.match(r"[\d.:/-]+$|.*[/\\]", value)
             ):
@@ -166,25 +176,25 @@ def _find_in_commands(text: str, lower: str) -> Iterator[str]:
 def _find_in_statements(text: str, lower: str) -> Iterator[str]:
     """Yield what headers, calls, SQL, PowerShell and Kubernetes write without an assignment."""
     if "bearer" in lower or "basic" in lower:
-        yield from (
-            value for found in _BEARER.finditer(text) if is_not_word(value := found[1].rstrip(TAIL))
-        )
+        bearers = (_in_text(text, found).rstrip(TAIL) for found in _BEARER.finditer(lower))
+        yield from filter(is_not_word, bearers)
         yield from (found[1] for found in _JOINED.finditer(text) if is_not_word(found[1]))
     if any(word in lower for word in ("login", "log_in", "auth", "credential", "sign", "connect")):
-        yield from (
-            value for found in _PAIR.finditer(text) if is_not_word(value := _first_group(found))
-        )
+        pairs = (_in_text(text, found) for found in _behind(_PAIR_NAME, _PAIR, text, lower))
+        yield from filter(is_not_word, pairs)
     if "securestring" in lower:
-        yield from map(_first_group, _SECURE.finditer(text))
+        yield from (_in_text(text, found) for found in _SECURE.finditer(lower))
     if "identified" in lower:
-        yield from map(_first_group, _IDENTIFIED.finditer(text))
+        yield from (_in_text(text, found) for found in _IDENTIFIED.finditer(lower))
     if "{s" in lower:
         yield from (found[0] for found in _STORED.finditer(text))
     if ":" in text:
         yield from (found[1] for found in _PGPASS.finditer(text))
-        yield from (
-            value for found in _LOGIN.finditer(text) if is_not_word(value := found[1].rstrip(TAIL))
+        logins = (
+            _in_text(text, found).rstrip(TAIL)
+            for found in _behind(_LOGIN_NAME, _LOGIN, text, lower)
         )
+        yield from filter(is_not_word, logins)
     if "community" in lower or "com2sec" in lower:
         yield from (found[1] for found in _COMMUNITY.finditer(text) if is_not_word(found[1]))
     if "insert" in lower:
@@ -193,9 +203,24 @@ def _find_in_statements(text: str, lower: str) -> Iterator[str]:
         yield from _find_in_manifest(text)
 
 
-def _first_group(found: re.Match[str]) -> str:
-    """The group of a match that holds a text."""
-    return next(filter(None, found.groups()), "")
+def _behind(
+    name: re.Pattern[str], rest: re.Pattern[str], text: str, lower: str
+) -> Iterator[re.Match[str]]:
+    """Yield each match of `rest` that stands behind a name. Names are looked for only there."""
+    done = 0
+    for found in rest.finditer(text):
+        start = found.start()
+        if (
+            start >= done
+            and name.search(lower, max(done, start - _LONGEST_NAME), start) is not None
+        ):
+            done = found.end(found.lastindex or 0)
+            yield found
+
+
+def _in_text(text: str, found: re.Match[str]) -> str:
+    """Return what a match in a text, or in its copy in small letters, has found: its group, or all of it."""
+    return text[slice(*found.span(found.lastindex or 0))]
 
 
 def _find_inserted_values(text: str) -> Iterator[str]:
@@ -204,7 +229,7 @@ def _find_inserted_values(text: str) -> Iterator[str]:
         kinds = [kind_behind_name(name.strip(' \t\n`"[]')) for name in found[1].split(",")]
         at = found.end()
         while any(kinds) and (row := _ROW.match(text, at)) is not None:
-            cells = [cell[1] or cell[2] or "" for cell in _CELL.finditer(row[1])]
+            cells = (cell[1] or cell[2] or "" for cell in _CELL.finditer(row[1]))
             for kind, cell in zip(kinds, cells, strict=False):
                 yield from (
                     iter_if_secret(cell, kind, "said", quoted=True) if kind is not None else ()

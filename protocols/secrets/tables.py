@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
-from protocols.secrets.values import iter_if_secret, kind_behind_name
+from protocols.secrets.names import Kind
+from protocols.secrets.values import Bond, iter_if_secret, kind_behind_name
 
 _ROWS = 2_000
 """Rows below a header that are read."""
@@ -21,35 +23,37 @@ def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int
     last = text.find("\n", start)
     if last < 0 or last - first > 1_000:
         return [], last % (len(text) + 1)
-    header = text[first:last]
-    split = next((one for one in _SPLITS if len(one(header)) > 1), None)
-    if split is None:
-        return [], last
-    cells = split(header)
-    if not all(re.fullmatch(r"[\w .\-/()]{0,40}", cell) for cell in cells):
-        return [], last
-    columns = [
-        (n, kind) for n, cell in enumerate(cells) if (kind := kind_behind_name(cell)) is not None
-    ]
+    split, width, columns = _read(text[first:last])
     found: list[str] = []
     at = last + 1
     for _ in range(_ROWS if columns else 0):
         end = text.find("\n", at) if text.find("\n", at) >= 0 else len(text)
         row = split(text[at:end])
-        if at >= len(text) or (
-            len(row) != len(cells) and not re.fullmatch(r"[\s|+:-]*", text[at:end])
-        ):
+        if at >= len(text) or (len(row) != width and not re.fullmatch(r"[\s|+:-]*", text[at:end])):
             break
-        if len(row) == len(cells):
-            for column, kind in columns:
-                plain = (
-                    re.search("passw|pwd|secret|token", cells[column], re.IGNORECASE) is not None
-                )
-                found += iter_if_secret(
-                    row[column], kind, "shown" if plain else "near", quoted=True
-                )
+        if len(row) == width:
+            for column, kind, bond in columns:
+                found += iter_if_secret(row[column], kind, bond, quoted=True)
         at = end + 1
     return found, max(last, at - 1)
+
+
+@lru_cache(maxsize=1_000)
+def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Bond], ...]]:
+    """Return how a line is split, into how many cells, and which of them are names of secrets."""
+    for split in _SPLITS:
+        if len(cells := split(header)) > 1:
+            break
+    else:
+        return split, 1, ()
+    if not all(re.fullmatch(r"[\w .\-/()]{0,40}", cell) for cell in cells):
+        return split, len(cells), ()
+    columns: list[tuple[int, Kind, Bond]] = []
+    for number, cell in enumerate(cells):
+        if (kind := kind_behind_name(cell)) is not None:
+            plain = re.search("passw|pwd|secret|token", cell, re.IGNORECASE) is not None
+            columns.append((number, kind, "shown" if plain else "near"))
+    return split, len(cells), tuple(columns)
 
 
 def _splitter(pattern: str, strip: str) -> _Split:

@@ -8,6 +8,7 @@ word is a secret, in a sentence only what is no word. `secret_formats` and `secr
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -46,12 +47,18 @@ from protocols.secrets.values import (
 )
 from protocols.secrets.view import ReadableText
 
+_BEFORE = 2
 _WINDOW = 400
-"""Characters behind a name in which its value begins."""
+_LONGEST_VALUE = 1_000
+"""Characters before a name that are read, those behind it in which its value begins, and those of the value."""
+_MOST_WINDOWS = 4_000
+"""Windows of a text whose values are remembered, since many texts repeat their lines."""
 _MOST_NAMES = 8_000
 """Names of one text that are looked at, so that none that repeats them takes long."""
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
 """What every value has somewhere that looks drawn at random."""
+_LONG_WORD = re.compile(r"[\w+~-]{20}")
+"""What every text has that `DRAWN` finds."""
 _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
@@ -63,6 +70,8 @@ _STEMS = split_words(
 """Some of these stands in every name of a secret: most words are passed over without a closer look."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 _LONGEST_NAME = 60
+_NAME_ENDS = ".$-"
+"""Signs behind a name that are none of its own."""
 _COOKIES = frozenset({"cookie", "set-cookie"})
 _PHRASES = ("phrase", "mnemonic")
 _NEAR = 160
@@ -90,66 +99,110 @@ def _find_in_view(text: str) -> Iterator[str]:
 
 
 def _has_stem(text: str) -> bool:
-    """True if a name of a secret may stand in a text."""
-    lower = fold_name(text).lower()
+    """Return True if a name of a secret may stand in a text."""
+    if _holds_stem(text.lower()):
+        return True
+    return not text.isascii() and _holds_stem(fold_name(text).lower())
+
+
+def _holds_stem(lower: str) -> bool:
+    """Return True if a text in small letters has one of the stems."""
     return any(stem in lower for stem in _STEMS)
 
 
-_is_name = lru_cache(maxsize=65_536)(_has_stem)
-"""The same of a word: most stand in a text many times."""
+@lru_cache(maxsize=65_536)
+def _is_name(token: str) -> bool:
+    """Return True if a token may be the name of a secret. Most tokens stand in a text many times."""
+    name = token.rstrip(_NAME_ENDS)
+    return len(name) <= _LONGEST_NAME and _has_stem(name)
+
+
+class _Places:
+    """Where a pattern stands in a text. Places are asked for in order, so that each is looked at once."""
+
+    def __init__(self, pattern: re.Pattern[str], text: str) -> None:
+        self._pattern = pattern
+        self._text = text
+        self._next = -1
+        self._end = -1
+
+    def find(self, start: int, stop: int) -> int:
+        """Return where the pattern stands first between two places; -1 if it does not."""
+        if self._next < start:
+            found = self._pattern.search(self._text, start)
+            self._next, self._end = (
+                found.span() if found is not None else (sys.maxsize, sys.maxsize)
+            )
+        return self._next if self._end <= stop else -1
 
 
 def _find_behind_names(text: str) -> Iterator[str]:
     """Yield the values that stand behind, below or between the names of secrets."""
-    before = ""
-    ended = -1
+    runs = _Places(_RUN, text)
+    long_words = _Places(_LONG_WORD, text)
+    values_behind = lru_cache(maxsize=_MOST_WINDOWS)(_values_behind)
+    last = None
     lines_done = 0
     names = 0
     for found in _TOKEN.finditer(text):
-        name = found[0].rstrip(".$-")
+        before = last
+        last = found
+        if not _is_name(found[0]):
+            continue
+        name = found[0].rstrip(_NAME_ENDS)
         start = found.start()
         end = start + len(name)
-        joined = f"{before} {name}" if start == ended + 1 and text[ended] in " -_" else name
-        before = name
-        ended = end
-        if len(name) > _LONGEST_NAME or not _is_name(name):
-            continue
-        kind = kind_behind_name(joined)
+        kind = kind_behind_name(_with_word_before(text, before, name, start))
         if kind is None or (text[end : end + 1] == ":" and text[max(0, start - 1) : start] == ":"):
             continue
         names += 1
         if names > _MOST_NAMES:
             return
-        if (
-            kind != "random"
-            or name.lower() in SIGNED
-            or _RUN.search(text, end, end + _WINDOW) is not None
-        ):
-            yield from (
-                value
-                for value in _find_behind_name(text, start, end, kind, name.lower())
-                if not is_chord_or_symbol(name, value)
+        if kind != "random" or name.lower() in SIGNED or runs.find(end, end + _WINDOW) >= 0:
+            long_word = long_words.find(end, end + _NEAR) if kind == "text" else -1
+            first = max(0, start - _BEFORE)
+            window = text[first : end + _WINDOW + _LONGEST_VALUE]
+            yield from values_behind(
+                window, start - first, end - first, kind, max(-1, long_word - first)
             )
         if start >= lines_done:
             values, lines_done = secret_tables.find_table_secrets(text, start, lines_done)
             yield from values
 
 
+def _with_word_before(text: str, before: re.Match[str] | None, name: str, start: int) -> str:
+    """Return a name with the word before it, if the two may be one name: `api key`."""
+    if before is None:
+        return name
+    word = before[0].rstrip(_NAME_ENDS)
+    ended = before.start() + len(word)
+    return f"{word} {name}" if start == ended + 1 and text[ended] in " -_" else name
+
+
+def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int) -> list[str]:
+    """Return the values of a name in a window. `long_word`: where what may be drawn at random begins; -1: nowhere."""
+    name = window[start:end]
+    found = list(_find_behind_name(window, start, end, kind, name.lower()))
+    if long_word >= 0 and name.lower() not in _COOKIES:
+        drawn = (one[0] for one in DRAWN.finditer(window, long_word, end + _NEAR))
+        found += filter(is_random, drawn)
+    return [value for value in found if not is_chord_or_symbol(name, value)]
+
+
 def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
     """Yield what the value of a name is, by each way in which it may be connected to it."""
-    stop = end + _WINDOW + 1_000
     if name in _COOKIES:
         yield from _find_cookies(text, end)
         return
-    if (found := ASSIGNED.match(text, end, stop)) is not None:
+    if (found := ASSIGNED.match(text, end)) is not None:
         yield from _find_assigned_value(text, found, kind, name)
     for pattern in (MARKUP, VALUE_BELOW, PART, CALLED, SECOND):
-        if (found := pattern.match(text, end, stop)) is not None:
+        if (found := pattern.match(text, end)) is not None:
             listed = pattern is SECOND and text[max(0, start - 2) : start - 1] != "("
             yield from iter_if_secret(
                 _matched_value(found), kind, "near" if listed else "said", quoted=True
             )
-    if (found := FLAG.match(text, end, stop)) is not None:
+    if (found := FLAG.match(text, end)) is not None:
         quoted = found["v"] is None
         if text[max(0, start - 2) : start].endswith("-"):
             yield from iter_if_secret(
@@ -161,22 +214,24 @@ def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) ->
         elif quoted:
             yield from iter_if_secret(_matched_value(found), kind, "near", quoted=True)
     for pattern in (IN_WORDS, NEXT_LINE):
-        if (found := pattern.match(text, end, stop)) is not None:
+        if (found := pattern.match(text, end)) is not None:
             yield from iter_if_secret(found["v"].rstrip(TAIL), kind, "near", quoted=False)
     if kind != "random":
-        yield from _find_around_name(text, end, stop, kind)
+        yield from _find_around_name(text, end, kind)
 
 
-def _find_around_name(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
-    """Yield lists below a name, phrases behind it, and what looks drawn at random near it."""
-    if (found := LISTED.match(text, end, stop)) is not None:
+def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
+    """Yield lists below a name, and phrases behind it."""
+    if (found := LISTED.match(text, end)) is not None:
         items = ITEM.findall(found["items"])
         if all(is_not_word(item) and not re.search("[,;|/]", item) for item in items):
             yield from items
-    if kind == "text":
-        if (found := PHRASE.match(text, end, stop)) is not None and not is_label(found["v"]):
-            yield found["v"]
-        yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if is_random(one[0]))
+    if (
+        kind == "text"
+        and (found := PHRASE.match(text, end)) is not None
+        and not is_label(found["v"])
+    ):
+        yield found["v"]
 
 
 def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:

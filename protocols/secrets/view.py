@@ -46,30 +46,38 @@ _LINES = split_words(
     "blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul"
 )
 """Tags that begin a line."""
-_TAG = rf"""</?(?:{"|".join(_LINES)}|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label
+_TAG = rf"""/?(?:{"|".join(_LINES)}|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label
 |legend|mark|q|s|samp|small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
 _TAGS = re.compile(
-    rf"""(?:(?:{_TAG})\s{{0,20}}){{1,12}} | </[\w:.-]{{1,40}}>\s{{0,20}}<[\w:.-]{{1,40}}(?:\s[^<>\n]{{0,200}})?>""",
+    rf"""<(?: {_TAG}\s{{0,20}}(?:<{_TAG}\s{{0,20}}){{0,11}}
+    | /[\w:.-]{{1,40}}>\s{{0,20}}<[\w:.-]{{1,40}}(?:\s[^<>\n]{{0,200}})?>)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_TAG_NAME = re.compile(r"<(/?)([\w:.-]+)")
+_LINE_TAG = re.compile(rf"</?(?:{'|'.join(_LINES)})(?![\w:.-])", re.IGNORECASE)
+_NEXT_CELL = re.compile(r"</[^<]*<[^/]")
+"""The end of an element, and the beginning of another one."""
 _BBCODE = re.compile(
     r"\[/?(?:b|i|u|s|code|tt|mono|quote|color|size|font|url|center)(?:=[^\]\n]{1,40})?\]",
     re.IGNORECASE,
 )
 _EMPHASIS = re.compile(
-    r"""(?<![\w*])(?P<a>\*{1,3})(?=[^\s*])[^*\n]{1,100}(?<=\S)(?P=a)(?!\*)
-    | (?<![\w_])(?P<b>_{1,3})(?=[^\s_])[^_\n]{1,100}(?<=\S)(?P=b)(?!\w)
-    | (?P<c>~~|\|\||==|'{2,3})(?=[^\s~|='])[^~|='\n]{1,100}(?<=\S)(?P=c)(?![~|='])
-    | (?P<d>\\(?:text(?:bf|it|tt|sf|rm)|emph|underline|mathbf)\{)[^{}\n]{1,100}(?P<e>\})""",
+    r"""(?P<mark>[*_~|='\\])(?:
+    (?<=\*)(?<![\w*]\*)(?P<a>\*{0,2})(?=[^\s*])[^*\n]{1,100}(?<=\S)(?P=mark)(?P=a)(?!\*)
+    | (?<=_)(?<![\w_]_)(?P<b>_{0,2})(?=[^\s_])[^_\n]{1,100}(?<=\S)(?P=mark)(?P=b)(?!\w)
+    | (?P<c>(?<=~)~|(?<=\|)\||(?<==)=|(?<=')'{1,2})(?=[^\s~|='])[^~|='\n]{1,100}(?<=\S)(?P=mark)(?P=c)(?![~|='])
+    | (?<=\\)(?P<d>(?:text(?:bf|it|tt|sf|rm)|emph|underline|mathbf)\{)[^{}\n]{1,100}\})""",
     re.VERBOSE,
 )
-_MARKS = re.compile(
-    r"""^[ \t]{0,20}(?P<field>:)(?=\w[\w -]{0,40}:[ \t]+\S)  # `:name: value` of reStructuredText
-    | (?<=:)(?P<node>[ \t]{1,20}(?:&[\w-]{1,40}|!!\w{1,20}))(?=[ \t]+\S)  # anchors and types of YAML
-    | (?P<leader>(?<![. \t])[ \t]{0,4}(?:\.{3,80}+[ \t]{0,4}:|\.{4,80}+[ \t]))""",
-    re.VERBOSE | re.MULTILINE,
+_FIELD = re.compile(r"\n[ \t]{0,20}(:)(?=\w[\w -]{0,40}:[ \t]+\S)")
+"""`:name: value` of reStructuredText."""
+_NODE = re.compile(r":([ \t]{1,20}(?:&[\w-]{1,40}|!!\w{1,20}))(?=[ \t]+\S)")
+"""Anchors and types of YAML."""
+_LEADER = re.compile(
+    r"""[. \t](?<![. \t].)(?:(?<=\.)(?:\.{2,79}+[ \t]{0,4}:|\.{3,79}+[ \t])
+    | (?<=[ \t])[ \t]{0,3}(?:\.{3,80}+[ \t]{0,4}:|\.{4,80}+[ \t]))""",
+    re.VERBOSE,
 )
+"""Dots between a name and its value."""
 
 
 class ReadableText:
@@ -81,6 +89,9 @@ class ReadableText:
         self._steps: list[tuple[list[int], list[int]]] = []
         self._done = 0
         self._scans = _MOST_SCANS
+        self._spelled: dict[
+            str, tuple[int, int, str]
+        ] = {}  # from where each value was looked for, where it stands
         self._change(_without_escapes(self.text))
         self._change(_without_odd_letters(self.text))
         self._change(_without_markup(self.text))
@@ -119,18 +130,25 @@ class ReadableText:
     def iter_source_forms(self, value: str) -> Iterator[str]:
         """Yield what was found in the view, and the same as the text spells it."""
         yield value
-        start = self.text.find(value, self._done, self._done + _NEAR)
-        if start < 0 and self._scans > 0:
-            self._scans -= 1
-            start = self.text.find(value)
-        if start < 0:
-            return
+        begin, start, spelled = self._spelled.get(value, (0, -1, value))
+        if (
+            not begin <= self._done <= start <= self._done + _NEAR - len(value)
+        ):  # another one may be the next
+            begin = self._done
+            start = self.text.find(value, self._done, self._done + _NEAR)
+            if start < 0 and self._scans > 0:
+                self._scans -= 1
+                begin = 0
+                start = self.text.find(value)
+            if start < 0:
+                return
+            spelled = self.source[
+                self._position_in_source(start, bisect_right) : self._position_in_source(
+                    start + len(value), bisect_left
+                )
+            ]
+            self._spelled[value] = begin, start, spelled
         self._done = max(0, start - _NEAR // 2)
-        spelled = self.source[
-            self._position_in_source(start, bisect_right) : self._position_in_source(
-                start + len(value), bisect_left
-            )
-        ]
         if spelled != value:
             yield spelled
 
@@ -232,11 +250,9 @@ def _without_markup(text: str) -> Iterator[_Edit]:
 
 def _text_between_tags(tags: str, before: str) -> str:
     """Return what a reader sees between what stands before some tags and what stands behind them."""
-    named = _TAG_NAME.findall(tags)
-    if any(name.lower() in _LINES for _, name in named):
+    if _LINE_TAG.search(tags) is not None:
         return "\n "
-    kinds = "".join(closes or "<" for closes, _ in named)
-    if "/<" in kinds:
+    if _NEXT_CELL.search(tags) is not None:
         return " " if before.rstrip()[-1:] in (":", "=", "|") else " | "
     return " " if tags[-1].isspace() else ""
 
@@ -244,20 +260,18 @@ def _text_between_tags(tags: str, before: str) -> str:
 def _without_emphasis(text: str) -> Iterator[_Edit]:
     """Yield nothing in the place of the marks around words in bold, in italics or struck out."""
     for found in _EMPHASIS.finditer(text):
-        opening = next(filter(None, found.groups()))
-        closing = 1 if found["e"] else len(opening)
-        yield found.start(), found.start() + len(opening), ""
+        inner = found.end(found.lastgroup or "")
+        closing = 1 if found["d"] else inner - found.start()
+        yield found.start(), inner, ""
         yield found.end() - closing, found.end(), ""
 
 
-def _without_marks(text: str) -> Iterator[_Edit]:
-    """Yield what stands in the place of marks between a name and a value, beside a colon."""
-    for found in _MARKS.finditer(text):
-        if found["leader"]:
-            yield found.start(), found.end(), ": "
-        else:
-            group = "field" if found["field"] else "node"
-            yield found.start(group), found.end(group), ""
+def _without_marks(text: str) -> list[_Edit]:
+    """Return what stands in the place of marks between a name and a value, beside a colon."""
+    edits = [(found.start(1) - 1, found.end(1) - 1, "") for found in _FIELD.finditer(f"\n{text}")]
+    edits += [(found.start(1), found.end(1), "") for found in _NODE.finditer(text)]
+    edits += [(found.start(), found.end(), ": ") for found in _LEADER.finditer(text)]
+    return sorted(edits)
 
 
 def _translate_names(text: str) -> Iterator[_Edit]:
