@@ -1,4 +1,4 @@
-"""Secrets: which hosts may see them, how a request carries them, and how they are kept out of every message."""
+"""Credentials in requests: how a request carries them and how messages mask them."""
 
 from __future__ import annotations
 
@@ -19,51 +19,43 @@ from protocols.urls import Origin
 
 MASK = "***"
 Alternatives = Sequence[str | tuple[str, ...]]
-"""Names of credentials of which one is to be sent; those of a tuple together, and for an empty one none."""
-_UNMISTAKABLE = 8  # characters from which a secret found in a result is surely the secret, and not a common word
+"""Alternatives of which one is sent: a credential name, or a tuple of names to send together.
+
+An empty tuple means that no credential is needed.
+"""
+_UNMISTAKABLE = 8  # characters; a shorter secret in a result may be a common word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSecret:
-    """A secret in its place in a request."""
+    """A secret and its place in a request."""
 
     place: Place
     name: str
     value: str = field(repr=False)
     prefix: str = ""
-    """What of the value is no secret, such as `Bearer `."""
+    """The part of `value` that is not secret, such as `Bearer `."""
     credential: str = ""
-    """Its name in the configuration."""
+    """Name of the credential in the configuration."""
 
 
 def build_request_secret(
     known_as: str, credential: Credential, scheme: JsonObject, *, token: str = ""
 ) -> RequestSecret:
-    """How a request carries a credential, or the `token` got for it: by the user's settings, or else by an OpenAPI
-    security scheme.
+    """Build the `RequestSecret` that sends a credential.
 
-    Without either it is a bearer token.
+    The user's settings decide where it is placed, or else the OpenAPI security scheme. Without
+    either it is sent as a bearer token. `token` is sent in place of the configured value.
     """
-    place = credential.placement[0] or "header"
-    name = credential.placement[1] or "Authorization"
     value = token or credential.value
     prefix = credential.prefix
-    if not any(credential.placement):
-        match scheme:
-            case {
-                "type": "apiKey",
-                "in": "header" | "query" | "cookie" as where,
-                "name": str(key),
-            } if key:
-                place = where
-                name = key
-                # Swagger 2 has no bearer scheme, so its documents declare a key called Authorization.
-                # Django REST framework's say: 'Token-based authentication with required prefix "Token"'.
-                if key.lower() == "authorization" and prefix is None:
-                    named = re.search(r"\bprefix\W+(\w+)", str(scheme.get("description")))
-                    prefix = "" if " " in value else f"{named[1]} " if named else None
-        if prefix is None and _is_basic(scheme):
-            prefix = "Basic "
+    if any(credential.placement):
+        place = credential.placement[0] or "header"
+        name = credential.placement[1] or "Authorization"
+    else:
+        place, name = _api_key_placement(scheme) or ("header", "Authorization")
+        if prefix is None:
+            prefix = _declared_prefix(value, scheme)
     if prefix is None:
         prefix = "Bearer " if name.lower() == "authorization" else ""
     if prefix.strip().lower() == "basic" and ":" in value:
@@ -74,16 +66,45 @@ def build_request_secret(
     )
 
 
+def _api_key_placement(scheme: JsonObject) -> tuple[Place, str] | None:
+    """Return the place and name of an OpenAPI API key, or None for another security scheme."""
+    match scheme:
+        case {
+            "type": "apiKey",
+            "in": "header" | "query" | "cookie" as place,
+            "name": str(name),
+        } if name:
+            return place, name
+    return None
+
+
+def _declared_prefix(value: str, scheme: JsonObject) -> str | None:
+    """Return the prefix of the value according to an OpenAPI security scheme; None if unknown.
+
+    Swagger 2 has no bearer scheme, so its documents declare an API key called Authorization. Those
+    of Django REST framework have the description 'Token-based authentication with required prefix
+    "Token"'. A value with a space already has its prefix.
+    """
+    key = _api_key_placement(scheme)
+    if key is not None and key[1].lower() == "authorization":
+        if " " in value:
+            return ""
+        described = re.search(r"\bprefix\W+(\w+)", str(scheme.get("description")))
+        if described:
+            return f"{described[1]} "
+    return "Basic " if _is_basic(scheme) else None
+
+
 def host_entry(origin: Origin) -> str:
-    """An origin as `hosts` lists it."""
+    """Return an origin in the form that the `hosts` setting uses."""
     return f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
 
 
 def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
-    """What to write where for a credential that is missing, on one line.
+    """Return a one-line message that says how to configure a missing credential.
 
-    The variable's name is never one that the document chose alone: a hostile one could name a variable that holds
-    another secret of the user's.
+    The proposed environment variable has a prefix. A name chosen by the document alone could be
+    that of a variable which contains another secret.
     """
     kind = " (user:password)" if _is_basic(scheme) else ""
     if scheme.get("type") == "oauth2":
@@ -93,8 +114,9 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
-        f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your own settings file, "
-        f"which 'atc config show' names, by this line at its top, and set the variable {variable}: credentials.{key} = "
+        f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your "
+        f"own settings file, which 'atc config show' names, by this line at its top, and set the "
+        f"variable {variable}: credentials.{key} = "
         f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([host_entry(origin)])} }}"
     )
 
@@ -104,12 +126,15 @@ def _is_basic(scheme: JsonObject) -> bool:
 
 
 def variable_of(name: str) -> str:
-    """The variable that messages propose for a credential: never one that has a meaning elsewhere."""
+    """Return the environment variable that messages propose for a credential.
+
+    The prefix ensures that no other program uses the name.
+    """
     return "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
 
 
 def add_secrets(request: HttpRequest, secrets: Iterable[RequestSecret]) -> HttpRequest:
-    """The request with these secrets added; each replaces what an argument put in its place."""
+    """Return the request with `secrets` added. Each replaces an argument in the same place."""
     url = request.url
     headers = CaseInsensitiveDict(request.headers)
     for secret in secrets:
@@ -139,7 +164,7 @@ def _without_pair(secret: RequestSecret, pairs: Iterable[str]) -> list[str]:
 
 
 class Mask:
-    """Replaces secrets by `***`, in each spelling that a server may send back. Safe for threads."""
+    """Replaces secrets by `***`, in every encoding that a server may send back. Thread-safe."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._values: frozenset[str] = frozenset()
@@ -147,7 +172,10 @@ class Mask:
         self.add(*secrets)
 
     def add(self, *secrets: str) -> None:
-        """More secrets, such as a token that was got. Of `user:password` the password is one, and its Basic form."""
+        """Add secrets, such as a new token.
+
+        For `user:password`, mask the password and the Basic form, too.
+        """
         found = {*filter(None, secrets)}
         for secret in [*found]:
             user, _, password = secret.partition(":")
@@ -156,17 +184,17 @@ class Mask:
         if not found <= self._values:
             self._values |= found
             known = {spelling for value in self._values for spelling in encoded_forms(value)}
-            # The longest first, so that a secret within another's spelling leaves no rest of it standing.
+            # Longest first: a secret inside another one must not leave the rest of it unmasked.
             self._spellings = tuple(sorted(known, key=lambda text: (-len(text), text)))
 
     def __call__(self, text: str) -> str:
-        """`text` without secrets."""
+        """Return `text` with all secrets masked."""
         for spelling in self._spellings:
             text = text.replace(spelling, MASK)
         return text
 
     def result(self, value: Json) -> Json:
-        """A successful result without secrets that the server echoed; shorter than 8 characters they are left."""
+        """Mask secrets in a successful result. Secrets shorter than 8 characters are left."""
         surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
 
         def clean(leaf: Json) -> Json:

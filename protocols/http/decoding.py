@@ -1,7 +1,7 @@
-"""Decompression of HTTP bodies, in steps that each take little time and memory.
+"""Incremental decompression of HTTP bodies with bounded time and memory per step.
 
-One layer of gzip or deflate is decompressed. A body within several layers is refused: some kilobytes of it can keep a
-decompressor busy for hours before a byte comes out.
+One layer of gzip or deflate is decompressed. A body with several layers is refused, because a few
+kilobytes of it can keep a decompressor busy for hours before the first byte comes out.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Final
 from protocols.response import one_line
 
 ACCEPTED: Final = "gzip, deflate"
-"""What a request says in `Accept-Encoding`."""
+"""Value of the `Accept-Encoding` request header."""
 _STEP = 65_536  # bytes
 _SLACK = 1_048_576
-"""Bytes that a body may take beyond twice those that it gives: compression never doubles a text."""
+"""Compressed bytes allowed beyond twice the decompressed size.
+
+Compression never doubles the size of a text, so a larger body was made to waste time.
+"""
 _GZIP = 31  # as `wbits` of zlib
 _ZLIB = 15
 _RAW = -15
@@ -25,31 +28,35 @@ _GZIP_NAMES = ("gzip", "x-gzip")
 _NOT_ACCEPTED = ("br", "zstd", "compress", "x-compress")
 
 Decompressor = Callable[[bytes], Iterable[bytes]]
-"""Takes the next bytes of a body; gives what they hold, a piece of at most 64 KiB a step, which may be empty."""
+"""Takes the next bytes of a body and yields their content.
+
+Each piece has at most 64 KiB and may be empty.
+"""
 
 
 class DamagedBody(ValueError):
-    """A body is not what its coding says."""
+    """The body is not valid data of its encoding."""
 
 
 class UndecodableBody(ValueError):
-    """A body is encoded in a way that is not decompressed. The text goes on after "the body"."""
+    """The body has an encoding that is not supported. The message continues after "the body"."""
 
 
 def decompressor_for(encoding: str) -> Decompressor:
-    """Return what decompresses a body with this `Content-Encoding`.
+    """Return the decompressor for a body with this `Content-Encoding`.
 
-    A name that stands for no compression (servers also send charsets there) leaves the body as it is.
+    Unknown names leave the body as it is, because some servers send a charset there.
 
     Raises:
-        Undecodable: it names several layers, or a compression that was not asked for.
+        UndecodableBody: it names several layers, or a compression that was not requested.
     """
     names = [
         name for part in encoding.split(",") if (name := part.strip().lower()) not in _NO_CODINGS
     ]
     if len(names) > 1:
         raise UndecodableBody(
-            f"is encoded {len(names)} times ({one_line(encoding, limit=60)!r}), where once is the most"
+            f"is encoded {len(names)} times ({one_line(encoding, limit=60)!r}),"
+            " where once is the most"
         )
     name = names[0] if names else ""
     if name in _NOT_ACCEPTED:
@@ -64,20 +71,28 @@ def _pass_through(data: bytes) -> Iterable[bytes]:
 
 
 class _Decoder:
-    """Decompresses one body of gzip, which may have several members, or of deflate, with or without zlib's frame."""
+    """Decompresses one body:
+
+    gzip with one or more members, or deflate with or without a zlib header.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._stream: zlib._Decompress | None = None
         self._members = 0
         self._over = False
-        """Whether what still comes is no part of the body."""
+        """True if all further input is padding after the end of the body."""
         self._held = b""
         self._taken = 0
         self._given = 0
 
     def iter_decompressed(self, data: bytes) -> Iterator[bytes]:
-        """See `Steps`. Raises `Damaged`, and `Undecodable` for data that gives next to nothing."""
+        """Yield the content of `data`; see `Decompressor`.
+
+        Raises:
+            DamagedBody: the data is not valid.
+            UndecodableBody: the data is large but decompresses to almost nothing.
+        """
         self._taken += len(data)
         full = False
         while data or full:
@@ -91,7 +106,7 @@ class _Decoder:
             )
 
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return the next piece, and what is left of `data`."""
+        """Return the next piece and the unread rest of `data`."""
         if self._stream is None or self._stream.eof:
             data = self._begin(data)
         if self._over or not self._stream:
@@ -99,14 +114,17 @@ class _Decoder:
         try:
             piece = self._stream.decompress(data, _STEP)
         except zlib.error as error:
-            if self._members > 1:  # many servers pad a body
+            if self._members > 1:  # many servers pad the body
                 self._over = True
                 return b"", b""
             raise DamagedBody(f"the body is no {self._name} that can be read ({error})") from None
         return piece, self._stream.unconsumed_tail or self._stream.unused_data
 
     def _begin(self, data: bytes) -> bytes:
-        """Begin a stream, if `data` is enough to tell its kind; return what is to be decompressed."""
+        """Begin a stream if `data` is long enough to detect the format.
+
+        Return the bytes to decompress.
+        """
         if self._members and self._name == "deflate":
             self._over = True
         data = self._held + data
@@ -114,12 +132,17 @@ class _Decoder:
         if len(data) < 2:
             self._held = data
             return b""
-        kind = _GZIP if self._name in _GZIP_NAMES else _ZLIB if _is_zlib(data) else _RAW
-        self._stream = zlib.decompressobj(kind)
+        if self._name in _GZIP_NAMES:
+            window_bits = _GZIP
+        elif _is_zlib(data):
+            window_bits = _ZLIB
+        else:
+            window_bits = _RAW
+        self._stream = zlib.decompressobj(window_bits)
         self._members += 1
         return data
 
 
 def _is_zlib(data: bytes) -> bool:
-    """Return True if `data` begins with the two bytes of zlib's frame."""
+    """Return True if `data` begins with a zlib header."""
     return data[0] & 15 == 8 and int.from_bytes(data[:2]) % 31 == 0

@@ -1,4 +1,4 @@
-"""Names of hosts, looked up once for a connection and in bounded time. Only addresses that may be reached are given."""
+"""Host name resolution with a time limit. Only addresses that may be reached are returned."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from protocols.urls import claims_to_be_near, is_near, may_reach
 
 
 class UnreachableAddress(ValueError):
-    """A name leads to an address at which its service cannot be.
+    """A host name resolves only to addresses that its service may not have.
 
-    `forbidden` is True if nothing on this machine or its networks may be called, whatever the user names.
+    `forbidden` is True if the settings forbid all calls to this machine and its networks.
     """
 
     def __init__(self, problem: str, *, forbidden: bool) -> None:
@@ -24,30 +24,34 @@ class UnreachableAddress(ValueError):
 
 
 class NameResolver:
-    """The names that one client looks up, and where each of them was found first. Safe for threads.
+    """Resolves the host names of one client and remembers the first result for each. Thread-safe.
 
-    A connection goes to an address that `addresses` gave, never to the name, so that nothing can change in between.
-    A name that led to the internet at first may not lead to this machine or its networks later.
+    Connections go to an address that `addresses` returned, never to the name, so that the address
+    cannot change between check and use. A host that was on the internet at first may not move to
+    this machine or its networks later.
     """
 
     def __init__(self, homes: Collection[str] | None, *, root: str = "") -> None:
-        """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there.
-        None: no host may be.
+        """Create a resolver.
 
-        `root`: the host that the user named. Hosts that its answers name (sign-in pages, redirects) may be on this
-        machine or its networks only if it is there itself.
+        `homes`: hosts that may be on this machine or its networks, because the user named them.
+        None forbids all such hosts.
+
+        `root`: the host that the user named. Hosts that its responses name (sign-in pages,
+        redirects) may be on this machine or its networks only if `root` is there, too.
         """
         self._homes = homes
         self._root = root
         self._first: dict[str, bool] = {}
-        """By name: True if it led to this machine or its networks when it was first looked up."""
+        """By host: True if it was on this machine or its networks when it was first resolved."""
 
     def addresses(self, host: str, port: int, *, seconds: float) -> list[str]:
-        """Look `host` up once and return the IP addresses at which it may be reached, in the resolver's order.
+        """Resolve `host` and return the IP addresses that may be reached, in the resolver's order.
 
         Raises:
-            NotThere: it only leads to this machine or its networks, where its service cannot be.
-            OSError: it has no address (`TimeoutError`: none was found in time).
+            UnreachableAddress: all addresses are on this machine or its networks, where its service
+                may not be.
+            OSError: it has no address (`TimeoutError`: no address was found in time).
         """
         found = look_up(host, port, seconds=seconds)
         near_at_first = self._first.setdefault(host, any(map(is_near, found)))
@@ -65,10 +69,12 @@ class NameResolver:
         return allowed
 
     def refuse_near_host(self, host: str) -> None:
-        """Refuse a host that says itself that it is near, where a proxy looks names up, which may be there.
+        """Refuse a host whose name says that it is on this machine or its networks.
+
+        Used for requests through a proxy. The proxy resolves the name and may itself be near.
 
         Raises:
-            NotThere: the host that the user named does not say so.
+            UnreachableAddress: the host is near, and neither it nor `root` may be.
         """
         home = self._homes is not None and (host in self._homes or claims_to_be_near(self._root))
         if claims_to_be_near(host) and not home:
@@ -78,12 +84,13 @@ class NameResolver:
 
 
 def look_up(host: str, port: int, *, seconds: float) -> list[str]:
-    """Return the IP addresses of a host, each once, in the resolver's order; an IP address is its own.
+    """Return the IP addresses of a host, without duplicates, in the resolver's order.
 
-    The resolver has no time-out of its own, so it is asked on a thread that may be left behind.
+    An IP address is returned as it is. The system resolver has no time-out, so it runs on a daemon
+    thread that is abandoned after `seconds`.
 
     Raises:
-        OSError: the host has no address (`TimeoutError`: none was found in time).
+        OSError: the host has no address (`TimeoutError`: no address was found in time).
     """
     bare = host.strip("[]")
     try:
@@ -108,7 +115,7 @@ def _query_resolver(host: str, port: int, answers: queue.SimpleQueue[list[str] |
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         answers.put(error)
-    except ValueError as error:  # a label of more than 63 characters, for instance
+    except ValueError as error:  # for example a label of more than 63 characters
         answers.put(OSError(f"no name of a host: {error}"))
     else:
         answers.put(list(dict.fromkeys(str(address[0]) for *_, address in found)))

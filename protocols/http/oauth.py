@@ -1,7 +1,9 @@
-"""The secrets that calls carry: those of the configuration, and tokens of OAuth 2 that are got, kept and refreshed.
+"""The credentials of all calls:
 
-A document names the addresses that give tokens, the user's configuration the client and the hosts: neither a secret nor
-the user is sent to a host that the credential does not list.
+configured secrets, and OAuth 2 tokens that are fetched and refreshed.
+
+The document names the addresses that issue tokens. The user's configuration names the client and
+the hosts. No secret and no sign-in page goes to a host that the credential does not list.
 """
 
 from __future__ import annotations
@@ -41,14 +43,21 @@ from protocols.urls import Origin, split_url
 
 SIGN_IN_SECONDS = 300.0
 REDIRECT_PORT = 38457
-"""Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
-_TOKEN_SECONDS = 30.0  # for an address to answer
-_LONGEST_SECONDS = 10 * 365 * 86_400.0  # that a token is believed to last
-_EARLY_SECONDS = 30  # before its end, a token is refreshed
+"""Port of the redirect URI, fixed for users who must register it.
+
+Another port is used if it is taken.
+"""
+_TOKEN_SECONDS = 30.0  # time-out of a token request
+_LONGEST_SECONDS = 10 * 365 * 86_400.0  # a longer lifetime of a token is ignored
+_EARLY_SECONDS = 30  # a token is refreshed this long before it expires
+_DEFAULT_SECONDS = 3600  # lifetime of a token that needs no sign-in, if the server names none
 
 
 class TokenFile:
-    """What was signed in to, by name, in a file that only its user can read; without one, for this process only."""
+    """Stores OAuth tokens by name in a file that only the user can read.
+
+    Without a file they are kept in memory.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -56,7 +65,7 @@ class TokenFile:
         self._known: dict[str, Any] = {}
 
     def get(self, name: str) -> dict[str, Any]:
-        """What was kept under a name, by another process too; empty where nothing was."""
+        """Return the token stored under `name`, also by another process, or an empty dict."""
         if self._path is not None and self._path.is_file():
             keep_private(self._path)
             with suppress(ValueError, OSError):
@@ -64,15 +73,17 @@ class TokenFile:
         return dict(self._known.get(name, {}))
 
     def save(self, name: str, token: JsonObject) -> None:
-        """Keep it."""
+        """Store a token."""
         with self._lock:
-            self.get(name)  # what another process has put there since stays
+            self.get(name)  # reload, to keep what another process has stored since
             self._known[name] = dict(token)
             if self._path is not None:
                 write_whole(self._path, json.dumps(self._known))
 
 
 class _RedirectHandler(BaseHTTPRequestHandler):
+    """Handles the request with which the browser returns from the sign-in page."""
+
     server: RedirectPage
     timeout = 1  # browsers open connections on which they send nothing
 
@@ -84,33 +95,36 @@ class _RedirectHandler(BaseHTTPRequestHandler):
         self.send_response(200 if done else 400)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
-        said = (
+        message = (
             "Signed in. This page can be closed."
             if done
             else "Not signed in. The program says why."
         )
-        self.wfile.write(f"<p>{said}</p>".encode())
+        self.wfile.write(f"<p>{message}</p>".encode())
 
     def log_message(self, *_: object) -> None:
         return
 
 
 class RedirectPage(HTTPServer):
-    """A page on loopback, for this sign-in alone, to which the browser comes back."""
+    """HTTP server on the loopback interface that receives the redirect of one sign-in."""
 
     def __init__(self) -> None:
         self.answer: dict[str, str] = {}
         try:
             super().__init__(("127.0.0.1", REDIRECT_PORT), _RedirectHandler)
-        except OSError:  # another sign-in is under way
+        except OSError:  # another sign-in uses the port
             super().__init__(("127.0.0.1", 0), _RedirectHandler)
         self.url = f"http://127.0.0.1:{self.server_port}/callback"
 
     def wait(self, state: str | None) -> dict[str, str]:
-        """What the browser brought: `code`, and `state` where it is the one given.
+        """Wait for the redirect and return its query:
+
+        `code`, and `state`, which is compared if given.
 
         Raises:
-            CredentialMissing: nothing came in time, the sign-in was refused, or it was another one's answer.
+            CredentialMissing: the time-out passed, the sign-in was refused, or `state` does not
+                match.
         """
         deadline = time.monotonic() + SIGN_IN_SECONDS
         try:
@@ -120,14 +134,14 @@ class RedirectPage(HTTPServer):
         finally:
             self.server_close()
         if "code" not in self.answer:
-            said = (
+            problem = (
                 self.answer.get("error_description")
                 or self.answer.get("error")
                 or "no answer came in time"
             )
-            said = one_line(said, limit=200)
+            problem = one_line(problem, limit=200)
             raise CredentialMissing(
-                f"the sign-in did not succeed: {said}; run the command again to repeat it."
+                f"the sign-in did not succeed: {problem}; run the command again to repeat it."
             )
         if state is not None and not secrets.compare_digest(self.answer.get("state", ""), state):
             raise CredentialMissing(
@@ -137,22 +151,33 @@ class RedirectPage(HTTPServer):
 
 
 class Keyring:
-    """What the calls of one invoker share: settings, connections, secrets and the tokens got for them. Thread-safe."""
+    """The settings, connections, secrets and tokens of one invoker. Thread-safe."""
 
     def __init__(self, settings: InvokeSettings) -> None:
         self.settings = settings
-        known = settings.credentials
+        credentials = settings.credentials
         self.homes = {
-            re.sub(r":\d+$", "", host.lower()) for one in known.values() for host in one.hosts
+            re.sub(r":\d+$", "", host.lower())
+            for credential in credentials.values()
+            for host in credential.hosts
         }
-        """Hosts that the user named, and that may be on this machine or its networks (`origin.may_reach`)."""
-        self._usable = {name: one for name, one in known.items() if name not in settings.problems}
+        """Hosts that the user named.
+
+        They may be on this machine or its networks (`urls.may_reach`).
+        """
+        self._usable = {
+            name: credential
+            for name, credential in credentials.items()
+            if name not in settings.problems
+        }
         self.mask = Mask(
-            secret for one in self._usable.values() for secret in (one.value, one.client_secret)
+            secret
+            for credential in self._usable.values()
+            for secret in (credential.value, credential.client_secret)
         )
-        for known_as, server in settings.servers.items():  # which may echo what it was given
-            given = {} if f"mcp.{known_as}" in settings.problems else server.env
-            self.mask.add(*(value for name, value in given.items() if is_secret(name, value)))
+        for known_as, server in settings.servers.items():  # a server may echo its environment
+            environment = {} if f"mcp.{known_as}" in settings.problems else server.env
+            self.mask.add(*(value for name, value in environment.items() if is_secret(name, value)))
         near = self.homes if settings.near_hosts else None
         self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=near)
         self.tokens = TokenFile(settings.tokens)
@@ -161,59 +186,66 @@ class Keyring:
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
     ) -> list[RequestSecret]:
-        """What a request to `origin` carries: the first of the alternatives that is configured.
+        """Return the secrets for a request to `origin`:
 
-        Where an alternative is to send nothing, nothing need be configured. A tool whose document names none gets those
-        for its host of which the user said how they are sent, also where the document says that there is none.
+        those of the first alternative that is configured.
+
+        If an alternative is empty, no credential is required. If the document names no credential,
+        the request carries all those for its host whose placement the user has configured.
 
         Raises:
-            CredentialMissing: no alternative is configured, one is for other hosts, or a token cannot be got. Says what
-                to write where.
+            CredentialMissing: no alternative is configured, one is for other hosts, or a token
+                cannot be fetched. The message says what to configure.
         """
         usable = self._usable
-        known = self.settings.credentials
-        alternatives = [(one,) if isinstance(one, str) else one for one in offered]
+        alternatives = [(names,) if isinstance(names, str) else names for names in offered]
         if not any(alternatives):
-            alternatives = [
-                tuple(
-                    name
-                    for name, one in known.items()
-                    if one.has_placement and one.may_go_to(origin)
-                )
-            ]
+            alternatives = [self._placed_credentials(origin)]
         names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
         if not names and all(alternatives):
             missing = [name for names in alternatives for name in names if name not in usable]
             problem = next(filter(None, map(self.settings.problems.get, missing)), "")
-            told = missing_credential_advice(missing[0], schemes.get(missing[0], {}), origin, tool)
-            raise CredentialMissing(f"{tool}: {problem}" if problem else told)
+            if problem:
+                raise CredentialMissing(f"{tool}: {problem}")
+            scheme = schemes.get(missing[0], {})
+            raise CredentialMissing(missing_credential_advice(missing[0], scheme, origin, tool))
         return [
             self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool)
             for name in names
         ]
 
+    def _placed_credentials(self, origin: Origin) -> tuple[str, ...]:
+        """Return the names of the credentials for `origin` whose placement the user configured."""
+        return tuple(
+            name
+            for name, credential in self.settings.credentials.items()
+            if credential.has_placement and credential.may_go_to(origin)
+        )
+
     def _request_secret(
         self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str
     ) -> RequestSecret:
+        """Return the secret of one credential after checking its host and its value."""
         _refuse_unlisted_host(name, credential, origin, tool)
         value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
             problem = "is empty or has control characters; correct it in your own settings file."
             raise CredentialMissing(f"the credential {name!r} {problem}")
         token = credential.value or self._token(name, credential, scheme)
-        found = build_request_secret(name, credential, scheme, token=token)
-        self.mask.add(found.value.rpartition(" ")[2])
-        return found
+        secret = build_request_secret(name, credential, scheme, token=token)
+        self.mask.add(secret.value.rpartition(" ")[2])
+        return secret
 
     def _token(self, name: str, credential: Credential, scheme: JsonObject) -> str:
+        """Return a valid access token: stored, refreshed, or from a new sign-in."""
         with self._lock:
             key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
-            known = self.tokens.get(key)
+            stored = self.tokens.get(key)
             if (
-                known.get("access_token")
-                and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS
+                stored.get("access_token")
+                and stored.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS
             ):
-                return str(known["access_token"])
+                return str(stored["access_token"])
             token_url, page, scope = _flow(name, credential, scheme)
             client = {"client_id": credential.client_id, "client_secret": credential.client_secret}
             ask = partial(
@@ -222,30 +254,31 @@ class Keyring:
                 token_url,
                 **{key: value for key, value in client.items() if value},
             )
-            found: JsonObject | None = None
-            if again := known.get("refresh_token"):
-                with suppress(CredentialMissing):  # it has ended: sign in anew
-                    found = ask(grant_type="refresh_token", refresh_token=str(again))
-            if found is None and page:
-                came = self._through_browser(
+            token: JsonObject | None = None
+            if refresh_token := stored.get("refresh_token"):
+                with suppress(CredentialMissing):  # it has expired: sign in again
+                    token = ask(grant_type="refresh_token", refresh_token=str(refresh_token))
+            if token is None and page:
+                fields = self._through_browser(
                     name, page, {"client_id": credential.client_id, **scope}
                 )
-                found = ask(grant_type="authorization_code", **came)
-            elif found is None:
-                found = ask(grant_type="client_credentials", **scope)
-            kept = {"refresh_token": again, **found}
-            lasts: Any = found.get("expires_in") or (
-                None if page else 3600
-            )  # untold: an hour, if nobody must sign in
-            with suppress(TypeError, ValueError):  # some send a text
-                seconds = float(lasts)
-                if 0 <= seconds <= _LONGEST_SECONDS:  # which NaN and ∞ are not
+                token = ask(grant_type="authorization_code", **fields)
+            elif token is None:
+                token = ask(grant_type="client_credentials", **scope)
+            kept = {"refresh_token": refresh_token, **token}
+            lifetime: Any = token.get("expires_in") or (None if page else _DEFAULT_SECONDS)
+            with suppress(TypeError, ValueError):  # some servers send a text
+                seconds = float(lifetime)
+                if 0 <= seconds <= _LONGEST_SECONDS:  # False for NaN and infinity
                     kept["expires_at"] = time.time() + seconds
             self.tokens.save(key, kept)
-            return str(found["access_token"])
+            return str(token["access_token"])
 
     def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:
-        """The code that the page gives, with what the token's address wants to see beside it."""
+        """Sign in with the browser (PKCE).
+
+        Return the authorization code and the fields that go with it.
+        """
         if self.settings.open_browser is None:
             problem = "needs a sign-in in a browser; run this command once on a terminal."
             raise CredentialMissing(f"the credential {name!r} {problem}")
@@ -267,7 +300,10 @@ class Keyring:
         }
 
     def _request_token(self, name: str, url: str, basic: str = "", **form: str) -> JsonObject:
-        """What the token's address answers to a form; one that takes the client by HTTP Basic alone is sent it so."""
+        """Send `form` to the token endpoint and return its response.
+
+        If the endpoint rejects client credentials in the form, send them again as HTTP Basic.
+        """
         headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
         headers |= {"Authorization": f"Basic {basic}"} if basic else {}
         request = HttpRequest(
@@ -300,18 +336,26 @@ class Keyring:
 
 
 def _refuse_unlisted_host(name: str, credential: Credential, origin: Origin, what: str) -> None:
+    """Raise `CredentialMissing` if the credential does not list the host of `origin`."""
     if not credential.may_go_to(origin):
         place = host_entry(origin)
-        known = ", ".join(map(repr, credential.hosts)) or "no host"
-        problem = f"{what} would send the credential {name!r} to {place!r}, but it is configured for {known} only"
-        advice = f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file"
+        hosts = ", ".join(map(repr, credential.hosts)) or "no host"
+        problem = (
+            f"{what} would send the credential {name!r} to {place!r},"
+            f" but it is configured for {hosts} only"
+        )
+        advice = (
+            f"if it may go there, add {place!r} to credentials.{name}.hosts"
+            " in your own settings file"
+        )
         raise CredentialMissing(f"{problem}; {advice}.")
 
 
 def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, str, dict[str, str]]:
-    """Where a token is got, the page of the sign-in (empty for client credentials), and the scope to ask for.
+    """Return the token endpoint, the sign-in page and the scope parameter of an OAuth 2 flow.
 
-    By the user's settings, or else by what the document declares, at hosts that the credential lists.
+    The page is empty for client credentials. The user's settings come first, then the document. The
+    credential must list the hosts of both addresses.
     """
     flows = as_mapping(scheme.get("flows"))
     code = as_mapping(flows.get("authorizationCode"))
@@ -327,7 +371,10 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
     )
     token_url = credential.token_url or str(flow.get("tokenUrl", ""))
     if not token_url:
-        problem = f"the credential {name!r} has a client_id, but the document names no address that gives tokens"
+        problem = (
+            f"the credential {name!r} has a client_id,"
+            " but the document names no address that gives tokens"
+        )
         advice = (
             f"set credentials.{name}.token_url, and authorization_url for a sign-in in the browser"
         )

@@ -1,7 +1,7 @@
-"""What an argument in the path of a URL may hold, so that it never leads to another operation.
+"""Checks that an argument in the path of a URL cannot lead to another operation.
 
-Servers decode `%2F`, `%2E` and `%5C` before or after they choose the operation, each in its own way.
-So no encoding makes a dot segment or a backslash safe, and a slash is safe only where the service
+Servers decode `%2F`, `%2E` and `%5C` before or after routing, and each server does it differently.
+So no encoding makes a dot segment or a backslash safe, and a slash is safe only if the service
 expects a path.
 """
 
@@ -16,7 +16,7 @@ from protocols.naming import snake
 from protocols.schema import JsonObject, expand_combinations
 
 PATH_MARK = "x-atc-path"
-"""True in an argument's schema: its value is a path, whose slashes are sent as they are."""
+"""Key of an argument's schema. True if the value is a path whose slashes are sent unencoded."""
 
 _GREEDY = re.compile(
     r"\{(?:\+([^{}/]+)|\*([^{}/]+)|([^{}/]+)[+*]|([^{}/:]+):path|path:([^{}/:]+))\}"
@@ -25,23 +25,24 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UNICODE_ESCAPE = re.compile(r"%u([0-9a-fA-F]{4})")
 _QUOTED_PATH = re.compile(r"""[`'"]([^`'"\s/]+(?:/[^`'"\s/]+)+)[`'"]""")
 _SAYS_PATH = re.compile(
-    r"\b(?:url-?encoded|file|full|relative|absolute|folder|directory) path\b|\bpath (?:of|to) (?:an?|the)\b|\bslash",
+    r"\b(?:url-?encoded|file|full|relative|absolute|folder|directory) path\b"
+    r"|\bpath (?:of|to) (?:an?|the)\b|\bslash",
     re.IGNORECASE,
 )
 _NO_PATH = re.compile(
     r"n/a|and/or|(?:application|audio|font|image|text|video|multipart)/.*", re.IGNORECASE
 )
-"""Texts with a slash that are no path: abbreviations and media types."""
+"""Matches texts with a slash that are no path: abbreviations and media types."""
 _URL_FORMATS = ("uri", "uri-reference", "iri", "iri-reference")
 _MOST_ENCODINGS = 8
 _MOST_SCHEMAS = 50
 
 
 def without_path_marks(url: str) -> tuple[str, frozenset[str]]:
-    """Return a URL template with plain variables, and the variables that were marked as paths.
+    """Return a URL template with plain variables, and the names of the variables marked as paths.
 
-    `{+name}` of RFC 6570 is a mark, and so are the ways in which frameworks write it: `{name+}`,
-    `{name*}`, `{*name}`, `{name:path}` and `{path:name}`.
+    The marks are `{+name}` of RFC 6570 and the notations of web frameworks: `{name+}`, `{name*}`,
+    `{*name}`, `{name:path}` and `{path:name}`.
     """
     names: set[str] = set()
 
@@ -54,12 +55,12 @@ def without_path_marks(url: str) -> tuple[str, frozenset[str]]:
 
 
 class PathRule:
-    """Which values one argument in a path may have, by what the document shows of it.
+    """Decides which values a path argument may have, based on its schema.
 
-    The document shows that the argument is a path in its name (`file_path`), its pattern, its
-    format (`uri`) or its description ("the URL-encoded path of the project"). Then any value may
-    hold slashes. An example, an enum or a quoted sample in the description (`heads/main`) shows
-    one shape of a value: only values of that shape may.
+    Any value may contain slashes if the argument is a path according to its name (`file_path`),
+    pattern, format (`uri`) or description ("the URL-encoded path of the project"). Otherwise an
+    example, an enum or a quoted sample in the description (`heads/main`) allows values of the same
+    shape only.
     """
 
     def __init__(self, name: str, schema: JsonObject, root: JsonObject) -> None:
@@ -72,7 +73,10 @@ class PathRule:
         self._shapes = {_shape(sample) for sample in samples if not _NO_PATH.fullmatch(sample)}
 
     def problem(self, text: str) -> str | None:
-        """Return why a value cannot stand in the path, as the end of a sentence; None if it can."""
+        """Return why a value cannot be put into the path, or None if it can.
+
+        The text continues the sentence "argument X …".
+        """
         plain = _decoded(text)
         if plain is None:
             return "has a '%' that servers decode differently; write the characters themselves"
@@ -85,22 +89,23 @@ class PathRule:
         if "/" in plain and not self._any and _shape(plain) not in self._shapes:
             return (
                 "holds a slash, which many servers read as the beginning of another path; if the"
-                f" argument is a path, put \"{PATH_MARK}\": true into its schema ('atc tools import'"
-                " writes files that you can edit)"
+                f' argument is a path, put "{PATH_MARK}": true into its schema'
+                " ('atc tools import' writes files that you can edit)"
             )
         return None
 
 
 def has_dot_segment(path: str) -> bool:
-    """Return True if a step of a decoded path is `.` or `..`, also before parameters (`..;x`)."""
+    """Return True if a segment of a decoded path is `.` or `..`, also with parameters (`..;x`)."""
     steps = re.split(r"[/\\]", path)
     return any(step.partition(";")[0].strip() in (".", "..") for step in steps)
 
 
 def _decoded(text: str) -> str | None:
-    """Return a text with each percent-encoding undone; None if it has too many or unclear ones.
+    """Return `text` with all percent-encoding undone, or None if there are too many layers of it.
 
-    Characters that only look like a slash, a backslash or dots become these.
+    None also means that a sequence is not valid UTF-8. Characters that look like a slash, a
+    backslash or a dot are replaced by these.
     """
     for _ in range(_MOST_ENCODINGS):
         try:
@@ -116,6 +121,7 @@ def _decoded(text: str) -> str | None:
 
 
 def _path_characters(character: str) -> str:
+    """Return the slash, backslash or dots that a character normalizes to, else the character."""
     if character.isascii():
         return character
     alike = unicodedata.normalize("NFKC", character)
@@ -123,7 +129,7 @@ def _path_characters(character: str) -> str:
 
 
 def _shows_path(schema: JsonObject) -> bool:
-    """Return True if a schema shows that any path may be given."""
+    """Return True if a schema shows that the value may be any path."""
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and _pattern_has_slash(pattern):
         return True
@@ -132,7 +138,7 @@ def _shows_path(schema: JsonObject) -> bool:
 
 
 def _samples(schema: JsonObject) -> Iterator[str]:
-    """Yield the texts that a schema gives as values."""
+    """Yield the texts that a schema gives as possible values."""
     single = [schema.get("example"), schema.get("const")]
     several = [
         value for key in ("examples", "enum") if isinstance(value := schema.get(key), list | tuple)
@@ -144,14 +150,14 @@ def _samples(schema: JsonObject) -> Iterator[str]:
 
 
 def _shape(text: str) -> tuple[bool, ...]:
-    """Return for each step of a path whether it begins with a digit: `2024/7`, `heads/main`."""
+    """Return for each segment of a path whether it begins with a digit: `2024/7`, `heads/main`."""
     return tuple(step[:1].isdigit() for step in text.split("/"))
 
 
 def _pattern_has_slash(pattern: str) -> bool:
-    """Return True if a regular expression names a slash as something that a value holds.
+    """Return True if a value that matches a regular expression may contain a slash.
 
-    Negated classes (`[^/]`) and all within negative look-arounds (`(?!…)`) name what it lacks.
+    Slashes in negated classes (`[^/]`) and in negative look-arounds (`(?!…)`) do not count.
     """
     groups: list[bool] = []  # for each open group: True if it is or lies in a negative look-around
     place = 0
@@ -177,7 +183,7 @@ def _pattern_has_slash(pattern: str) -> bool:
 
 
 def _end_of_class(pattern: str, start: int) -> int:
-    """Return where the character class that begins at `start` ends."""
+    """Return the index of the `]` that closes the character class beginning at `start`."""
     place = start + 1
     if pattern[place : place + 1] == "^":
         place += 1

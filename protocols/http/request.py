@@ -1,4 +1,7 @@
-"""From a binding and arguments to an HTTP request. What an argument says never leaves the place it was given."""
+"""Builds the HTTP request of a tool call from its binding and arguments.
+
+An argument can only set the part of the request that it belongs to.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -28,7 +31,7 @@ DEFAULT_HEADERS: Final = {
     "Accept-Encoding": ACCEPTED,
     "User-Agent": "automatic-tool-chain",
 }
-# They decide how or where a request travels, so no argument may set them.
+# These headers decide how or where a request is sent, so no argument may set them.
 _TRANSPORT_HEADERS = frozenset(
     [
         "host",
@@ -49,6 +52,7 @@ _COOKIE_SAFE = (
 )
 
 _MULTIPART = "multipart/form-data"
+_FILE_MEDIA = "application/octet-stream"
 _MERGED = (
     "path",
     "query",
@@ -57,13 +61,13 @@ _MERGED = (
     "field",
 )  # many servers read them as one set of parameters
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
-"""Where an object stands for its fields, and the place in which those are."""
+"""Places in which an object is sent as its fields, and the place of these fields."""
 
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
 
 
 class _RequestName(NamedTuple):
-    """A name in a request, whose it is, what is sent under it, and whether the protocol declares it."""
+    """A name in a request, with its place, owner and value. `declared`: it is in the protocol."""
 
     place: str
     name: str
@@ -73,12 +77,18 @@ class _RequestName(NamedTuple):
 
     @property
     def exact(self) -> tuple[str, str]:
-        """Declared names that have this in common are one name: some servers take the header `X-A` for `x_a`."""
+        """Key that is equal for two declared names if a server takes them for one name.
+
+        Some servers read the header `X-A` as `x_a`.
+        """
         return self.place, normalize_name(self.name) if self.place == "header" else self.name
 
     @property
     def readings(self) -> set[tuple[str, str]]:
-        """What a server may take the name for: `to[]` or `to.x` for `to`, a field of a form for one of the query."""
+        """All names that a server may read this one as.
+
+        For example `to[]` or `to.x` as `to`, or a form field as a query parameter.
+        """
         place = "any" if self.place in _MERGED else self.place
         base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
         return {(place, normalize_name(self.name)), (place, normalize_name(base or self.name))}
@@ -86,7 +96,10 @@ class _RequestName(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """A request ready to be sent, but for credentials. The URL is percent-encoded and has no fragment."""
+    """A request that is ready to be sent, except for credentials.
+
+    The URL is percent-encoded and has no fragment.
+    """
 
     method: str
     url: str
@@ -95,10 +108,10 @@ class HttpRequest:
 
 
 class RequestBuilder:
-    """How the arguments of one tool become a request: the binding, read once and checked."""
+    """Builds the requests of one tool. Its binding is read and checked once."""
 
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding) -> None:
-        """Raises `InvalidProtocol` for a binding that cannot be called."""
+        """Check the binding. Raises `InvalidProtocol` if it cannot be called."""
         self._tool = protocol.name
         self._binding = binding
         try:
@@ -109,74 +122,61 @@ class RequestBuilder:
             name: "whole_body" if name == binding.body_argument else binding.location(name)
             for name in [*protocol.parameters, *binding.locations, *binding.wire_names]
         }
-        self._used = set(self._places.values())
-        if len(self._used & {"body", "form", "whole_body"}) > 1:
-            problem = (
-                "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
-            )
-            raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
-        if binding.media.endswith("json") and not binding.body_argument:
-            self._used.add("body")
-        # Two marks that sources leave in argument schemas: how arrays and objects are sent, and what is no JSON.
+        self._used = _used_places(protocol, binding, self._places)
         schemas = {
             name: schema
             for name, schema in protocol.parameters.items()
             if isinstance(schema, Mapping)
         }
+        # Sources put this key into argument schemas: it says how arrays and objects are sent.
         self._joins = {
             name: str(schema["x-atc-join"])
             for name, schema in schemas.items()
             if "x-atc-join" in schema
         }
-        forms = [name for name in schemas if self._places[name] == "form"]
-        files = [name for name in forms if is_file(schemas[name], protocol.input_schema)]
-        self._parts = dict.fromkeys(map(binding.wire_name, files), "application/octet-stream")
-        jsons = [name for name in forms if self._joins.get(name) == "{}"]
-        self._parts |= dict.fromkeys(map(binding.wire_name, jsons), "application/json")
-        self._multipart = bool(files) or binding.media == _MULTIPART
+        forms = {name: schema for name, schema in schemas.items() if self._places[name] == "form"}
+        self._parts = _media_of_parts(protocol, binding, forms, self._joins)
+        has_file = any(is_file(schema, protocol.input_schema) for schema in forms.values())
+        self._multipart = has_file or binding.media == _MULTIPART
         body = schemas.get(binding.body_argument or "", {})
         self._media = binding.media or str(body.get("contentMediaType", "application/json"))
-        self._paths = {
-            binding.wire_name(name): PathRule(
-                binding.wire_name(name), schema, protocol.input_schema
-            )
-            for name, schema in schemas.items()
-            if self._places[name] == "path"
-        }
-        self._fields: dict[str, Mapping[str, Any]] = {
-            name: top.get("properties") or {}
-            for name, schema in schemas.items()
-            if "object" in types(top := resolve(schema, protocol.input_schema))
-            and name not in self._joins
-        }
+        self._paths: dict[str, PathRule] = {}
+        for name, schema in schemas.items():
+            if self._places[name] == "path":
+                wire = binding.wire_name(name)
+                self._paths[wire] = PathRule(wire, schema, protocol.input_schema)
+        self._fields = _object_fields(schemas, protocol.input_schema, skip=self._joins)
 
     def build(
         self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()
     ) -> HttpRequest:
-        """The request for these arguments, by original name. `reserved` are places and names of credentials.
+        """Return the request for `arguments`, which are named as in the protocol.
+
+        `reserved` lists the places and names that credentials use.
 
         Raises:
-            ToolError: an argument cannot be put where it belongs, or takes the place of another; nothing was sent.
+            ToolError: an argument does not fit its place, or would replace another. Nothing was
+                sent.
         """
         refuse_unless_json(self._tool, arguments)
         sent = [
             name for argument, value in arguments.items() for name in self._names(argument, value)
         ]
         self._refuse_collisions(sent, reserved)
-        at: dict[str, dict[str, Json]] = defaultdict(dict)
-        for one in sent:
-            # An explicit null means something in a JSON body, and nothing anywhere else.
-            if one.place in ("body", "whole_body") or one.value is not None:
-                at[one.place][one.name] = one.value
+        at: dict[str, dict[str, Json]] = defaultdict(dict)  # by place, then by name
+        for name in sent:
+            # Null has a meaning in a JSON body only.
+            if name.place in ("body", "whole_body") or name.value is not None:
+                at[name.place][name.name] = name.value
         headers = CaseInsensitiveDict(DEFAULT_HEADERS)
-        for name, value in at["header"].items():
-            if name.lower() in _TRANSPORT_HEADERS or name.lower().startswith("proxy-"):
-                raise self._refusal(f"the header {name!r} cannot be set by an argument.")
-            headers[name] = self._single_line_text(name, value).strip(" \t")
+        for key, value in at["header"].items():
+            if key.lower() in _TRANSPORT_HEADERS or key.lower().startswith("proxy-"):
+                raise self._refusal(f"the header {key!r} cannot be set by an argument.")
+            headers[key] = self._single_line_text(key, value).strip(" \t")
         if cookies := at["cookie"]:
             headers["Cookie"] = "; ".join(
-                f"{name}={quote(self._single_line_text(name, value), safe=_COOKIE_SAFE)}"
-                for name, value in cookies.items()
+                f"{key}={quote(self._single_line_text(key, value), safe=_COOKIE_SAFE)}"
+                for key, value in cookies.items()
             )
         body, media = self._body(at)
         if body is not None:
@@ -184,10 +184,13 @@ class RequestBuilder:
         url = self._url(at["path"], at["query"])
         return HttpRequest(method=self._binding.method, url=url, headers=dict(headers), body=body)
 
-    # --- names, and which may be sent together
+    # --- names in a request, and collisions between them
 
     def _names(self, argument: str, value: Json) -> Iterator[_RequestName]:
-        """What is sent for an argument. Of an object in the query or a form, as OpenAPI has it, that is its fields."""
+        """Yield what is sent for one argument.
+
+        As in OpenAPI, objects in a query or form become fields.
+        """
         declared = argument in self._places
         wire = self._binding.wire_name(argument)
         place: str = self._places.get(argument) or self._binding.location(argument)
@@ -195,29 +198,25 @@ class RequestBuilder:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         owner = f"argument {argument!r}"
         joint = self._joins.get(argument)
-        if joint == "[]" and place in ("query", "form"):
-            yield from (
-                _RequestName(place, name, owner, inner, name == wire)
-                for name, inner in _iter_deep_object_pairs(wire, value)
-            )
-            return
-        if place in ("query", "form") and joint == "{}" and value is not None:
-            value = json.dumps(value, separators=(",", ":"))
-        elif place in ("query", "form") and joint is not None and isinstance(value, list | tuple):
-            value = joint.join(item for _, item in _pairs({argument: value})) or None
+        if joint is not None and place in ("query", "form"):
+            if joint == "[]":
+                for name, inner in _iter_deep_object_pairs(wire, value):
+                    yield _RequestName(place, name, owner, inner, name == wire)
+                return
+            value = _join(value, joint)
         if not isinstance(value, Mapping) or place not in _OBJECTS:
             yield _RequestName(place, wire, owner, value, declared or place == "path")
             return
         known = self._fields.get(argument, {})
         for key, inner in value.items():
-            whose = f"the field {key!r} of {owner}" if key in known else owner
-            yield _RequestName(_OBJECTS[place], key, whose, inner, key in known)
+            field_owner = f"the field {key!r} of {owner}" if key in known else owner
+            yield _RequestName(_OBJECTS[place], key, field_owner, inner, key in known)
         if place == "whole_body":
             yield _RequestName(place, wire, owner, value)
 
     @cached_property
     def _declared_names(self) -> list[_RequestName]:
-        """The names that are spoken for, whether or not a call gives them a value."""
+        """All names in use by the tool, even if a call gives them no value."""
         query = self._template.partition("?")[2].split("&")
         found = [
             _RequestName("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
@@ -243,23 +242,19 @@ class RequestBuilder:
     def _refuse_collisions(
         self, sent: list[_RequestName], reserved: Iterable[tuple[str, str]]
     ) -> None:
-        """Refuse arguments of which one would be sent, or be read, in the place of another.
+        """Refuse an argument that a server could read in place of another.
 
-        A declared name only has to differ from the others of its place. One that the call alone brings must not even be
-        read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
-        A field of a whole body may repeat what stands elsewhere, but not give a name of the query another value.
+        A declared name must only differ from the declared names in the same place. An undeclared
+        name must not be readable as any other name, because its value was never validated as that
+        argument, nor shown to a person as its value. A field of a whole body may repeat a name from
+        the query, but only with the same value.
         """
         others = [_RequestName("form", "_method", "the method of the request")]
         others += [_RequestName(place, name, "a credential") for place, name in reserved]
         exact = {name.exact: name.owner for name in reversed(self._declared_names)}
-        taken: dict[tuple[str, str], list[_RequestName]] = defaultdict(list)
-        for name in (
-            (*self._declared_names, *sent, *others)
-            if not all(name.declared for name in sent)
-            else ()
-        ):
-            for reading in name.readings:
-                taken[reading].append(name)
+        taken: Mapping[tuple[str, str], list[_RequestName]] = {}
+        if not all(name.declared for name in sent):
+            taken = _by_reading([*self._declared_names, *sent, *others])
         for name in sent:
             if name.declared:
                 owners = {exact.get(name.exact, name.owner)}
@@ -267,10 +262,7 @@ class RequestBuilder:
                 self._single_line_text(name.name, name.name)
                 alike = [other for reading in name.readings for other in taken[reading]]
                 if name.place == "field":
-                    asked = [one for one in alike if one.place == "query" and one.value is not None]
-                    alike = [
-                        one for one in asked if json.dumps(one.value) != json.dumps(name.value)
-                    ]
+                    alike = [other for other in alike if _contradicts(other, name)]
                 owners = {other.owner for other in alike}
             if other := min(owners - {name.owner}, default=None):
                 problem = f"{name.owner} would be sent as {name.name!r}, in the place of {other}"
@@ -278,9 +270,11 @@ class RequestBuilder:
                     f"{problem}; leave it out, or give the value to the argument that it is for."
                 )
 
-    # --- the parts of a request
+    # --- parts of a request
 
     def _url(self, values: Mapping[str, Json], query: Mapping[str, Json]) -> str:
+        """Return the URL with its variables filled in and the query arguments added."""
+
         def in_path(match: re.Match[str]) -> str:
             items = self._url_values(match[1], values)
             rule = self._paths.get(match[1]) or PathRule(match[1], {}, {})
@@ -294,19 +288,19 @@ class RequestBuilder:
             return ",".join(quote(item, safe="") for item in self._url_values(match[1], values))
 
         template, _, fixed = self._template.partition("?")
-        steps = []
-        for step in template.split("/"):
-            made = _BRACES.sub(in_path, step)
-            if made != step and has_dot_segment(unquote(made)):
-                names = ", ".join(map(repr, _BRACES.findall(step)))
-                raise self._refusal(f"argument {names} would make {made!r} a step in the path.")
-            steps.append(made)
-        path = "/".join(steps)
-        asked = "&".join(filter(None, [_BRACES.sub(in_query, fixed), _url_encode(query)]))
-        return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
+        segments = []
+        for segment in template.split("/"):
+            filled = _BRACES.sub(in_path, segment)
+            if filled != segment and has_dot_segment(unquote(filled)):
+                names = ", ".join(map(repr, _BRACES.findall(segment)))
+                raise self._refusal(f"argument {names} would make {filled!r} a step in the path.")
+            segments.append(filled)
+        path = "/".join(segments)
+        query_text = "&".join(filter(None, [_BRACES.sub(in_query, fixed), _url_encode(query)]))
+        return f"{self.origin.url}{path or '/'}{'?' + query_text if query_text else ''}"
 
     def _url_values(self, name: str, values: Mapping[str, Json]) -> list[str]:
-        """Return what is sent for a variable of the URL: one text, or one for each item of a list."""
+        """Return the texts that replace a variable of the URL: one, or one an item of a list."""
         items = [item for _, item in _pairs({name: values.get(name)})]
         if not items or "" in items:
             raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
@@ -314,6 +308,7 @@ class RequestBuilder:
         return items
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
+        """Return the encoded body and its media type, or (None, "") if the request has no body."""
         if at["form"] and self._multipart:
             return encode_multipart_formdata(
                 [self._part(name, text) for name, text in _pairs(at["form"])]
@@ -325,21 +320,23 @@ class RequestBuilder:
             if isinstance(value, str) and not self._media.endswith("json"):
                 return value.encode(), self._media
         elif at["body"] or "body" in self._used:
-            value = at["body"]  # where every field is optional and none was given, servers want {}
+            value = at["body"]  # {} if every field is optional and the call gives none
         else:
             return None, ""
         return json.dumps(value, separators=(",", ":")).encode(), self._media
 
     def _part(self, name: str, text: str) -> RequestField:
+        """Return one field of a multipart body."""
         media = self._parts.get(name)
-        part = RequestField(
-            name, text, filename=name if media == "application/octet-stream" else None
-        )
+        part = RequestField(name, text, filename=name if media == _FILE_MEDIA else None)
         part.make_multipart(content_type=media)
         return part
 
     def _single_line_text(self, name: str, value: Json) -> str:
-        """A value on the one line that it has in a header, a cookie or the path."""
+        """Return a value as text for a header, a cookie or the path.
+
+        It must not contain line breaks.
+        """
         text = ",".join(item for _, item in _pairs({name: value}))
         if found := _CONTROL.search(text):
             raise self._refusal(
@@ -351,8 +348,56 @@ class RequestBuilder:
         return ToolError(None, f"{self._tool}: {problem}", outcome="not_run")
 
 
+def _used_places(
+    protocol: ToolProtocol, binding: HttpBinding, places: Mapping[str, Place]
+) -> set[Place]:
+    """Return the places that arguments of the tool use.
+
+    Raises:
+        InvalidProtocol: the arguments of the body cannot be sent together.
+    """
+    used = set(places.values())
+    if len(used & {"body", "form", "whole_body"}) > 1:
+        problem = "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
+        raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
+    if binding.media.endswith("json") and not binding.body_argument:
+        used.add("body")
+    return used
+
+
+def _object_fields(
+    schemas: Mapping[str, JsonObject], root: JsonObject, *, skip: Container[str]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the fields of each argument that takes an object, except for those in `skip`."""
+    fields: dict[str, Mapping[str, Any]] = {}
+    for name, schema in schemas.items():
+        top = resolve(schema, root)
+        if "object" in types(top) and name not in skip:
+            fields[name] = top.get("properties") or {}
+    return fields
+
+
+def _media_of_parts(
+    protocol: ToolProtocol,
+    binding: HttpBinding,
+    forms: Mapping[str, JsonObject],
+    joins: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the media types of the form fields that are not plain text, by name in the request."""
+    media: dict[str, str] = {}
+    for name, schema in forms.items():
+        if joins.get(name) == "{}":
+            media[binding.wire_name(name)] = "application/json"
+        elif is_file(schema, protocol.input_schema):
+            media[binding.wire_name(name)] = _FILE_MEDIA
+    return media
+
+
 def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
-    """Raise `ToolError` for arguments that are not JSON, such as a set, NaN or half of a character. Nothing is sent."""
+    """Raise `ToolError` if the arguments are not JSON.
+
+    Examples are a set, NaN and a lone surrogate.
+    """
     try:
         json.dumps(dict(arguments), allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -363,9 +408,41 @@ def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
 
 
 def normalize_name(name: str) -> str:
-    """`name` as the most lenient servers read it: its letters and digits, in one case, percent-decoded twice."""
+    """Return `name` as the most lenient servers read it.
+
+    That is its letters and digits in one case, after percent-decoding it twice.
+    """
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain
+
+
+def _join(value: Json, joint: str) -> Json:
+    """Return an argument of the query or a form as one text.
+
+    With `{}` that is its JSON. Otherwise the items of a list are joined by `joint`; an empty list
+    gives None, and other values stay as they are.
+    """
+    if joint == "{}":
+        return None if value is None else json.dumps(value, separators=(",", ":"))
+    if isinstance(value, list | tuple):
+        return joint.join(item for _, item in _pairs({"": value})) or None
+    return value
+
+
+def _by_reading(names: Iterable[_RequestName]) -> dict[tuple[str, str], list[_RequestName]]:
+    """Return the names by each of their `readings`."""
+    found: dict[tuple[str, str], list[_RequestName]] = defaultdict(list)
+    for name in names:
+        for reading in name.readings:
+            found[reading].append(name)
+    return found
+
+
+def _contradicts(other: _RequestName, name: _RequestName) -> bool:
+    """Return True if `other` is a query parameter with another value than `name`."""
+    if other.place != "query" or other.value is None:
+        return False
+    return json.dumps(other.value) != json.dumps(name.value)
 
 
 def _url_encode(values: Mapping[str, Json]) -> str:
@@ -373,7 +450,11 @@ def _url_encode(values: Mapping[str, Json]) -> str:
 
 
 def _iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """OpenAPI's deepObject: `created[gte]` of `{"gte": 1}`, `expand[]` of `["x"]`, `items[0][price]` of records."""
+    """Yield the fields of a value in OpenAPI's deepObject style.
+
+    `{"gte": 1}` becomes `created[gte]`, `["x"]` becomes `expand[]`, and a list of objects becomes
+    `items[0][price]`.
+    """
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _iter_deep_object_pairs(f"{name}[{key}]", inner)
@@ -387,7 +468,7 @@ def _iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]
 
 
 def _pairs(values: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """What is sent under each name: an array's items one by one, what is no text as JSON, and no null."""
+    """Return (name, text) for each value to send. Arrays give one pair an item; null gives none."""
     return [
         (name, item if isinstance(item, str) else json.dumps(item, separators=(",", ":")))
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""HTTP exchanges by `requests`, with one deadline and a limit on what is read, and redirects within an origin."""
+"""HTTP exchanges through `requests`, with a deadline, a body limit and same-origin redirects."""
 
 from __future__ import annotations
 
@@ -29,21 +29,24 @@ from protocols.response import Answer
 from protocols.urls import Origin, is_near, split_url
 
 MAX_ERROR_BYTES: Final = 65_536
-_KEPT = 8  # connections of one host, as many as a program's calls may overlap
+_POOL_SIZE = 8  # connections per host: as many as one program's calls may overlap
 _CHUNK = 65_536  # bytes
 _MOST_REDIRECTS = 5
 REDIRECTS: Final = (301, 302, 303, 307, 308)
 _PASSING = (429, 502, 503, 504)
 Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
-"""Reads the pieces of a body, whose answer has a status and headers, and returns the answer to give back."""
+"""Callback that gets the response head and an iterator over the body.
+
+It returns the final `Answer`.
+"""
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
-# They log URLs, in which a credential may stand, and what a server does wrong.
+# These loggers write URLs, which may contain a credential, and warnings about server mistakes.
 for _name in ("urllib3.connection", "urllib3.connectionpool", "urllib3.response"):
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
 
 
 class _IncompleteBody(Exception):
-    """A body ended before it was whole; has the `reason`."""
+    """The body ended early or could not be decoded. `reason` is the underlying error."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__(str(reason))
@@ -52,24 +55,24 @@ class _IncompleteBody(Exception):
 
 @dataclass(slots=True)
 class _Exchange:
-    """One exchange: what its connection must know, and what becomes known of it."""
+    """State of one request and its response, shared with the connection that carries it."""
 
     origin: Origin
     deadline: float
     names: NameResolver
     near: set[str]
     sent: bool = False
-    """Whether any byte of the request may have left."""
+    """True if any byte of the request may have been sent."""
     pause: float = math.inf
-    """The moment until which the next piece must have come."""
+    """Time (`time.monotonic`) by which the next piece of the body must arrive."""
 
     def allow(self, stall_seconds: float | None) -> None:
-        """Give the next piece that many seconds from now on; with None, whatever is left."""
+        """Set the time limit for the next piece of the body. None keeps the current limit."""
         if stall_seconds is not None:
             self.pause = time.monotonic() + stall_seconds
 
     def remaining(self) -> float:
-        """Seconds until the deadline; raises `TimeoutError` after it."""
+        """Return the seconds left. Raises `TimeoutError` if none are left."""
         left = min(self.deadline, self.pause) - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline has passed")
@@ -77,11 +80,14 @@ class _Exchange:
 
 
 _running = threading.local()
-"""`exchange` is that of this thread, on which it stays."""
+"""Per-thread state. `exchange` is the `_Exchange` of the current thread."""
 
 
 class _DeadlineReader(io.RawIOBase):
-    """What a socket receives. Each wait ends at the deadline, whatever the other side sends little by little."""
+    """Reads from a socket until the deadline of the exchange.
+
+    The deadline also holds if the server sends the response byte by byte.
+    """
 
     def __init__(self, connected: socket.socket, received: io.RawIOBase) -> None:
         self._socket = connected
@@ -100,12 +106,17 @@ class _DeadlineReader(io.RawIOBase):
 
 
 class _Response(http.client.HTTPResponse):
+    """An `http.client` response that is read with the deadline of the exchange."""
+
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
         self.fp: Any = io.BufferedReader(_DeadlineReader(sock, self.fp.detach()))
 
     def _read_status(self) -> Any:
-        """The status of the answer itself: `http.client` passes over 100 alone of those that announce it."""
+        """Return the status line of the final response. Skip all 1xx responses except 101.
+
+        `http.client` skips only status 100.
+        """
         while True:
             found: Any = super()._read_status()  # type: ignore[misc]
             if not 101 < found[1] < 200:
@@ -114,7 +125,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _DeadlineConnection:
-    """Makes a connection go where it may, keep to the deadline, and note when a request begins to leave."""
+    """Connection mixin: checks addresses, keeps the deadline and records when sending starts."""
 
     response_class: ClassVar[Any] = _Response
 
@@ -122,7 +133,7 @@ class _DeadlineConnection:
         connection: Any = self
         exchange = _running.exchange
         host = exchange.origin.host
-        direct = connection.proxy is None  # where a proxy is, the user said
+        direct = connection.proxy is None  # the address of a proxy is the user's own choice
         if direct:
             addresses = exchange.names.addresses(
                 host, connection.port, seconds=exchange.remaining()
@@ -170,9 +181,11 @@ _POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 
 class _Adapter(HTTPAdapter):
+    """A `requests` adapter whose connections check addresses and keep the deadline."""
+
     def __init__(self, ssl_context: ssl.SSLContext | None) -> None:
         self._context: dict[str, Any] = {"ssl_context": ssl_context} if ssl_context else {}
-        super().__init__(pool_connections=32, pool_maxsize=_KEPT)
+        super().__init__(pool_connections=32, pool_maxsize=_POOL_SIZE)
         self.poolmanager.pool_classes_by_scheme = _POOLS
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
@@ -187,9 +200,10 @@ class _Adapter(HTTPAdapter):
 
 
 class Transport:
-    """Pooled connections, safe for threads. No redirects, no cookies kept, no netrc; proxies as the environment says.
+    """Pooled HTTP connections. Thread-safe. Proxies come from the environment.
 
-    The adapter is used without a `requests.Session`, which would bring all of the above.
+    It follows no redirects, keeps no cookies and reads no netrc file. A `requests.Session` would do
+    all of that, so the adapter is used without one.
     """
 
     def __init__(
@@ -200,12 +214,13 @@ class Transport:
         root: str = "",
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """Make a transport for bodies of at most `max_body_bytes`; `homes` and `root` are those of `Names`.
+        """Create a transport that reads bodies of at most `max_body_bytes`.
 
-        `ssl_context` decides which certificates are trusted, in place of those that `requests` trusts.
+        `homes` and `root` are passed to `NameResolver`. `ssl_context` replaces the certificates
+        that `requests` trusts.
         """
         self.near: set[str] = set()
-        """Hosts that were reached on this machine or its networks."""
+        """Hosts that turned out to be on this machine or its networks."""
         self._names = NameResolver(homes, root=root)
         self._adapter = _Adapter(ssl_context)
         self._max_body = max_body_bytes
@@ -216,7 +231,10 @@ class Transport:
         self._adapter.close()
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer:
-        """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
+        """Send `request` and read the whole response before `deadline`.
+
+        The credentials in `request` are meant for `origin` only.
+        """
         return self.receive(request, origin, deadline=deadline, take=self._read_whole_body)
 
     def receive(
@@ -228,14 +246,15 @@ class Transport:
         take: Take,
         stall_seconds: float | None = None,
     ) -> Answer:
-        """Send `request` and give the answer's head and the pieces of its body to `take`, whose answer is returned.
+        """Send `request`, pass the response head and the body pieces to `take`. Return its result.
 
-        All of it must be done at `deadline`. With `stall_seconds`, each piece of 64 KiB must come within them, too.
+        Everything must finish before `deadline`. If `stall_seconds` is set, each piece of 64 KiB
+        must also arrive within that time.
         """
         _running.exchange = exchange = _Exchange(origin, deadline, self._names, self.near)
         prepared = requests.PreparedRequest()
         try:
-            # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
+            # Encode header values as UTF-8: `http.client` encodes `str` values as Latin-1.
             headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
             prepared.prepare(
                 method=request.method, url=request.url, headers=headers, data=request.body
@@ -245,7 +264,7 @@ class Transport:
             exchange.allow(stall_seconds)
             left = exchange.remaining()
             route = self._route(origin)
-            # Those of SOCKS note nothing: assume the worst there.
+            # SOCKS connections do not record when sending starts, so assume that it did.
             exchange.sent = any(
                 str(proxy).startswith("socks") for proxy in route["proxies"].values()
             )
@@ -260,20 +279,23 @@ class Transport:
             try:
                 return take(head, _iter_pieces(response, exchange, stall_seconds))
             except _IncompleteBody as broken:
-                if isinstance(broken.reason, UndecodableBody):  # nor will it be the next time
+                if isinstance(broken.reason, UndecodableBody):  # a retry cannot help
                     return Answer(
                         status=head.status, trouble=f"the body from {origin.netloc} {broken.reason}"
                     )
                 return _failed_answer(broken.reason, origin, sent=True)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
-        """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
+        """Return the proxies and trusted certificates for an origin.
+
+        Cached, because reading the environment takes as long as a call.
+        """
         if origin not in self._routes:
             self._routes[origin] = route_to(origin)
         return self._routes[origin]
 
     def _read_whole_body(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
-        """Return the answer with its body; of an error, with as much of it as came."""
+        """Return the response with its body. An error response may have an incomplete body."""
         body = bytearray()
         succeeded = 200 <= (head.status or 0) < 300
         limit = self._max_body if succeeded else MAX_ERROR_BYTES
@@ -283,7 +305,7 @@ class Transport:
                 if len(body) > limit:
                     break
         except _IncompleteBody:
-            if succeeded:  # of an error, the status says what matters
+            if succeeded:  # for an error response the status is enough
                 raise
         if succeeded and len(body) > limit:
             return Answer(
@@ -296,7 +318,10 @@ class Transport:
 
 
 def route_to(origin: Origin) -> Mapping[str, Any]:
-    """Return the `proxies`, and the certificates to `verify` with, that the environment has for an origin."""
+    """Return the `requests` arguments for an origin: `proxies`, `verify` and `cert`.
+
+    They come from the environment.
+    """
     with requests.Session() as session:
         found = session.merge_environment_settings(f"{origin.url}/", {}, True, None, None)
     return {key: found[key] for key in ("proxies", "verify", "cert")}
@@ -305,7 +330,11 @@ def route_to(origin: Origin) -> Mapping[str, Any]:
 def _iter_pieces(
     response: requests.Response, exchange: _Exchange, stall_seconds: float | None
 ) -> Iterator[bytes]:
-    """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_IncompleteBody` where no more of it comes."""
+    """Yield the decompressed body in pieces of at most 64 KiB.
+
+    Raises:
+        _IncompleteBody: the body ended early or cannot be decoded.
+    """
     try:
         steps = decompressor_for(response.headers.get("content-encoding", ""))
         while received := response.raw.read(_CHUNK, decode_content=False):
@@ -319,6 +348,7 @@ def _iter_pieces(
 
 
 def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
+    """Return an `Answer` that explains why the exchange failed."""
     if isinstance(error, UnreachableAddress):
         advice = (
             f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"
@@ -326,7 +356,8 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
         if error.forbidden:
             advice = "which these tools may not call: near_hosts is off"
         return Answer(trouble=f"{error}, {advice}", sent=False)
-    # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
+    # `requests` raises a ValueError for what it cannot send at all: a malformed URL or header,
+    # or an unsupported proxy.
     sent = sent and not (
         isinstance(error, ValueError) and isinstance(error, requests.RequestException)
     )
@@ -336,14 +367,23 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     reason = _reason(error)
     if sent:
         return Answer(trouble=f"the connection to {origin.netloc} broke: {reason}", passing=True)
-    trouble = f"cannot connect to {origin.netloc} ({reason}); check that the service runs, and its address"
-    return Answer(trouble=trouble, sent=False, passing=True)
+    return Answer(
+        trouble=(
+            f"cannot connect to {origin.netloc} ({reason});"
+            " check that the service runs, and its address"
+        ),
+        sent=False,
+        passing=True,
+    )
 
 
 def _reason(error: BaseException, *, deepest: int = 8) -> str:
-    """The innermost cause in a few words: the outer ones repeat it with the URL, and a URL may hold a secret."""
-    within = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
-    inner = next((one for one in within if isinstance(one, BaseException)), None)
+    """Return a short description of the innermost cause of `error`.
+
+    The outer errors repeat the cause together with the URL, which may contain a secret.
+    """
+    causes = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
+    inner = next((cause for cause in causes if isinstance(cause, BaseException)), None)
     if inner is not None and deepest:
         return _reason(inner, deepest=deepest - 1)
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
@@ -352,9 +392,10 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
 def follow_redirects(
     request: HttpRequest, send: Callable[[HttpRequest], Answer]
 ) -> tuple[Answer, HttpRequest]:
-    """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
+    """Follow redirects within the origin. Return the last response and the request that led to it.
 
-    Its `trouble` says why the last redirect was not followed, if it was not. Also the request that was answered.
+    GET and HEAD requests are redirected as they are. Other methods are only redirected by status
+    303, as a GET. If the last redirect was not followed, `trouble` of the response says why.
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
@@ -367,7 +408,10 @@ def follow_redirects(
         except ValueError:
             return replace(answer, trouble="the redirect leads to no http(s) address"), request
         if goal != home:
-            trouble = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
+            trouble = (
+                f"the redirect leads to another origin, {target};"
+                " if you trust it, give that address yourself"
+            )
             return replace(answer, trouble=trouble), request
         if request.method not in ("GET", "HEAD"):
             if answer.status != 303:

@@ -1,4 +1,7 @@
-"""The MCP servers of one invoker: which are meant and known, who may start a command, and their tools as functions."""
+"""The MCP servers of one invoker:
+
+finds, starts and connects them, and turns their tools into calls.
+"""
 
 from __future__ import annotations
 
@@ -33,37 +36,44 @@ if TYPE_CHECKING:
 
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
 _UNSURE = re.compile(
-    r"timed?[ -]?out|timeout|ECONNRESET|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
-    r"|socket hang up|fetch failed|other side closed|closed connection|(unexpected|premature) (EOF|close)|disconnected"
-    r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
+    r"timed?[ -]?out|timeout|ECONNRESET"
+    r"|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
+    r"|socket hang up|fetch failed|other side closed|closed connection"
+    r"|(unexpected|premature) (EOF|close)|disconnected"
+    r"|(status|code|http|error)\W{0,3}5\d\d|internal server error"
+    r"|bad gateway|service unavailable)\b",
     re.IGNORECASE,
 )
-"""How a tool says that it does not know itself how far what it asked somebody else came."""
+"""Error texts which show that the tool itself does not know if its own request took effect."""
 
 
 def is_mcp(text: str) -> bool:
-    """Whether a source is an MCP server: `mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`."""
+    """Return True if a source is an MCP server:
+
+    `mcp:COMMAND ARGS`, `mcp:https://…` or `mcp:NAME`.
+    """
     return text[:4].lower() == "mcp:"
 
 
 @dataclass
 class _ServerEntry:
-    """A server that may be used, and its connection where there is one."""
+    """A server that may be used, with its connection if there is one."""
 
     server: McpServer
     problem: str = ""
-    """Why it cannot be used."""
+    """Why the server cannot be used; empty if it can."""
     connection: Connection | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def drop(self) -> None:
+        """Close the connection, if there is one."""
         if self.connection is not None:
             self.connection.close()
             self.connection = None
 
 
 class Servers:
-    """MCP servers by name. Safe for threads."""
+    """MCP servers by name. Thread-safe."""
 
     def __init__(self, keyring: Keyring) -> None:
         self._keyring = keyring
@@ -77,64 +87,83 @@ class Servers:
         self._lock = threading.Lock()
 
     def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
-        """The server that a source spells: the name under which it is known from now on, and its tools.
+        """Connect the server of a source. Return its name and its tools.
 
-        A command that is not configured is started only if `confirm_start` agrees.
+        Calls refer to the server by this name. A command that is not configured is started only if
+        `confirm_start` agrees.
 
         Raises:
-            SourceUnavailable: it may not or cannot be started, does not answer, has no tools, or the SDK is not
-                installed.
+            SourceUnavailable: it may not or cannot be started, does not answer or has no tools, its
+                name is taken, or the SDK is not installed.
             InvalidProtocol: a tool has no name.
         """
         found, server = self._parse_source(text)
         confirm = self._settings.confirm_start
         if not found and server.command and not (confirm and confirm(server)):
-            advice = "Run this on a terminal to be asked, give --start-servers, or set [mcp.NAME] in your own settings."
+            advice = (
+                "Run this on a terminal to be asked, give --start-servers,"
+                " or set [mcp.NAME] in your own settings."
+            )
             if confirm is None:
                 advice = (
-                    "If you trust it: Agent(…, config=Config(start_servers=True)), or load_tools(…,"
+                    "If you trust it: Agent(…, config=Config(start_servers=True)),"
+                    " or load_tools(…, invoker=Invoker(InvokeSettings(confirm_start=...)))."
                 )
-                advice += " invoker=Invoker(InvokeSettings(confirm_start=...)))."
             raise SourceUnavailable(
                 f"the command {server.masked_text!r} was not started: nobody agreed to it. {advice}"
             )
-        fresh = self._known[found] if found else _ServerEntry(server)
+        entry = self._known[found] if found else _ServerEntry(server)
         try:
-            connection = self._connect(fresh)
+            connection = self._connect(entry)
             tools = connection.tools()
         except ToolError as error:
-            fresh.drop()
+            entry.drop()
             problem = error.body.rstrip(".")
             raise SourceUnavailable(
                 f"the MCP server {server.masked_text!r} gives no tools: {problem}."
             ) from error
-        with self._lock:
-            known_as = name or found or identifier(connection.name or "mcp")
-            other = self._known.get(known_as)
-            configured = known_as in self._settings.servers
-            if other not in (None, fresh) and (configured or not (name or found)):
-                fresh.drop()
-                problem = f"the MCP server {server.masked_text!r} would be known as {known_as!r}, as another server is"
-                raise SourceUnavailable(f"{problem}; name it yourself: 'NAME={text}'.")
-            if (before := self._known.get(known_as)) not in (None, fresh):
-                before.drop()
-            self._known[known_as] = fresh
+        known_as = name or found or identifier(connection.name or "mcp")
+        self._register(entry, known_as, text, may_replace=bool(name or found))
         if not tools:
             raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
         trusted = server.trusted or self._settings.trust_annotations
         return known_as, [_protocol(tool, known_as, trusted=trusted) for tool in tools]
 
+    def _register(
+        self, entry: _ServerEntry, known_as: str, text: str, *, may_replace: bool
+    ) -> None:
+        """Add a connected server under a name. `may_replace`: the user chose the name.
+
+        Raises:
+            SourceUnavailable: another server has the name and is not replaced.
+        """
+        with self._lock:
+            other = self._known.get(known_as)
+            if other is not None and other is not entry:
+                if known_as in self._settings.servers or not may_replace:
+                    entry.drop()
+                    problem = (
+                        f"the MCP server {entry.server.masked_text!r} would be known as"
+                        f" {known_as!r}, as another server is"
+                    )
+                    raise SourceUnavailable(f"{problem}; name it yourself: 'NAME={text}'.")
+                other.drop()
+            self._known[known_as] = entry
+
     def bind(
         self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool
     ) -> Callable[[JsonObject], Json]:
-        """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
+        """Return a function that calls an MCP tool; see `Invoker.bind`.
+
+        If the connection has ended, the next call connects again.
+        """
         tool = protocol.name
         name = binding.server
         mask = self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
 
         def call(arguments: JsonObject) -> Json:
-            refuse_unless_json(tool, arguments)  # which the SDK's connection does not survive
+            refuse_unless_json(tool, arguments)  # anything else would break the SDK's connection
             if name not in self._known:
                 problem = (
                     f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
@@ -149,10 +178,10 @@ class Servers:
             except CredentialMissing:
                 raise
             except ToolError as lost:
-                said = None if lost.answer is None else mask(lost.answer)
-                text = said or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
-                answer = said and said[:_MAX_ANSWER]
-                raise ToolError(None, one_line(text), outcome=lost.outcome, answer=answer) from None
+                answer = None if lost.answer is None else mask(lost.answer)
+                text = answer or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
+                kept = answer and answer[:_MAX_ANSWER]
+                raise ToolError(None, one_line(text), outcome=lost.outcome, answer=kept) from None
             except TypeError as problem:
                 raise ToolError(
                     None, one_line(mask(f"{tool}: {problem}")), outcome=failed
@@ -161,18 +190,18 @@ class Servers:
         return call
 
     def place(self, binding: object) -> str:
-        """Return the command or address of the server that a binding names; empty if it is none of MCP, or unknown."""
+        """Return the command or address of the server in a binding; empty for other bindings."""
         known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
         return known.server.masked_text if known is not None else ""
 
     def close(self) -> None:
-        """Close all connections, ending the servers that were started."""
+        """Close all connections. Servers that were started here end."""
         for known in self._known.values():
             with known.lock:
                 known.drop()
 
     def _parse_source(self, text: str) -> tuple[str, McpServer]:
-        """The name (empty where nobody gave one) and the server that a source means."""
+        """Return the server that a source describes, and its name if it is configured, else ""."""
         rest = text.partition(":")[2].strip()
         if rest in self._settings.servers:
             return rest, self._settings.servers[rest]
@@ -188,6 +217,7 @@ class Servers:
         raise SourceUnavailable(f"{text!r} names no MCP server; {problem}.")
 
     def _connect(self, known: _ServerEntry) -> Connection:
+        """Return the open connection of a server, or connect it."""
         with known.lock:
             if known.connection is not None and not known.connection.closed:
                 return known.connection
@@ -218,10 +248,14 @@ class Servers:
 
 
 def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:
-    """What programs get: the structured content, else the only content block, else the list of them.
+    """Return the result that programs see.
 
-    Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
-    what they are and how many bytes they have is given. Raises `ToolError` where the result is an error.
+    It is the structured content, else the only content block, else the list of blocks. Text that is
+    JSON is decoded unless `schema` expects text. Images, audio and binary files are replaced by a
+    description with their size in bytes.
+
+    Raises:
+        ToolError: the result is an error.
     """
     if result.get("isError"):
         text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
@@ -238,13 +272,14 @@ def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) ->
 
 
 def _block(block: JsonObject, schema: JsonObject | None) -> Json:
+    """Return the value of one content block; see `_value`."""
     if block.get("type") == "text":
         text = str(block.get("text", ""))
         try:
             return read_body(
                 Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema
             )
-        except UnreadableBody:  # drift from the schema, which is passed on
+        except UnreadableBody:  # the text does not fit the schema; it is passed on unchanged
             return text
     described = {"type": block.get("type"), **block.get("resource", block)}
     base64 = described.pop("data", None) or described.pop("blob", None)
@@ -258,28 +293,31 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
     )
 
 
-# --- tools as protocols: what a server says of them is data; what it promises is not believed by itself
+# --- tools as protocols: descriptions are data, hints are not trusted by default
 
 
 def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
-    """What a tool is taken to do. MCP says that hints are untrusted, and a name proves nothing.
+    """Return the annotations of a tool according to its server's hints.
 
-    A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
+    MCP says that hints are untrusted. A hint that asks for more care is always used. One that asks
+    for less (read-only) is used only if the server is trusted.
     """
-    said = Annotations.from_hints(hints)
-    said = said if trusted else Annotations(read_only=False).with_stricter_hints(said)
-    return replace(said, read_only=bool(said.read_only and not said.destructive))
+    annotations = Annotations.from_hints(hints)
+    if not trusted:
+        annotations = Annotations(read_only=False).with_stricter_hints(annotations)
+    reads_only = bool(annotations.read_only and not annotations.destructive)
+    return replace(annotations, read_only=reads_only)
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
+    """Return the protocol of one tool in a server's list."""
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
-    given = as_mapping(tool.get("inputSchema"))
+    schema = as_mapping(tool.get("inputSchema"))
     hints = as_mapping(tool.get("annotations"))
-    # Of a schema that is none as a whole, those of the arguments that are.
-    parts = {
-        key: _usable_schema(part) or {} for key, part in as_mapping(given.get("properties")).items()
-    }
+    # If the schema as a whole is invalid, keep the arguments whose schemas are valid.
+    properties = as_mapping(schema.get("properties"))
+    parts = {key: _usable_schema(part) or {} for key, part in properties.items()}
     return ToolProtocol(
         name=name,
         title=str(tool.get("title") or hints.get("title") or ""),
@@ -287,7 +325,7 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
         input_schema={
             "type": "object",
             "properties": {},
-            **(_usable_schema(given) or {"properties": parts}),
+            **(_usable_schema(schema) or {"properties": parts}),
         },
         output_schema=_usable_schema(tool.get("outputSchema")),
         annotations=_trusted_annotations(hints, trusted=trusted),
@@ -297,7 +335,7 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
 
 
 def _usable_schema(schema: Json) -> dict[str, Any] | None:
-    """A schema that stands for itself, whatever dialect and address it claims; `None` where it is none."""
+    """Return a schema without `$schema` and `$id`, or None if it is not a valid schema."""
     if not isinstance(schema, Mapping):
         return None
     own = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}

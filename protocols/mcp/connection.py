@@ -1,6 +1,7 @@
-"""One MCP server, connected by the SDK's client: its event loop has a thread, so that any other can call it and wait.
+"""A connection to one MCP server through the SDK's client.
 
-Imported only where a server is connected, since the SDK is heavy and optional.
+The client's event loop runs on a thread of its own, so that any thread can make a call and wait.
+This module is imported only when a server is connected, because the SDK is large and optional.
 """
 
 from __future__ import annotations
@@ -37,31 +38,38 @@ from protocols.response import one_line
 from protocols.schema import JsonObject, dumps
 from protocols.settings import McpServer
 
-# With no handler at all, what the SDK logs (each line that is no message) would be printed on the terminal.
+# Without a handler, the SDK's log (each invalid line) would be printed on the terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 _NOT_RUN = (METHOD_NOT_FOUND, INVALID_PARAMS)
-_MOST_PAGES = 100  # of a list of tools; a server may never come to an end
-_MOST_CHARACTERS = 50_000_000  # of the list, as JSON
+_MOST_PAGES = 100  # pages of a list of tools; a server may never end it
+_MOST_CHARACTERS = 50_000_000  # size of the list as JSON
 
 
 class Connection:
-    """A connected server. Safe for threads. Closing it ends the server that it has started."""
+    """A connection to an MCP server.
+
+    Thread-safe. Closing it ends the server if it was started here.
+    """
 
     def __init__(self, server: McpServer, keyring: Keyring, *, headers: Mapping[str, str]) -> None:
-        """Connect. Requests to a server with a `url` carry `headers`; without `credential`, it may ask for a sign-in.
+        """Connect to a server.
+
+        Requests to a server with a `url` carry `headers`. Without a `credential`, the server may
+        ask for a sign-in.
 
         Raises:
-            ToolError: it cannot be done within `start_seconds`; where one may sign in, that takes its own time.
+            ToolError: it did not connect within `start_seconds`. A sign-in has its own time-out in
+                addition.
         """
         self.closed = False
-        """Whether it is of no use any more: closed, or the server has gone."""
+        """True if the connection was closed or the server has ended."""
         self._seconds = keyring.settings.timeout_seconds
         self._start_seconds = keyring.settings.start_seconds
         seconds = self._start_seconds
-        self._said = ServerLogTail()
+        self._log = ServerLogTail()
         with ExitStack() as stack:
             if server.url:
-                transport: Any = over_http(server, headers, keyring, self._said)
+                transport: Any = over_http(server, headers, keyring, self._log)
                 seconds += (
                     SIGN_IN_SECONDS
                     if keyring.settings.open_browser and not server.credential
@@ -69,7 +77,7 @@ class Connection:
                 )
             else:
                 limit = keyring.settings.max_body_bytes
-                transport = over_stdio(server, self._said, most_bytes=limit)
+                transport = over_stdio(server, self._log, most_bytes=limit)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))
             try:
                 connecting = self._portal.wrap_async_context_manager(
@@ -86,23 +94,26 @@ class Connection:
                 )
                 raise ToolError(None, self._with_last_words(problem), outcome="not_run") from error
             ended = ExitStack()
-            ended.enter_context(suppress(Exception))  # that of a connection which ended by itself
+            ended.enter_context(suppress(Exception))  # the connection may have ended by itself
             ended.push(stack.pop_all())
-            self._end = finalize(
-                self, ended.close
-            )  # at the latest before Python ends, which would wait for it
+            # Runs at interpreter exit at the latest, which would otherwise wait for the thread.
+            self._end = finalize(self, ended.close)
 
     @property
     def name(self) -> str:
-        """What the server calls itself; empty where it does not."""
+        """The server's own name, or "" if it has none."""
         return getattr(self._client.server_info, "name", "")
 
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that the server lists, as MCP's JSON. Raises `ToolError` where it does not list them."""
+        """Return the server's list of tools as MCP's JSON.
+
+        Raises `ToolError` if it does not come.
+        """
         found: list[dict[str, Any]] = self._wait(self._list_tools, seconds=self._start_seconds)
         return found
 
     async def _list_tools(self) -> list[dict[str, Any]]:
+        """Return the tools of all pages."""
         found = list[dict[str, Any]]()
         cursor = None
         size = 0
@@ -120,13 +131,15 @@ class Connection:
         raise ToolError(None, f"its list of tools does not end within {_MOST_PAGES} pages")
 
     def call(self, tool: str, arguments: JsonObject, *, failed: Outcome) -> JsonObject:
-        """MCP's result of calling a tool, as JSON. It is not compared with the tool's schema.
+        """Call a tool and return MCP's result as JSON.
+
+        It is not validated against the tool's schema.
 
         Raises:
-            ToolError: none came. Its `answer` is an error of the server's own, whose outcome is `failed` where it does
-                not say that nothing was done.
+            ToolError: there is no result. If the server sent an error, `answer` is its text. The
+                outcome is then `failed`, unless the error says that nothing was done.
         """
-        # Not `call_tool`, which refuses a result that departs from the tool's schema.
+        # Not `call_tool`: it rejects a result that violates the tool's schema.
         request = CallToolRequest(
             params=CallToolRequestParams(name=tool, arguments=dict(arguments))
         )
@@ -134,13 +147,18 @@ class Connection:
         return _to_json(self._wait(asked, seconds=self._seconds, failed=failed))
 
     def close(self) -> None:
-        """Close the connection, and end the server where we have started it. Twice is once."""
+        """Close the connection and end the server if it was started here. May be called twice."""
         self.closed = True
         self._end()
 
     def _wait(
         self, asked: Callable[[], Awaitable[Any]], *, seconds: float, failed: Outcome = "unknown"
     ) -> Any:
+        """Run a request on the event loop and wait for its result.
+
+        Raises `ToolError` if it fails.
+        """
+
         async def answered() -> Any:
             with anyio.fail_after(seconds):
                 return await asked()
@@ -159,12 +177,12 @@ class Connection:
             problem = f"its answer is none that MCP knows ({error.error_count()} errors)"
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:
-                # Errors with other codes the SDK also makes up itself.
+                # The SDK itself also creates errors with other codes.
                 outcome = "refused" if error.code in _NOT_RUN else failed
                 raise ToolError(
                     None, error.message, outcome=outcome, answer=error.message
                 ) from None
-            # With other words it is one answer over HTTP that broke off.
+            # Another message means that only one HTTP response was interrupted.
             self.closed = self.closed or error.message == "Connection closed"
             problem = self._with_last_words(error.message)
         finally:
@@ -172,17 +190,19 @@ class Connection:
         raise ToolError(None, problem, outcome="unknown")
 
     def _with_last_words(self, problem: str) -> str:
-        said = self._said.last_lines()
-        return f"{problem} (it said: {said})" if said else problem
+        """Append the last lines of the server's log to `problem`."""
+        lines = self._log.last_lines()
+        return f"{problem} (it said: {lines})" if lines else problem
 
 
 @asynccontextmanager
 async def _open_client(transport: Any, seconds: float) -> AsyncIterator[Client]:
+    """Yield a connected client. `seconds` limits the time to connect."""
     async with asyncio.timeout(seconds) as limit, Client(transport, cache=None) as client:
         limit.reschedule(None)
         yield client
 
 
 def _to_json(value: BaseModel) -> dict[str, Any]:
-    """A value of the SDK as MCP's JSON."""
+    """Return a value of the SDK as MCP's JSON."""
     return value.model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -1,7 +1,7 @@
-"""Streamable HTTP for one MCP server: the SDK's transport over a client that holds each exchange to its limits.
+"""Streamable HTTP transport for one MCP server, on top of the SDK's.
 
-An exchange is one request with its answer, also those of a sign-in. It goes to an address that was looked up once, has
-one deadline and one number of bytes after decompression, and the SDK follows no redirect to another origin.
+Every request, also of a sign-in, goes to an address that was resolved once, and its response has a
+deadline and a size limit after decompression. The SDK follows no redirect to another origin.
 """
 
 from __future__ import annotations
@@ -37,12 +37,15 @@ from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 from protocols.urls import Origin, split_url
 
-_CLOSE_SECONDS = 3.0  # for the server to hear that a session ends
+_CLOSE_SECONDS = 3.0  # time-out of the request that ends a session
 _MOST_LINES = 20_000
-"""Of one stream of events: a server that sends messages without end would keep us busy with them."""
+"""Lines in one event stream. A server could send messages without end."""
 _MOST_STREAMS = 20
 _WITHIN_SECONDS = 60.0
-"""So many streams of events may be opened anew within that time; the SDK opens each as soon as the server likes."""
+"""At most `_MOST_STREAMS` event streams are opened within this time.
+
+The SDK opens each again as soon as the server allows it.
+"""
 _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 
 
@@ -50,7 +53,10 @@ _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 async def over_http(
     server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: ServerLogTail
 ) -> AsyncIterator[Any]:
-    """The SDK's transport. Each request carries `headers`; `log` is told what was wrong with the last answer."""
+    """Yield the streams of the SDK's transport.
+
+    Each request carries `headers`. `log` receives the problem with the last response.
+    """
     url = server.url
     settings = keyring.settings
     root = split_url(url)[0].host
@@ -75,13 +81,14 @@ async def over_http(
 
 
 class LimitedTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to where they may go, and gives answers that are decompressed and end in time."""
+    """An `httpx2` transport that uses allowed addresses only and limits responses."""
 
     def __init__(
         self, names: NameResolver, *, max_bytes: int, seconds: float, log: ServerLogTail
     ) -> None:
-        """Make a transport whose exchanges have `seconds` and `max_bytes` each, streams of events without a call
-        only the latter.
+        """Create a transport that allows `seconds` and `max_bytes` for each response.
+
+        Event streams that do not belong to a call have only the size limit.
         """
         self._names = names
         self._limit = max_bytes
@@ -95,9 +102,10 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         self._streams: deque[float] = deque(maxlen=_MOST_STREAMS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request and return its answer.
+        """Send a request and return its response.
 
-        One that does not begin in time is answered with 504 here, since an exception would end the connection for all.
+        If no response begins in time, return status 504: an exception would end the whole
+        connection.
 
         Raises:
             httpx2.ConnectError: its host may not or cannot be reached.
@@ -120,7 +128,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         headers = httpx2.Headers(
             [one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED]
         )
-        # Without its charset: Python knows codecs that decompress, and a server does not get to choose among those.
+        # Drop the charset: some of Python's codecs decompress, and a server must not choose them.
         headers["content-type"] = answer.headers.get("content-type", "").partition(";")[0].strip()
         events = headers["content-type"].lower() == "text/event-stream"
         body = _DecompressedStream(
@@ -139,24 +147,25 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
                 stack.push_async_callback(transport.aclose)
 
     async def require(self, url: str) -> None:
-        """Refuse an address to which the server may not send anybody, such as a service of this machine.
+        """Refuse an address that the server may not send the user to.
+
+        An example is a service on this machine.
 
         Raises:
-            httpx2.ConnectError: it is none, or leads there.
+            httpx2.ConnectError: the address is not valid or may not be reached.
         """
         origin = _origin_of(url)
         if self._proxy_for(origin) is None:
             await self._addresses(origin)
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request through the proxy, or to an allowed address of its host."""
         origin = _origin_of(str(request.url))
         if proxy := self._proxy_for(origin):
             if proxy not in self._proxied:
                 self._proxied[proxy] = httpx2.AsyncHTTPTransport(proxy=proxy, verify=self._context)
             return await self._proxied[proxy].handle_async_request(request)
-        if (
-            origin not in self._direct
-        ):  # one for each, since a connection is kept under its address alone
+        if origin not in self._direct:  # one an origin: pools know connections by address only
             self._direct[origin] = httpx2.AsyncHTTPTransport(verify=self._context)
         known = self._pinned.get(origin)
         if known is not None:
@@ -180,6 +189,8 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         raise failure
 
     async def _addresses(self, origin: Origin) -> list[str]:
+        """Return the addresses of a host that may be reached."""
+
         def look_up() -> list[str]:
             return self._names.addresses(origin.host, origin.port, seconds=self._seconds)
 
@@ -191,7 +202,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(f"{origin.netloc}: {error.strerror or error}") from None
 
     def _proxy_for(self, origin: Origin) -> str | None:
-        """Return the proxy that the environment has for an origin, which then looks up its name."""
+        """Return the proxy for an origin, or None. A proxy resolves host names itself."""
         if origin not in self._routes:
             found = select_proxy(f"{origin.url}/", dict(route_to(origin)["proxies"]))
             self._routes[origin] = found if found is None or "://" in found else f"http://{found}"
@@ -203,6 +214,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         return self._routes[origin]
 
     def _has_too_many_streams(self) -> bool:
+        """Count an event stream. Return True if too many were opened recently."""
         now = time.monotonic()
         if len(self._streams) == _MOST_STREAMS and now - self._streams[0] < _WITHIN_SECONDS:
             return True
@@ -210,11 +222,15 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         return False
 
     def _note(self, problem: str) -> None:
-        """Write down what was wrong with the last answer: the SDK only says that it was an error."""
+        """Log what was wrong with the last response.
+
+        The SDK reports only that there was an error.
+        """
         self._log.replace(problem)
 
 
 def _origin_of(url: str) -> Origin:
+    """Return the origin of a URL. Raises `httpx2.ConnectError` if it is not valid."""
     try:
         return split_url(url)[0]
     except ValueError as error:
@@ -222,7 +238,7 @@ def _origin_of(url: str) -> Origin:
 
 
 def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request:
-    """The same request, sent to an address; name and certificate remain those of the origin."""
+    """Return the request with `address` as its target. Host name and certificate stay the same."""
     named = {} if address == origin.host.strip("[]") else {"sni_hostname": origin.host}
     return httpx2.Request(
         request.method,
@@ -234,7 +250,7 @@ def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """The bytes of an answer as they come, up to a limit."""
+    """The raw bytes of a response, up to a limit."""
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
         self._stream = stream
@@ -261,7 +277,7 @@ def _timeout_error() -> httpx2.StreamError:
 
 
 class _DecompressedStream(httpx2.AsyncByteStream):
-    """The decompressed body of an answer, which ends with an error where one of its limits is passed."""
+    """The decompressed body of a response. Raises an error when a limit is exceeded."""
 
     def __init__(
         self,
@@ -272,7 +288,11 @@ class _DecompressedStream(httpx2.AsyncByteStream):
         deadline: float,
         note: Callable[[str], None],
     ) -> None:
-        """`note` is told why it ended: the SDK does not repeat that of a stream of events."""
+        """Wrap the body of `answer`.
+
+        `note` is called with the reason if the body fails. The SDK does not report it for event
+        streams.
+        """
         self._answer = answer
         self._note = note
         self._most_bytes = most_bytes
@@ -292,6 +312,7 @@ class _DecompressedStream(httpx2.AsyncByteStream):
             raise
 
     async def _iter_decompressed(self) -> AsyncGenerator[bytes]:
+        """Yield the decompressed pieces of the body."""
         try:
             steps = decompressor_for(self._answer.headers.get("content-encoding", ""))
             async with aclosing(self._answer.aiter_raw()) as pieces:
@@ -307,6 +328,10 @@ class _DecompressedStream(httpx2.AsyncByteStream):
             raise httpx2.StreamError(str(error)) from None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
+        """Return the next raw piece, or None at the end.
+
+        Raises `httpx2.StreamError` after the deadline.
+        """
         left = self._deadline - anyio.current_time()
         try:
             with anyio.fail_after(None if left == math.inf else left):
@@ -315,6 +340,7 @@ class _DecompressedStream(httpx2.AsyncByteStream):
             raise _timeout_error() from None
 
     def _count(self, piece: bytes) -> None:
+        """Count bytes and lines. Raises `httpx2.StreamError` over a limit."""
         self._bytes += len(piece)
         self._lines += piece.count(b"\n") + piece.count(b"\r")
         if self._bytes > self._most_bytes:
@@ -329,7 +355,7 @@ class _DecompressedStream(httpx2.AsyncByteStream):
 
 
 class _SignIn:
-    """What the SDK's own OAuth client rests on, which acts when the server answers 401: a browser and our tokens."""
+    """Storage and browser for the SDK's OAuth client, which signs in after a status 401."""
 
     def __init__(
         self, url: str, keyring: Keyring, redirect: RedirectPage, exchanges: LimitedTransport
@@ -342,6 +368,7 @@ class _SignIn:
         self._open = keyring.settings.open_browser
 
     def client(self) -> OAuthClientProvider:
+        """Return the SDK's OAuth client."""
         asked = OAuthClientMetadata.model_validate(
             {"client_name": "atc", "redirect_uris": [self._redirect.url]}
         )
@@ -358,7 +385,7 @@ class _SignIn:
             raise CredentialMissing(
                 "it wants a sign-in in a browser; run this command once on a terminal"
             )
-        await self._exchanges.require(address)  # the browser, too, could be sent to a service here
+        await self._exchanges.require(address)  # the browser could be sent to a local service
         self._open(address)
 
     async def _wait_for_redirect(self) -> AuthorizationCodeResult:

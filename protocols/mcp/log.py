@@ -1,16 +1,18 @@
-"""The last words of an MCP server, which an error repeats."""
+"""The last log lines of an MCP server, which error messages quote."""
 
 from __future__ import annotations
 
 from protocols.response import one_line
 
 _KEPT = 4_000
-"""Bytes: a server may write without end."""
+"""Bytes that are kept. A server may write without end."""
 _LINES = 2
 
 
 class ServerLogTail:
-    """The end of what a server said of itself: the stderr of a command, or what was wrong with an answer over HTTP.
+    """The end of a server's log:
+
+    the stderr of a command, or the last problem with an HTTP response.
 
     One thread writes; any thread may read.
     """
@@ -19,14 +21,14 @@ class ServerLogTail:
         self._end = b""
 
     def add(self, data: bytes) -> None:
-        """Append bytes as they come."""
+        """Append bytes."""
         self._end = (self._end + data)[-_KEPT:]
 
     def replace(self, text: str) -> None:
-        """Forget what was said before, and keep a text."""
+        """Replace the log by `text`."""
         self._end = text.encode("utf-8", "replace")[-_KEPT:]
 
     def last_lines(self) -> str:
-        """Return the last lines on one line; empty if nothing was said."""
+        """Return the last lines joined into one, or "" if the log is empty."""
         lines = self._end.decode("utf-8", "replace").strip().splitlines()[-_LINES:]
         return one_line("; ".join(lines), limit=300)

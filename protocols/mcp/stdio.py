@@ -1,6 +1,6 @@
-"""An MCP server that is a command, spoken to over its stdin and stdout, each line of which has a limit.
+"""Transport for an MCP server that is a command, over its stdin and stdout.
 
-The SDK's own transport reads a line however long it becomes.
+Each line has a limit. The SDK's own transport reads lines of any length.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 
 _END_SECONDS = 2.0
-"""For the command to end when its stdin does, then when it is asked to, and then when it is killed."""
+"""Time for the command to end after its stdin is closed, after SIGTERM, and after SIGKILL."""
 _REST_SECONDS = 0.5
-"""For what is left of its stderr, which a child of it may hold open, once its stdout has ended."""
+"""Time to read the rest of stderr after stdout has ended. A child process may keep it open."""
 _POLL_SECONDS = 0.01
 _MOST_REQUESTS = 5_000
-"""Requests of the server that wait for their answer; each takes memory."""
+"""Unanswered requests from the server. Each takes memory."""
 _FLOOD_BYTES = 65_536
-"""Of stderr at once. Who writes so much is slowed down, so that messages are not."""
+"""Size of a piece of stderr after which reading pauses, so that messages are not delayed."""
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 
 
@@ -37,9 +37,10 @@ _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream
 async def over_stdio(
     server: McpServer, log: ServerLogTail, *, most_bytes: int
 ) -> AsyncIterator[Any]:
-    """Start the command of `server` and yield the streams of its messages; `log` keeps the end of its stderr.
+    """Start the command of `server` and yield its message streams. `log` receives its stderr.
 
-    A line of more than `most_bytes` ends the connection. The command and what it has started end with the context.
+    A line of more than `most_bytes` ends the connection. The command and its child processes end
+    with the context.
 
     Raises:
         OSError: the command cannot be started.
@@ -59,7 +60,7 @@ async def over_stdio(
         try:
             yield read_stream, write_stream
         finally:
-            with anyio.CancelScope(shield=True):  # else the command would be left behind
+            with anyio.CancelScope(shield=True):  # otherwise the command would keep running
                 read_stream.close()
                 write_stream.close()
                 await _end(process)
@@ -70,19 +71,19 @@ async def over_stdio(
 
 @dataclass(slots=True)
 class _PendingRequests:
-    """How many requests of the server have not been answered yet."""
+    """Number of requests from the server that have no response yet."""
 
     requests: int = 0
 
     def count(self, message: SessionMessage | Exception, *, by: int) -> None:
-        """Count a message: +1 for one received, -1 for one sent."""
+        """Count a message: +1 for a received request, -1 for a sent response."""
         kind = JSONRPCRequest if by > 0 else JSONRPCResponse | JSONRPCError
         if isinstance(message, SessionMessage) and isinstance(message.message, kind):
             self.requests += by
 
 
 class _StderrReader:
-    """Reads the stderr of a command, however much it writes there, and keeps the end of it."""
+    """Reads all of a command's stderr and keeps the end of it."""
 
     def __init__(self, log: ServerLogTail) -> None:
         self._log = log
@@ -99,11 +100,11 @@ class _StderrReader:
         self._whole.set()
 
     def note(self, problem: str) -> None:
-        """Add a line of our own about the command."""
+        """Append our own line to the log."""
         self._log.add(f"\n{problem}\n".encode())
 
     async def wait(self) -> None:
-        """Wait a moment for the rest of it, where the command has gone: it says why."""
+        """Wait a moment for the rest of stderr, which says why the command has ended."""
         with anyio.move_on_after(_REST_SECONDS):
             await self._whole.wait()
 
@@ -115,7 +116,10 @@ async def _read(
     most_bytes: int,
     waiting: _PendingRequests,
 ) -> None:
-    """Hand on the messages on stdout, then read on without looking, so that the command can end."""
+    """Forward the messages on stdout.
+
+    After an error, discard the rest so that the command can end.
+    """
     assert process.stdout is not None
     with suppress(*_GONE):
         async with received:
@@ -148,6 +152,7 @@ async def _write(
     said: _StderrReader,
     waiting: _PendingRequests,
 ) -> None:
+    """Send messages to stdin until the command is gone."""
     assert process.stdin is not None
     try:
         async with sent:
@@ -157,19 +162,20 @@ async def _write(
                 waiting.count(message, by=-1)
     except _GONE:
         await said.wait()
-        await received.aclose()  # it cannot be asked any more, though it may still run
+        await received.aclose()  # no request can be sent, even if the command still runs
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
+    """Return the message in a line, or the error if it is not valid."""
     try:
         text = line.decode("utf-8", "replace")
         return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
-    except ValueError as error:  # the session decides what that means
+    except ValueError as error:  # the session handles it
         return error
 
 
 async def _end(process: Process) -> None:
-    """Close stdin, wait, and end what is left of the command and its children."""
+    """Close stdin and wait for the command. If necessary, end it and its children by signal."""
     assert process.stdin is not None
     with suppress(*_GONE), anyio.move_on_after(_END_SECONDS):
         await process.stdin.aclose()
@@ -183,7 +189,10 @@ async def _end(process: Process) -> None:
 
 
 async def _wait_for_exit(process: Process) -> bool:
-    """Wait a moment for the command to end. Not by `wait`, which children with its stdout would hold up."""
+    """Wait a moment for the command to end, and return True if it did.
+
+    `Process.wait` is not used: child processes that hold stdout open would delay it.
+    """
     with anyio.move_on_after(_END_SECONDS):
         while process.returncode is None:
             await anyio.sleep(_POLL_SECONDS)
