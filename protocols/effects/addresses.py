@@ -1,4 +1,4 @@
-"""What addresses name: things, information or verbs; and what the addresses of one source show of each other."""
+"""Names in URL paths, and what the addresses of one source show about each other."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True)
 class Resources:
-    """What the addresses of one source show of each other: address, its variables left unnamed → methods."""
+    """The addresses of one source and their methods.
+
+    Variables in an address have no name: `/users/{}`.
+    """
 
     methods: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, protocols: Iterable[ToolProtocol]) -> Resources:
-        """The addresses of these tools."""
+        """Return the addresses of these tools."""
         found: dict[str, set[str]] = {}
         for one in protocols:
             if isinstance(one.binding, HttpBinding):
@@ -45,7 +48,10 @@ class Resources:
         return cls(found)
 
     def has_record(self, url: str) -> bool:
-        """True if other calls show that `…/hooks/{}` is a record: it is changed, or made and listed above it."""
+        """Return True if other calls show that `…/hooks/{}` is a record.
+
+        They change it, create one at the address above it, or list such records there.
+        """
         address = without_variable_names(url)
         above = address.rpartition("/")[0]
         changed = self.methods.get(address, set()) & {"PUT", "PATCH", "DELETE"}
@@ -63,15 +69,21 @@ class Resources:
         )
 
     def has_whole(self, url: str) -> bool:
-        """True if another call reads the whole of which an address is a part: `/config` for `/config/{section}`."""
+        """Return True if another call reads the whole: `/config` for `/config/{section}`."""
         return "GET" in self.methods.get(without_variable_names(url).rpartition("/")[0], ())
 
     def has_things(self, noun: str) -> bool:
-        """True if some address names a noun in the plural: `airline` where there is `/airlines`."""
+        """Return True if an address names a noun in the plural:
+
+        `airline` if there is `/airlines`.
+        """
         return noun in self._nouns
 
     def has_plural(self, noun: str) -> bool:
-        """True if a noun is listed, or its records have parts: `run` where there is `/runs` or `/runs/{}/items`."""
+        """Return True if a noun is listed or its records have parts:
+
+        `run` with `/runs` or `/runs/{}/items`.
+        """
         return noun in self._plurals
 
     @cached_property
@@ -95,7 +107,10 @@ class Resources:
 
     @cached_property
     def _addresses_with_choices(self) -> frozenset[str]:
-        """Addresses of things some of which are chosen by an adjective: `/processes` for `/processes/extended`."""
+        """Addresses with a subset chosen by an adjective:
+
+        `/processes` because of `/processes/extended`.
+        """
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
         )
@@ -106,7 +121,7 @@ class Resources:
 
     @cached_property
     def _wholes(self) -> frozenset[str]:
-        """Addresses under which information or things stand: `/{}` for `/{}/history`."""
+        """Addresses that have information or things below them: `/{}` because of `/{}/history`."""
         found = set()
         for address, methods in self.methods.items():
             above, _, end = address.rpartition("/")
@@ -117,7 +132,7 @@ class Resources:
 
 
 def parts_of(url: str) -> list[str]:
-    """Return the parts of a URL's path, but for those at its beginning that say nothing."""
+    """Return the parts of a URL's path without a prefix such as `api` or `v2`."""
     parts = [unquote_plus(part) for part in url.partition("?")[0].split("/")[3:] if part]
     while len(parts) > 1 and _PREFIX.fullmatch(parts[0]):
         parts = parts[1:]
@@ -125,15 +140,15 @@ def parts_of(url: str) -> list[str]:
 
 
 def without_variable_names(url: str) -> str:
-    """Return an address without its query, its variables left unnamed."""
+    """Return an address without its query and with nameless variables."""
     return VARIABLE.sub("{}", url.partition("?")[0].rstrip("/"))
 
 
 def classify_path_part(part: str) -> str:
     """Return what one fixed part of a path names.
 
-    `things` in the plural, `information`, `choice` (an adjective), `reading` (a verb), `noun`, `verb` (or a noun that
-    is a verb as well), `unknown`.
+    `things` in the plural, `information`, `choice` (an adjective), `reading` (a verb), `noun`,
+    `verb` (or a noun that is also a verb), or `unknown`.
     """
     part = SUFFIX.sub("", part)
     words = name_words(part)
@@ -141,15 +156,25 @@ def classify_path_part(part: str) -> str:
         return "unknown"
     while len(words) > 1 and words[-1] in READS["adjectives"]:
         words = words[:-1]
+    return _classify_first_word(words) or _classify_last_word(words, part)
+
+
+def _classify_first_word(words: list[str]) -> str:
+    """Return `reading` or `verb` if the words of a part begin with a verb, else ""."""
     first = words[0]
     last = words[-1]
-    if first in READS["names"]:
-        acts = len(words) > 1 and (last in CAN_BE_VERB - READS["information"] or strict_verb(last))
-        one = singular(last) == last and last not in READS["information"]
-        owned = one and GRAMMAR["determiners"] & {*words[1:-1]}  # `find_my_car`
-        return "verb" if acts or owned else "reading"
-    if len(words) > 1 and first in CAN_BE_VERB - READS["information"]:
-        return "verb"
+    if first not in READS["names"]:
+        is_verb = len(words) > 1 and first in CAN_BE_VERB - READS["information"]
+        return "verb" if is_verb else ""
+    acts = len(words) > 1 and (last in CAN_BE_VERB - READS["information"] or strict_verb(last))
+    is_singular = singular(last) == last and last not in READS["information"]
+    owned = is_singular and GRAMMAR["determiners"] & {*words[1:-1]}  # `find_my_car`
+    return "verb" if acts or owned else "reading"
+
+
+def _classify_last_word(words: list[str], part: str) -> str:
+    """Return what a part names by its last word. `words` are those of `part`."""
+    last = words[-1]
     stem = singular(last)
     if len(last) > 3 and stem != last and not (len(words) == 1 and stem in STRICT):
         return "things"

@@ -1,16 +1,23 @@
-"""What a description says that a call does, by English grammar: how its sentences begin, not which bad words they hold.
+"""Decides from the grammar of a description if the call reads or acts.
 
-`Returns the orders.` reads. `Opens the door.` acts, also where nobody knows the verb: a word before `the` that is no
-preposition is a verb. Whatever is not understood says nothing, and so speaks for nothing.
+What counts is how sentences begin, not if they contain certain words. `Returns the orders.` reads.
+`Opens the door.` acts even if the verb is unknown, because a word before `the` that is not a
+preposition is a verb. A sentence that is not understood is no evidence of a read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from protocols.effects.acting_words import (
+    find_acting_verb,
+    find_later_acting_verb,
+    is_causative,
+    is_present_tense,
+    second_verb,
+)
 from protocols.effects.doubts import (
     doubtful_gerund,
     find_doubt,
@@ -20,20 +27,25 @@ from protocols.effects.doubts import (
 from protocols.effects.phrases import (
     CLOSED,
     DETERMINERS,
+    Phrase,
     names_information,
     phrase_of,
     verb_of_action_noun,
 )
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
+from protocols.effects.verbs import CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
 from protocols.naming import singular
 
 Voice = Literal["reads", "acts", "thing", "information", "unclear", ""]
-"""*reads*, *acts*: its verb does; *thing*: it names something, without a verb; *information*: and that is information
-or things in the plural; *unclear*: it may begin with a verb that acts; empty: it says nothing that is understood."""
+"""How a text describes a call.
+
+*reads*, *acts*: what the verb does; *thing*: a noun without a verb; *information*: a noun that
+names information or things in the plural; *unclear*: it may begin with an acting verb; "": the text
+says nothing that is understood.
+"""
 
 
 class Statement(NamedTuple):
-    """What a text says, and the word by which it says so."""
+    """The voice of a text, and the word that shows it."""
 
     voice: Voice
     word: str = ""
@@ -43,26 +55,23 @@ _LONGEST = 2_000
 _MARKUP = re.compile(r"<[^>]{0,200}>|https?://\S+|`[^`]{0,200}`|[*_#|>\[\]]+")
 _BRACKETS = re.compile(r"\([^()]{0,300}\)")
 _ASIDE = re.compile(r"(?<=[(:])\s*[^(),:.;!?]{3,300}")
-"""What stands in brackets or behind a colon."""
+"""Text in brackets or after a colon."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|\s[-–—]\s")
 _CAMEL = re.compile(
     r"\b(?:[Ff]etch|[Ff]ind|[Gg]et|[Ll]ist|[Rr]etrieve|[Ss]earch)(?:[A-Z][a-z]+)+\b"
 )
 _LINE_END = re.compile(r"(?<=[^\W\d_,])\n(?=[a-z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[,&/:(]", re.UNICODE)
-_DETERMINERS = DETERMINERS
 _AFTER_NOUNS = GRAMMAR["after_nouns"]
-_CLOSED = CLOSED
 _CALL = GRAMMAR["call"]
-_BEFORE_VERBS = GRAMMAR["before_verbs"]
 _PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
 _OPENERS = frozenset(
     ["at", "based", "by", "for", "from", "given", "if", "in", "on", "to", "using", "when", "with"]
 )
-"""Small words with which a clause begins that stands before what is done."""
+"""Words that begin a clause before the main clause."""
 _MORE = re.compile("[并且和及后再同、,후및]")
-"""Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
+"""Signs in Chinese, Japanese and Korean after which a sentence may name a second action."""
 _NEVER = GRAMMAR["never"]
 _CALLS = "|".join(sorted(_CALL))
 _PURPOSE = (  # `Use this endpoint to delete a user`, `The API that lists users`
@@ -71,7 +80,8 @@ _PURPOSE = (  # `Use this endpoint to delete a user`, `The API that lists users`
     r"(?:to|for|allows? (?:\w+ ){1,2}to|lets \w+|enables? (?:\w+ ){1,2}to|will|can|that|which) "
 )
 _LETS = (  # `Allows you to delete a user`
-    r"^(?:this )?(?:allows?|enables?|helps?|lets|permits?|used) (?:you |users? |clients? |the user )?(?:to )?"
+    r"^(?:this )?(?:allows?|enables?|helps?|lets|permits?|used)"
+    r" (?:you |users? |clients? |the user )?(?:to )?"
     r"|^you can |^to |^(?:it|this|(?:this|the|our)(?: \w+)? \w+) (?:will|would) (?=\w+ )"
 )
 _THIS = (
@@ -83,12 +93,12 @@ _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _T
 def classify_description(text: str) -> Statement:
     """Return what a description, a summary or a name in words says that the call does.
 
-    One sentence that acts outranks those that read.
+    One sentence that acts outranks sentences that read.
     """
     whole = _LINE_END.sub(" ", _MARKUP.sub(" ", _CAMEL.sub(_split_camel_case, text[:_LONGEST])))
     plain = _BRACKETS.sub(" ( ", whole)
-    split = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
-    sentences = [words for one in split if (words := _without_marks(one))]
+    split = (_WORD.findall(sentence.lower()) for sentence in _SENTENCE.split(plain))
+    sentences = [words for marked in split if (words := _without_marks(marked))]
     if not sentences:
         return Statement("")
     if verb := _find_side_effect(sentences[1:], whole) or find_passive_side_effect(plain):
@@ -105,28 +115,31 @@ def classify_description(text: str) -> Statement:
 
 
 def _is_heading(words: Sequence[str]) -> bool:
-    """True if a sentence names an API, without a verb: `Acme API, RESTful implementation.`"""
+    """Return True if a sentence names an API, without a verb:
+
+    `Acme API, RESTful implementation.`
+    """
     named = {"api", "apis", "rest", "restful"} & {*words[1:]}
     return (
         bool(named)
         and not base_form(words[0], STRICT)
-        and not any(word in _DETERMINERS for word in words)
+        and not any(word in DETERMINERS for word in words)
     )
 
 
 def _split_camel_case(name: re.Match[str]) -> str:
-    """`getFilesList` → `get Files List`."""
+    """Split a camelCase name: `getFilesList` → `get Files List`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[0])
 
 
 def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
-    """The verb by which a sentence behind the first, or an aside, says that the call acts; empty for none."""
+    """Return the acting verb of a sentence after the first, or of an aside, or ""."""
     for words in sentences:
-        if verb := _find_later_acting_verb(words) or find_passive_verb(words):
+        if verb := find_later_acting_verb(words) or find_passive_verb(words):
             return verb
     for aside in _ASIDE.findall(text):
         words = _WORD.findall(aside.lower())
-        if words and (verb := _find_later_acting_verb(words) or _second_verb(["", *words])):
+        if words and (verb := find_later_acting_verb(words) or second_verb(["", *words])):
             return verb
         if words and words[0] in VERBS["remove"] and len(words) == 1:  # `Users: delete`
             return words[0]
@@ -134,51 +147,71 @@ def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
 
 
 def _without_marks(words: list[str]) -> list[str]:
-    """The words of a sentence from its first real word on."""
+    """Return the words of a sentence without leading punctuation."""
     start = next((place for place, word in enumerate(words) if word[0].isalnum()), len(words))
     return words[start:]
 
 
 def _classify_first_sentence(words: list[str]) -> Statement:
-    """What the first sentence says."""
-    text = " ".join(words)
-    for pattern in _BEFORE_THE_VERB:
-        text = pattern.sub("", text, count=1)
-    words = text.split() or words
+    """Return what the first sentence says."""
+    words = _without_preamble(words)
     lead = words[0]
-    if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
-        main = _classify_first_sentence(words[words.index(",", 1) + 1 :])
-        return main if main.voice == "reads" else Statement("unclear", lead)
+    if statement := _classify_after_opening_clause(words):
+        return statement
     verb = base_form(lead, READS["verbs"])
     if verb and not lead.endswith("ed"):
         return _classify_reading_verb(verb, words)
     if lead in READS["foreign"] or not lead.isascii():
         return Statement("reads" if _reads_in_another_language(words) else "", lead)
-    if lead in READS["light"] and (light := _classify_light_verb(words)):
-        return light
-    if called := _classify_call_subject(words):
-        return called
-    if lead in _CLOSED or lead.isdigit():
-        if verb := _find_acting_verb(words):
+    if statement := _classify_light_verb(words) or _classify_call_subject(words):
+        return statement
+    if lead in CLOSED or lead.isdigit():
+        if verb := find_acting_verb(words):
             return Statement("acts", verb)
         return _classify_noun_phrase(words, determined=True)
     return _classify_unknown_lead(lead, words)
 
 
+def _without_preamble(words: list[str]) -> list[str]:
+    """Return the words of a sentence without a beginning such as `This endpoint is used to`."""
+    text = " ".join(words)
+    for pattern in _BEFORE_THE_VERB:
+        text = pattern.sub("", text, count=1)
+    return text.split() or words
+
+
+def _classify_after_opening_clause(words: list[str]) -> Statement | None:
+    """Return what `By passing options, you can search …` says.
+
+    Return None if the sentence does not begin with such a clause.
+    """
+    if words[0] not in _OPENERS or "," not in words[1:-1]:
+        return None
+    main = _classify_first_sentence(words[words.index(",", 1) + 1 :])
+    return main if main.voice == "reads" else Statement("unclear", words[0])
+
+
 def _classify_light_verb(words: Sequence[str]) -> Statement | None:
-    """What `Run a search` or `Perform a status check` says: the noun tells; None where that is no reading one."""
+    """Return what `Run a search` or `Perform a status check` says, where the noun decides.
+
+    Return None for other verbs, and if the noun is not that of a reading verb.
+    """
+    if words[0] not in READS["light"]:
+        return None
     phrase = phrase_of(words[1:], object_of_verb=True)
     reading = READS["reading_nouns"] - {"test"}
     verb = phrase.head in reading or base_form(verb_of_action_noun(phrase.head), READS["verbs"])
-    return (
-        Statement("reads", f"{words[0]} … {phrase.head}")
-        if verb and not _second_verb(words)
-        else None
-    )
+    if not verb or second_verb(words):
+        return None
+    return Statement("reads", f"{words[0]} … {phrase.head}")
 
 
 def _reads_in_another_language(words: Sequence[str]) -> bool:
-    """True if a sentence is a reading verb, an article and one noun, or in Chinese a verb and a list or information."""
+    """Return True for a simple sentence in another language that reads.
+
+    That is a reading verb, an article and one noun. In Chinese it is a verb and a list or
+    information.
+    """
     lead = words[0]
     rest = list(words[1:])
     if lead in READS["foreign"] and lead.isalpha() and rest:
@@ -201,7 +234,10 @@ def _reads_in_another_language(words: Sequence[str]) -> bool:
 
 
 def _classify_call_subject(words: Sequence[str]) -> Statement | None:
-    """What `The following endpoint returns a list` says; None for a sentence whose subject is not the call."""
+    """Return what `The following endpoint returns a list` says.
+
+    Return None if the call is not the subject of the sentence.
+    """
     for place, word in enumerate(words[1:8], 1):
         if (
             words[place - 1] in _CALL
@@ -213,230 +249,145 @@ def _classify_call_subject(words: Sequence[str]) -> Statement | None:
 
 
 def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> Statement:
-    """What a sentence without a verb that is known says: that it names information, a thing, an action, or nothing."""
+    """Return what a sentence without a known verb says.
+
+    It names information, a thing, an action, or nothing that is understood. `determined`: the
+    sentence begins with a function word.
+    """
     phrase = phrase_of(words)
     after = phrase.rest[0] if phrase.rest else ""
     if phrase.kind == "action":
         return Statement("acts", phrase.head)
     if after in _LAST_PARTICLES and len(phrase.rest) == 1:
         return Statement("acts", f"{phrase.head} {after}")
-    if (
-        phrase.kind == "thing" and after in (":", "/", "&") and len(phrase.rest) > 1
-    ):  # `Chart: albums`
-        return _classify_noun_phrase(phrase.rest[1:], determined=determined)
-    if (
-        len(phrase.nouns) > 2
-        and after in _DETERMINERS
-        and base_form(phrase.head, READS["neutral"] | {"contain"})
-    ):
-        subject = phrase_of(
-            words[: len(phrase.nouns) - 1]
-        )  # `The search capability covers all content`
-        return Statement(
-            "information" if subject.kind in ("information", "things") else "unclear", subject.head
-        )
-    odd = (
-        after in _DETERMINERS - {"that", "those"}
-        or after in _LAST_PARTICLES - {"in", "on"}
-        or doubtful_gerund(words)
-    )
-    ended = (
-        phrase.participles
-        and not phrase.rest
-        and base_form(phrase.participles[0], CAN_BE_VERB | {"end"})
-    )
-    if odd or ended or phrase.kind == "nothing" or words[0] in ("no", "nothing"):
+    if phrase.kind == "thing" and after in (":", "/", "&") and len(phrase.rest) > 1:
+        return _classify_noun_phrase(phrase.rest[1:], determined=determined)  # `Chart: albums`
+    if _has_neutral_verb(phrase, after):  # `The search capability covers all content`
+        subject = phrase_of(words[: len(phrase.nouns) - 1])
+        named = subject.kind in ("information", "things")
+        return Statement("information" if named else "unclear", subject.head)
+    if _is_odd(words, phrase, after):
         asks = words[0] in ("what", "where", "which", "who", "how", "whether")
         return Statement("thing" if asks and not doubtful_gerund(words) else "unclear", words[0])
-    plural = singular(phrase.head) != phrase.head and after in (
-        "that",
-        "of",
-        "which",
-        "whose",
-        "who",
-        "are",
-    )
-    if phrase.kind in ("information", "things") or (plural and not base_form(phrase.head, STRICT)):
+    return _classify_plain_phrase(phrase, after, words[0], determined=determined)
+
+
+def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
+    """Return True if the last word of a phrase is a verb that neither reads nor acts."""
+    if len(phrase.nouns) <= 2 or after not in DETERMINERS:
+        return False
+    return bool(base_form(phrase.head, READS["neutral"] | {"contain"}))
+
+
+def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
+    """Return True if a sentence that begins with a noun phrase may hide a verb."""
+    if after in DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"}:
+        return True
+    if phrase.kind == "nothing" or words[0] in ("no", "nothing") or doubtful_gerund(words):
+        return True
+    if not phrase.participles or phrase.rest:
+        return False
+    return bool(base_form(phrase.participles[0], CAN_BE_VERB | {"end"}))
+
+
+def _classify_plain_phrase(phrase: Phrase, after: str, lead: str, *, determined: bool) -> Statement:
+    """Return what a noun phrase says that contains no verb. `lead` is its first word."""
+    plural = singular(phrase.head) != phrase.head
+    described = plural and after in ("that", "of", "which", "whose", "who", "are")
+    if phrase.kind in ("information", "things"):
         return Statement("information", phrase.head)
-    if (
-        len(phrase.nouns) > 2
-        and singular(phrase.head) != phrase.head
-        and base_form(phrase.head, CAN_BE_VERB)
-    ):
+    if described and not base_form(phrase.head, STRICT):
+        return Statement("information", phrase.head)
+    if plural and len(phrase.nouns) > 2 and base_form(phrase.head, CAN_BE_VERB):
         return Statement("unclear", phrase.head)  # `The gate opens`
-    if (
-        determined
-        or after in ("of", "api", "endpoint")
-        or phrase.head in ("api", "endpoint", "service")
-    ):
-        return Statement("thing", words[0])
-    return Statement("unclear", words[0])
+    names_api = phrase.head in ("api", "endpoint", "service")
+    if determined or names_api or after in ("of", "api", "endpoint"):
+        return Statement("thing", lead)
+    return Statement("unclear", lead)
 
 
 def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
-    """What a sentence says that begins with no reading verb and no small word."""
+    """Return what a sentence says that begins with neither a reading verb nor a function word."""
     after = words[1] if len(words) > 1 else ""
-    if (
-        words[1:] != ["all"]
-        and lead not in _CALL | READS["information"]
-        and after in _DETERMINERS - {"that", "no"}
-        and lead not in _NEVER
-        and not base_form(lead, READS["neutral"])
-    ):
+    if words[1:] != ["all"] and _takes_object(lead, after):
         return Statement("acts", lead)
     verb = base_form(lead, CAN_BE_VERB)
     if verb and after in _LAST_PARTICLES - {"in", "open"}:
         return Statement("acts", f"{lead} {after}")
     named = _classify_noun_phrase(words)
-    if named.voice in ("acts", "information") and not (
-        verb in STRICT and lead in (verb, f"{verb}s", f"{verb}es")
-    ):
-        plain = (
-            lead in READS["adjectives"]
-            or names_information(lead)
-            or not verb
-            or lead == f"{verb}ed"
-        )
-        if plain or after in _AFTER_NOUNS or phrase_of(words).kind == "information":
-            return named
-    if verb and lead != f"{verb}ed" and after not in (*_AFTER_NOUNS, "api", "endpoint", "service"):
-        strict = base_form(lead, STRICT)
-        acts = (
-            (after or verb in STRICT) and strict and lead in (strict, f"{strict}s", f"{strict}es")
-        )
-        return Statement("acts" if acts else "unclear", lead)
-    return named
+    if named.voice in ("acts", "information") and _is_noun(lead, verb, words):
+        return named
+    if not verb or lead == f"{verb}ed" or after in (*_AFTER_NOUNS, "api", "endpoint", "service"):
+        return named
+    strict = base_form(lead, STRICT)
+    acts = (after or verb in STRICT) and strict and is_present_tense(lead, strict)
+    return Statement("acts" if acts else "unclear", lead)
+
+
+def _is_noun(lead: str, verb: str, words: Sequence[str]) -> bool:
+    """Return True if the first word of a sentence is a noun, although it may be a verb."""
+    if verb in STRICT and is_present_tense(lead, verb):
+        return False
+    if _is_plain_noun(lead, verb) or (len(words) > 1 and words[1] in _AFTER_NOUNS):
+        return True
+    return phrase_of(words).kind == "information"
+
+
+def _takes_object(lead: str, after: str) -> bool:
+    """Return True if an unknown first word must be an acting verb because of the word after it."""
+    if lead in _CALL | READS["information"] | _NEVER or base_form(lead, READS["neutral"]):
+        return False
+    return after in DETERMINERS - {"that", "no"}
+
+
+def _is_plain_noun(lead: str, verb: str) -> bool:
+    """Return True if the first word is hardly the `verb` that it may be the base form of."""
+    return not verb or lead in READS["adjectives"] or names_information(lead) or lead == f"{verb}ed"
 
 
 def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
-    """What a sentence says that begins with a reading verb: that it reads, unless it goes on to act."""
-    after = words[1] if len(words) > 1 else ""
-    if second := _second_verb(words):
+    """Return what a sentence says that begins with a reading verb.
+
+    It reads, unless a later word acts.
+    """
+    if second := second_verb(words):
         return Statement("acts", second)
     clause = _first_clause(words)
-    be = {"are", "is", "was", "were", "it"}
-    cut = len(clause) < len(words) and words[len(clause)] in ("/", ":")
-    ends = not cut and clause[-1] in _LAST_PARTICLES and len(clause) > 1 and clause[-2] not in be
-    if (
-        after in _PARTICLES
-        and f"{verb} {after}" != "return back"
-        and (verb not in READS["seeking"] or after == "down")
-    ) or (after == "on" and verb != "search"):
-        return Statement("acts", f"{verb} {after}")
-    if (verb == "check" and after in ("in", "out")) or (
-        ends and verb not in ("find", "look", "search")
-    ):
-        return Statement("acts", f"{verb} … {clause[-1]}")
-    if verb in ("get", "have") and _is_causative(clause):
+    if phrasal := _acting_phrasal_verb(verb, words, clause):
+        return Statement("acts", phrasal)
+    if verb in ("get", "have") and is_causative(clause):
         return Statement("acts", f"{verb} … {clause[-1]}")
     if doubt := find_doubt(verb, words, clause):
         return Statement("unclear", doubt)
     return Statement("reads", words[0])
 
 
+def _acting_phrasal_verb(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
+    """Return a phrasal verb that acts, or "": `check in`, `read … out`."""
+    after = words[1] if len(words) > 1 else ""
+    seeks = verb in READS["seeking"] and after != "down"
+    if after in _PARTICLES and f"{verb} {after}" != "return back" and not seeks:
+        return f"{verb} {after}"
+    if after == "on" and verb != "search":
+        return f"{verb} {after}"
+    checks = verb == "check" and after in ("in", "out")
+    if checks or (_ends_with_particle(words, clause) and verb not in ("find", "look", "search")):
+        return f"{verb} … {clause[-1]}"
+    return ""
+
+
+def _ends_with_particle(words: Sequence[str], clause: Sequence[str]) -> bool:
+    """Return True if a clause ends with the particle of a verb, as in `turn the light off`."""
+    if len(clause) < len(words) and words[len(clause)] in ("/", ":"):
+        return False
+    if len(clause) < 2 or clause[-1] not in _LAST_PARTICLES:
+        return False
+    return clause[-2] not in {"are", "is", "was", "were", "it"}
+
+
 def _first_clause(words: Sequence[str]) -> list[str]:
-    """The words up to the first comma."""
+    """Return the words up to the first punctuation mark."""
     end = next(
         (place for place, word in enumerate(words) if place and not word[0].isalnum()), len(words)
     )
     return list(words[:end])
-
-
-def _is_causative(clause: Sequence[str]) -> bool:
-    """True for `get the door opened` and `get the oven heating`: what is got is one thing and what is done to it."""
-    if (
-        len(clause) < 3
-        or {"that", "which", "who"} & {*clause}
-        or singular(clause[-2]) != clause[-2]
-        or clause[-2] in _CLOSED | READS["adjectives"]
-    ):
-        return False
-    last = clause[-1]
-    one = clause[1] in ("a", "an", "the", "my", "your", "this", "that", "it") or len(clause) == 3
-    done = (last.endswith("ed") and last not in CAN_BE_VERB) or last in (
-        "built",
-        "cut",
-        "done",
-        "gone",
-        "paid",
-        "sent",
-        "set",
-        "shut",
-        "sold",
-    )
-    return one and (
-        done or (last.endswith("ing") and len(clause) > 3 and bool(base_form(last, CAN_BE_VERB)))
-    )
-
-
-def _second_verb(words: Sequence[str]) -> str:
-    """The verb of `get … and revoke the old one`, `list and purge`, `read by resetting the counter`; empty for none."""
-    for place, (before, word) in enumerate(pairwise(words)):
-        if before not in ("and", "or", "then", "&", ",", "/", "by", "while", "after", "also"):
-            continue
-        after = words[place + 2] if place + 2 < len(words) else ""
-        known = base_form(word, READS["verbs"] | READS["neutral"])
-        if (
-            before in ("and", "or")
-            and after in ("it", "them")
-            and base_form(word, ACTING - READS["verbs"])
-        ):
-            return word
-        if (
-            word in _CLOSED
-            or known
-            or word in _BEFORE_VERBS
-            or word.endswith(("ed", "ly"))
-            or not word.isalpha()
-        ):
-            continue
-        verb = base_form(word, ACTING | (CAN_BE_VERB if after in ("it", "them") else frozenset()))
-        gerund = word.endswith("ing") and verb != word
-        if before in ("after", "by", "while"):
-            if gerund and verb:
-                return word
-            continue
-        strict = base_form(word, STRICT)
-        if strict and word in (strict, f"{strict}s", f"{strict}es"):
-            return word
-        if (
-            after in _DETERMINERS - {"that", "no", "each"}
-            and not gerund
-            and (verb or before != ",")
-        ):
-            return word
-    return ""
-
-
-def _find_acting_verb(words: Sequence[str]) -> str:
-    """The verb of `this endpoint deletes the user`, behind what the sentence begins with; empty where none acts."""
-    for place, word in enumerate(words[1:5], 1):
-        after = words[place + 1] if place + 1 < len(words) else ""
-        plain = word in _CLOSED or base_form(word, READS["verbs"] | READS["neutral"])
-        if (
-            not plain
-            and word.endswith("s")
-            and after in _DETERMINERS - {"that"}
-            and words[place - 1] in _SUBJECTS
-        ):
-            return word
-    return _second_verb(words) if base_form(words[min(2, len(words) - 1)], READS["verbs"]) else ""
-
-
-_SUBJECTS = _CALL | {"this", "it", "which", "that", "also", "then"}
-
-
-def _find_later_acting_verb(words: list[str]) -> str:
-    """The verb of a later sentence that says what the call does besides: `Also clears the queue.`; empty for none."""
-    start = next((n for n, word in enumerate(words[:4]) if word not in _BEFORE_VERBS | _CALL), 0)
-    word = words[start]
-    after = words[start + 1] if start + 1 < len(words) else ""
-    if word in _CLOSED or base_form(word, READS["verbs"] | READS["neutral"]):
-        return ""
-    if not word.endswith("s"):
-        return word if word in VERBS["remove"] | VERBS["end"] and after in _DETERMINERS else ""
-    return (
-        word
-        if base_form(word, STRICT) or (after in _DETERMINERS - {"that"} and base_form(word, ACTING))
-        else ""
-    )

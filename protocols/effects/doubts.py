@@ -1,4 +1,4 @@
-"""What makes a sentence that begins with a reading verb doubtful, and what sentences say in passing that is done."""
+"""Finds parts of a reading sentence which suggest that the call also does something else."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ from protocols.naming import singular
 _PASSIVE = VERBS["remove"] | VERBS["end"] | READS["done"]
 """Verbs whose passive says what a call does: `A mail is sent.`"""
 _ALSO = re.compile(
-    r"\b(?:is|are|be|gets?) (?:then |also |automatically |subsequently |afterwards? |thereby )+(\w+)"
+    r"\b(?:is|are|be|gets?)"
+    r" (?:then |also |automatically |subsequently |afterwards? |thereby )+(\w+)"
     r"|\bmark(?:s|ed|ing)? (?:\w+ ){0,3}as "
     r"|\b(?:it|this|which) (?:also |then |will )*(\w+) (?:all|any|every|it|the|them|your)\b"
     r"|\bto (\w+) (?:it|them)\b"
     r"|, (?:it|they) (?:is|are|will be|gets?) (\w+)"
     r"|, (?:\w+ly )?(\w+ing) (?:it|them)\b"
 )
-"""What a sentence says in passing of what is done besides: `The messages are then deleted.`, `Pass it to change it.`"""
+"""Matches side effects: `The messages are then deleted.`, `Pass it to change it.`"""
 _CHANGED = re.compile(
-    r"\bbecomes? (?:in\w+|that|this|unavailable|unusable)\b|\bno longer (?:be )?(?:works?|valid|returned)"
-    r"|\bstops? working|\b(?:not|never) be \w+ again|\b(?:delivered|handed out|returned|shown) (?:only )?once\b"
+    r"\bbecomes? (?:in\w+|that|this|unavailable|unusable)\b"
+    r"|\bno longer (?:be )?(?:works?|valid|returned)"
+    r"|\bstops? working|\b(?:not|never) be \w+ again"
+    r"|\b(?:delivered|handed out|returned|shown) (?:only )?once\b"
     r"|\bthen (?:disappears?|vanish\w*)|(?:^|[.;] )costs? \d"
 )
-"""What a call has changed when it is over."""
+"""Matches what a call has changed when it is over."""
 _MOVES = frozenset({"as", "from", "into", "off", "onto", "out", "through", "to"})
 
 
 def find_passive_side_effect(text: str) -> str:
-    """The verb of `the messages are then deleted`; empty for none."""
+    """Return the verb of `the messages are then deleted`, or ""."""
     plain = text.lower()
     if found := _CHANGED.search(plain):
         return found[0].strip(" .;")
@@ -45,7 +48,10 @@ def find_passive_side_effect(text: str) -> str:
 
 
 def find_passive_verb(words: Sequence[str]) -> str:
-    """The verb of `the mails are deleted`, of `a mail is sent to the owner`; empty for none, or under a condition."""
+    """Return the verb of `the mails are deleted` or `a mail is sent to the owner`, or "".
+
+    Sentences with a condition are ignored.
+    """
     if {
         "if",
         "once",
@@ -76,7 +82,10 @@ def find_passive_verb(words: Sequence[str]) -> str:
 
 
 def doubtful_gerund(words: Sequence[str]) -> str:
-    """The gerund of `by flashing its light`, `after opening it`; empty where it reads or tells of the call."""
+    """Return the gerund of `by flashing its light` or `after opening it`, or "".
+
+    Gerunds of reading verbs and of verbs about the request itself are not doubtful.
+    """
     plain = READS["verbs"] | READS["neutral"] | READS["names"]
     plain |= {"add", "combine", "give", "send", "append"}
     for before, word in pairwise(words):
@@ -91,13 +100,16 @@ def doubtful_gerund(words: Sequence[str]) -> str:
 
 
 def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """What makes a reading verb doubtful, by what stands behind it; empty where the sentence is understood."""
+    """Return what makes a sentence with a reading verb doubtful, or "" if it clearly reads.
+
+    `words` begin with the verb; `clause` are the words up to the first comma.
+    """
     tail = list(words[1:])
     if len(tail) > 1 and tail[0] in ("and", "or", "/", "&", ","):
         second = base_form(tail[1], READS["verbs"])
         return find_doubt(second, tail[1:], clause) if second else f"{verb} {tail[0]} {tail[1]}"
     if verb == "look" and tail[:1] not in (["for"], ["up"], ["at"]):
-        return "look"
+        return verb
     if verb in READS["seeking"] and tail and tail[0] in GRAMMAR["seek_behind"]:
         tail = tail[1:]
     if not tail:
@@ -106,28 +118,38 @@ def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
         return doubtful_gerund(words)
     if verb == "test":
         return verb
-    if (
-        verb in READS["handing"] | {"get", "return"}
-        and tail[0] in ("you", "us")
-        and tail[1:2] != ["to"]
-    ):
-        tail = tail[2:] if tail[1:2] == ["with"] else tail[1:]
-        given = phrase_of(tail, object_of_verb=True)
-        return "" if given.kind in ("information", "things") else f"{verb} you"
+    return _find_doubt_in_object_clause(verb, tail, words, clause)
+
+
+def _find_doubt_in_object_clause(
+    verb: str, tail: Sequence[str], words: Sequence[str], clause: Sequence[str]
+) -> str:
+    """Return what is doubtful about a reading verb and its object, with which `tail` begins."""
+    is_gift = tail[0] in ("you", "us") and verb in READS["handing"] | {"get", "return"}
+    if is_gift and tail[1:2] != ["to"]:
+        return _find_doubt_in_gift(verb, tail)
     if tail[0] in ("another", "you", "me", "him", "her", "us") and verb in ("find", "get"):
         return f"{verb} {tail[0]}"
-    phrase = phrase_of(tail, object_of_verb=True)
-    doubt = doubtful_gerund(words) or _find_second_action(words)
     return (
-        doubt
-        or _find_doubt_in_phrase(verb, phrase)
+        doubtful_gerund(words)
+        or _find_second_action(words)
+        or _find_doubt_in_phrase(verb, phrase_of(tail, object_of_verb=True))
         or _find_doubt_in_condition(tail)
         or _find_doubt_in_place(verb, clause)
     )
 
 
+def _find_doubt_in_gift(verb: str, tail: Sequence[str]) -> str:
+    """Return what is doubtful about `gives you …` unless it is followed by information, or ""."""
+    phrase = phrase_of(tail[2:] if tail[1:2] == ["with"] else tail[1:], object_of_verb=True)
+    return "" if phrase.kind in ("information", "things") else f"{verb} you"
+
+
 def _find_second_action(words: Sequence[str]) -> str:
-    """The verb of `detects all devices and pairs with them`, `analyzes the disk and repairs errors`; empty for none."""
+    """Return the second verb of a sentence if it acts, or "".
+
+    Examples: `detects all devices and pairs with them`, `analyzes the disk and repairs errors`.
+    """
     if not words[0].endswith("s"):
         return ""
     for place, word in enumerate(words[:-1]):
@@ -148,27 +170,29 @@ def _find_second_action(words: Sequence[str]) -> str:
 
 
 def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
-    """What is doubtful of the object of a reading verb and of what follows it."""
+    """Return what is doubtful about the object of a reading verb and the words after it, or ""."""
     after = phrase.rest[0] if phrase.rest else ""
-    if doubt := _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(
-        verb, phrase, after
-    ):
+    doubt = _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(verb, phrase, after)
+    if doubt:
         return f"{verb} … {doubt}"
-    whole = phrase.kind in ("information", "things") or (
-        after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
-    )
     if phrase.kind == "nothing" and after != "by" and "all" not in phrase.nouns:
         return verb
-    if whole or (
-        verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS
-    ):
+    if phrase.kind in ("information", "things") or _is_as_format(phrase, after):
+        return ""
+    if verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS:
         return ""  # `Convert code to text`
-    moved = after in _MOVES or (verb == "return" and after == "for")
-    return verb if verb not in READS["looking_up"] or moved else ""
+    if after in _MOVES or (verb == "return" and after == "for"):
+        return verb
+    return "" if verb in READS["looking_up"] else verb
+
+
+def _is_as_format(phrase: Phrase, after: str) -> bool:
+    """Return True if a format follows the phrase: `as JSON`."""
+    return after == "as" and not GRAMMAR["forms"].isdisjoint(phrase.rest[1:5])
 
 
 def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
-    """What is doubtful of the object itself: `a new token`, `the user admin rights`, `the blinds closed`."""
+    """Return what is doubtful about the object: `a new token`, `the blinds closed`, or ""."""
     new = {"fresh", "freshly", "new", "newly"} & {*phrase.nouns}
     article = phrase.nouns[:1] in (("a",), ("an",), ("the",))
     if new and article and singular(phrase.head) == phrase.head and "most" not in phrase.nouns:
@@ -184,38 +208,43 @@ def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
 
 
 def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
-    """What is doubtful of what follows the object: a further object, to whom it goes, into what it is put."""
-    one = singular(phrase.head) == phrase.head
-    when = len(phrase.rest) > 1 and phrase.rest[1] in GRAMMAR["times"]
-    if after in DETERMINERS - {"that", "those", "each"} and not when:  # `gives the cat a treat`
+    """Return what is doubtful after the object, or "".
+
+    For example a second object, a recipient, or a place that it is put into.
+    """
+    is_singular = singular(phrase.head) == phrase.head
+    second = phrase.rest[1] if len(phrase.rest) > 1 else ""
+    is_time = second in GRAMMAR["times"]
+    if after in DETERMINERS - {"that", "those", "each"} and not is_time:
+        return after  # `gives the cat a treat`
+    if is_singular and after in ("to", "by", "from"):
+        for word in phrase.participles:
+            if base_form(word, STRICT | {"mail", "send"}):
+                return f"{word} {after}"
+    if verb == "get" and after == "to" and base_form(second, CAN_BE_VERB):
         return after
-    sent = next(
-        (word for word in phrase.participles if base_form(word, STRICT | {"mail", "send"})), ""
-    )
-    if sent and one and after in ("to", "by", "from"):
-        return f"{sent} {after}"
-    if (
-        verb == "get"
-        and after == "to"
-        and len(phrase.rest) > 1
-        and base_form(phrase.rest[1], CAN_BE_VERB)
-    ):
+    if _is_put_somewhere(verb, phrase, after):
         return after
-    form = verb in READS["looking_up"] and after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
-    if (
-        after in ("aloud", "into", "onto", "off", "as")
-        and phrase.kind != "information"
-        and not form
-    ):
-        return after
+    if verb not in READS["handing"]:
+        return ""
+    is_placed = after in ("in", "with") and is_singular and verb in READS["putting"]
+    return after if after == "to" or is_placed else ""
+
+
+def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:
+    """Return True if the object is put into, spoken or used as something else."""
     if after in ("into", "onto", "aloud") and verb not in READS["computing"] | {"translate"}:
-        return after
-    handed = after == "to" or (after in ("in", "with") and one and verb in READS["putting"])
-    return after if handed and verb in READS["handing"] else ""
+        return True
+    if after not in ("aloud", "into", "onto", "off", "as") or phrase.kind == "information":
+        return False
+    return verb not in READS["looking_up"] or not _is_as_format(phrase, after)
 
 
 def _find_doubt_in_condition(tail: Sequence[str]) -> str:
-    """What is doubtful of `200 if the relay was switched on` and `the state once it has been switched`."""
+    """Return what is doubtful about a condition, or "".
+
+    Examples: `200 if the relay was switched on`, `the state once it has been switched`.
+    """
     for place, word in enumerate(tail):
         if word in ("if", "once", "after", "when", "whether"):
             done = (verb for be, verb in pairwise(tail[place:]) if be in ("was", "were", "been"))
@@ -225,7 +254,7 @@ def _find_doubt_in_condition(tail: Sequence[str]) -> str:
 
 
 def _find_doubt_in_place(verb: str, clause: Sequence[str]) -> str:
-    """What is doubtful of where something is shown or how it comes: `on the display`, `by text message`."""
+    """Return a doubtful place or channel: `on the display`, `by text message`, or ""."""
     if (
         verb in ("display", "present", "show")
         and "on" in clause[:-1]

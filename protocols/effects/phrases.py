@@ -1,4 +1,4 @@
-"""Noun phrases of descriptions: what their head noun names, and whether that is evidence of a read."""
+"""Noun phrases in descriptions: what their head noun names, and if that is evidence of a read."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT,
 from protocols.naming import singular
 
 PhraseKind = Literal["information", "things", "thing", "action", "nothing"]
-"""*information*: a word for it; *things*: a plural; *thing*: one of anything; *action*: a noun of a verb that acts;
-*nothing*: no noun."""
+"""What a noun phrase names.
+
+*information*: the noun names information; *things*: a plural; *thing*: any singular noun; *action*:
+a noun made of an acting verb; *nothing*: there is no noun.
+"""
 DETERMINERS = GRAMMAR["determiners"]
 COUNTS = frozenset(
     {"and", "many", "more", "most", "multiple", "one", "only", "other", "several", "two", "three"}
 )
 CLOSED = DETERMINERS | GRAMMAR["closed"]
 PARTICLES = GRAMMAR["last_particles"] | {"onto", "into", "to", "away", "off", "out"}
-_ENDINGS = ("ications", "ication", "ations", "ation", "itions", "ition", "tions", "tion", "sion", "ion", "al", "ment",
-            "ure", "ance", "ing")  # fmt: skip
+_ENDINGS = ("ications", "ication", "ations", "ation", "itions", "ition", "tions", "tion", "sion",
+            "ion", "al", "ment", "ure", "ance", "ing")  # fmt: skip
 _THINGS_MADE = VERBS["create"]
-"""Verbs whose nouns name what was made as well: `subscription`, `registration`."""
+"""Verbs whose noun also names the created thing: `subscription`, `registration`."""
 
 
 class Phrase(NamedTuple):
-    """A noun phrase at the beginning of some words, with what follows it.
+    """A noun phrase at the beginning of some words, and the words after it.
 
-    `done` are the participles behind its head: `sent` of `the code sent to the phone`; `nouns` are its words.
+    `nouns` are the words of the phrase. `participles` follow its head, such as `sent` in "the code
+    sent to the phone".
     """
 
     kind: PhraseKind
@@ -37,7 +41,10 @@ class Phrase(NamedTuple):
 
 
 def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
-    """Return the noun phrase with which some words begin. As the object of a verb, its words cannot be verbs."""
+    """Return the noun phrase at the beginning of `words`.
+
+    With `object_of_verb`, its words cannot be verbs.
+    """
     end = _end_of(words)
     core = list(words[:end])
     rest = tuple(words[end:])
@@ -56,7 +63,7 @@ def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
 
 
 def verb_of_action_noun(noun: str) -> str:
-    """The verb of a noun of action: `deletion` → `delete`, `renewal` → `renew`; empty for any other noun."""
+    """Return the verb of an action noun (`deletion` → `delete`, `renewal` → `renew`), or ""."""
     noun = singular(noun)
     for ending in _ENDINGS:
         if not noun.endswith(ending) or len(noun) < len(ending) + 2:
@@ -80,7 +87,10 @@ def verb_of_action_noun(noun: str) -> str:
 
 
 def names_information(word: str) -> bool:
-    """True if a noun names information: `forecast`, `settings`, `validation`, `calculator`."""
+    """Return True if a noun names information:
+
+    `forecast`, `settings`, `validation`, `calculator`.
+    """
     noun = singular(word)
     if noun in READS["information"] or word in READS["information"]:
         return word not in GRAMMAR["never"] or word in ("data", "details", "information")
@@ -99,7 +109,7 @@ def names_information(word: str) -> bool:
 
 
 def _end_of(words: Sequence[str]) -> int:
-    """Where the noun phrase ends with which some words begin."""
+    """Return the index at which the noun phrase at the beginning of `words` ends."""
     for place, word in enumerate(words):
         if word == "or" and place and words[place - 1] in DETERMINERS:  # `some or all`
             continue
@@ -114,7 +124,10 @@ def _end_of(words: Sequence[str]) -> int:
 
 
 def _follows_noun(core: Sequence[str]) -> bool:
-    """True if the last of these words says something of a noun before it: `users blocked`, `pods running`."""
+    """Return True if the last word describes the noun before it:
+
+    `users blocked`, `pods running`.
+    """
     last = core[-1]
     before = core[-2]
     if names_information(last):
@@ -129,27 +142,30 @@ def _follows_noun(core: Sequence[str]) -> bool:
 
 
 def _phrase_kind(core: Sequence[str], *, object_of_verb: bool) -> PhraseKind:
+    """Return what kind of thing the words of a noun phrase name."""
     head = core[-1]
-    before = core[-2] if len(core) > 1 else ""
     if names_information(head) and (head not in CLOSED or len(core) == 1):
         return "information"
     if all(word in CLOSED for word in core):
         return "nothing"
-    plural = singular(head) != head and len(head) > 3
-    verb = verb_of_action_noun(head)
-    if verb in ACTING and not plural:
-        return "thing" if verb in _THINGS_MADE else "action"
-    if plural:
-        verb_like = bool(base_form(head, CAN_BE_VERB))
-        noun_like = before in CLOSED | READS["adjectives"] or (
-            before and singular(before) != before
-        )
-        noun_like = (
-            noun_like
-            or core[0] in READS["adjectives"]
-            or (names_information(before) and head not in STRICT)
-        )
-        noun_like = noun_like and not (names_information(before) and base_form(head, STRICT))
-        if object_of_verb or not verb_like or noun_like:
+    if singular(head) != head and len(head) > 3:
+        if object_of_verb or not base_form(head, CAN_BE_VERB) or _is_plural_noun(core):
             return "things"
+        return "thing"
+    verb = verb_of_action_noun(head)
+    if verb in ACTING:
+        return "thing" if verb in _THINGS_MADE else "action"
     return "thing"
+
+
+def _is_plural_noun(core: Sequence[str]) -> bool:
+    """Return True if the last word, which may be a verb, is a noun because of the words before."""
+    head = core[-1]
+    before = core[-2] if len(core) > 1 else ""
+    after_information = names_information(before)
+    if after_information and base_form(head, STRICT):
+        return False
+    if before in CLOSED | READS["adjectives"] or core[0] in READS["adjectives"]:
+        return True
+    after_plural = before != "" and singular(before) != before
+    return after_plural or (after_information and head not in STRICT)

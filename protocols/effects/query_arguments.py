@@ -1,4 +1,4 @@
-"""What the arguments of a GET say that it does: whether they filter, page and select, or set, run and pay something."""
+"""Arguments of a GET: which of them filter and select, and which may set, run or pay something."""
 
 from __future__ import annotations
 
@@ -27,32 +27,34 @@ _SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", 
 _OF_A_VIEW = (
     READS["paging"] | ID_WORDS | {"fields", "format", "pretty", "select", "expand", "indent"}
 )
-"""Arguments that say how an answer looks, whatever it is about."""
+"""Arguments that choose how a response looks, in any API."""
 _FLAGS_OF_VIEWS = READS["views"]
-"""Words with which a flag begins that says what an answer holds: `include_archived`."""
+"""First words of flags that choose the content of a response: `include_archived`."""
 _CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)
 _KEEPS = frozenset(
     {"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"}
 )
-"""Verbs that are as often said of an answer: `filters to apply`."""
+"""Verbs that are just as common in descriptions of the response: `filters to apply`."""
 _TO_SET = re.compile(r"\bto (?:be )?(\w+)(?= to\b|[^\w\s]|\s*$)")
-"""`Brightness to set`, `the level to be set, in percent`."""
+"""Matches `Brightness to set` and `the level to be set, in percent`."""
 _DONE = re.compile(
     r"\b(?:is|are|be|gets?) (?:then |also |automatically )?(\w+ed|set|sent|read|paid|put)\b"
 )
 _NEW = re.compile(r"^(?:the |a |your )?(?:new|desired|target|wanted) (\w+)", re.IGNORECASE)
 _MONEY = re.compile(
-    r"\b(?:amount|sum) (?:of money|to (?:be )?(?:pay|paid|send|sent|transfer|withdraw|deposit|charge|refund)\w*)"
+    r"\b(?:amount|sum) (?:of money|to (?:be )?"
+    r"(?:pay|paid|send|sent|transfer|withdraw|deposit|charge|refund)\w*)"
     r"|\b(?:recipient|beneficiary|payee)\b",
     re.IGNORECASE,
 )
 
 
 class QueryArgument(NamedTuple):
-    """An argument of a GET, by its name as it is sent.
+    """An argument of a GET. `name` is its name in the request.
 
-    It `selects` what is answered, or may be what is set, run or done (`sets`); `acts` is the verb by which it says that
-    the call acts, and empty where it does not; `pays`: it may be an amount or a recipient.
+    `is_view_filter`: it only selects what is returned. `may_set`: its value may be set, run or
+    done. `action_verb`: the verb which says that it makes the call act, or "". `may_be_payment`: it
+    may be an amount or a recipient.
     """
 
     name: str
@@ -65,7 +67,7 @@ class QueryArgument(NamedTuple):
 
 
 def query_arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[QueryArgument]:
-    """The arguments of a GET, those that stand in its address among them."""
+    """Return the arguments of a GET, including the variables in its URL."""
     parts = parts_of(http.url)
     in_path = {name for part in parts for name in VARIABLE.findall(part)}
     given = list(_iter_raw_arguments(protocol, http))
@@ -93,7 +95,7 @@ def query_arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[QueryA
 
 
 def is_filter_name(name: str) -> bool:
-    """True if an argument of this name filters, pages or selects."""
+    """Return True if an argument of this name filters, pages or selects."""
     key = snake(name)
     words = key.split("_")
     if key in READS["filters"] or key in ID_WORDS:
@@ -108,7 +110,7 @@ def is_filter_name(name: str) -> bool:
 def _iter_raw_arguments(
     protocol: ToolProtocol, http: HttpBinding
 ) -> Iterator[tuple[str, Json, frozenset[str]]]:
-    """The name of each argument as it is sent, its schema, and the texts that are known of it."""
+    """Yield the name of each argument in the request, its schema, and the values that are known."""
     for name, schema in protocol.parameters.items():
         whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
         yield http.wire_name(name), whole, frozenset(value.lower() for value in known_values(whole))
@@ -118,7 +120,10 @@ def _iter_raw_arguments(
 
 
 def may_be_set(name: str) -> bool:
-    """True if an argument may be what a call sets, runs or does: `brightness`, `script`, `turn`."""
+    """Return True if an argument may be what a call sets, runs or does:
+
+    `brightness`, `script`, `turn`.
+    """
     words = name_words(name)
     if not words or not name.isascii():
         return True
@@ -131,14 +136,17 @@ def may_be_set(name: str) -> bool:
 
 
 def _is_code(name: str, parts: list[str]) -> bool:
-    """True if an argument may be what a call evaluates: `/evaluate?code=`."""
+    """Return True if an argument may be code that a call evaluates: `/evaluate?code=`."""
     return snake(name) in READS["code"] and any(
         READS["computing"] & {*name_words(part)[:1]} for part in parts
     )
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
-    """True if an argument names what the path names, as one that sets it does: `/lamp/status?state=`."""
+    """Return True if an argument has the name of what its path names: `/lamp/status?state=`.
+
+    Such an argument sets a new value.
+    """
     fixed = [part for part in parts if "{" not in part]
     words = name_words(fixed[-1]) if fixed else []
     key = snake(name)
@@ -150,7 +158,10 @@ def _names_what_is_set(name: str, parts: list[str]) -> bool:
 
 
 def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
-    """The verb by which an argument says that the call acts: by its values, its name as a flag, its description."""
+    """Return the verb which shows that an argument makes the call act, or "".
+
+    It is in its values, in its name (for a flag), or in its description.
+    """
     if _SWITCHES & values >= {"on", "off"}:
         return "switch"
     words = name_words(name)
@@ -165,7 +176,7 @@ def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: boo
 
 
 def _find_setting_verb(text: str, *, flag: bool) -> str:
-    """The verb by which the description of an argument says what it sets; empty for none."""
+    """Return the verb by which the description of an argument says what it sets, or ""."""
     plain = text[:300].lower()
     for found in _TO_SET.finditer(plain):
         if found[1] in _CHANGES - _KEEPS:
@@ -180,7 +191,7 @@ def _find_setting_verb(text: str, *, flag: bool) -> str:
 
 
 def _may_be_payment(name: str, text: str, names: set[str]) -> bool:
-    """True if an argument may be an amount of money or who is to receive something."""
+    """Return True if an argument may be an amount of money or its recipient."""
     words = name_words(name)
     if not words or words[0] in ("min", "max"):
         return False

@@ -1,10 +1,10 @@
-"""Verbs in names, paths, arguments and descriptions: what they say that a call does. Words, and so guesses."""
+"""Verbs in names, paths, arguments and descriptions, as hints at what a call does."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -20,53 +20,62 @@ _READ: dict[str, dict[str, Any]] = tomllib.loads(
 VERBS: dict[str, frozenset[str]] = {
     kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()
 }
-"""What a tool does → verbs that say so; where a word is in several, the first counts."""
+"""Verbs by what a tool does. A verb in several sets counts for the first."""
 PATHS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["paths"].items()
 }
-"""Words of the paths of GETs, by what they say there."""
+"""Words in the paths of GETs, by what they say there."""
 READS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["reads"].items()
 }
-"""Words that are evidence of a read, by where they are."""
+"""Words that are evidence of a read, by position."""
 GRAMMAR: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["grammar"].items()
 }
-"""Small words of sentences, by what they say of the word beside them."""
+"""Function words, by what they say about the word next to them."""
 VerbKind = Literal["read", "create", "update", "remove", "end"]
-"""*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one
-away; *end* ends what later calls rest on: a session, a connection."""
+"""What a verb does.
+
+*read* looks something up; *create* adds a thing or triggers something; *update* changes a thing;
+*remove* deletes one; *end* ends what later calls need, such as a session or a connection.
+"""
 
 _READING = VERBS["read"]
 _KINDS = VERBS["create"] | VERBS["update"] | VERBS["remove"] | VERBS["end"]
 ACTING = (_KINDS | PATHS["acts"]) - PATHS["things"]
 _NOUNS_TOO = PATHS["nouns_too"]
 STRICT = ACTING - _NOUNS_TOO
-"""Verbs that are hardly nouns, of all that act."""
+"""Acting verbs that are rarely nouns."""
 CAN_BE_VERB = (
     ACTING | PATHS["things"] | PATHS["nouns_too"] | PATHS["verbs_too"] | PATHS["plurals"]
 ) - _READING
-"""English words that may be a verb which does more than read."""
+"""English words that may be a verb that does more than read."""
 _UNDOES = PATHS["undone"]
 _NOUN_LIKE = re.compile(
-    r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment|ness|or|ory|ship|sis"
-    r"|sure|ture|ty|ware)"
+    r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment"
+    r"|ness|or|ory|ship|sis|sure|ture|ty|ware)"
 )
 _ENDINGS = re.compile(
     r"[a-z]?(?:e[dr]s?|ors?|ings?|ions?|ations?|able|als?|ances?|ments?|s)|rs?|ds?|ts?"
 )
 _COMMANDS = frozenset({"act", "action", "cmd", "command", "do", "exec", "execute", "verb"})
 _MAYBE_COMMANDS = frozenset({"event", "func", "function", "mode", "op", "operation", "task"})
-"""Arguments whose value says what is done: always, and where one of the values that are known is a verb."""
+"""Arguments whose value may name an action. They count only if a known value is a verb.
+
+The arguments in `_COMMANDS` always count.
+"""
 _FLAGS = frozenset({"approve", "confirm", "create", "notify", "pay", "publish", "send", "submit"})
-"""Verbs by which an argument makes a GET do more than read: `?send_mail=true`; those that take away do too."""
+"""Verbs that make a GET act as the first word of an argument: `?send_mail=true`.
+
+Verbs that remove or end something have the same effect.
+"""
 _OVERRIDE = re.compile(r"_?(?:x_)?(?:http_)?method(?:_override)?")
 _DATES = frozenset({"after", "at", "before", "by", "date", "on", "since", "time", "until"})
 _ASKS_WHETHER = re.compile(
     r"(?:check|determine|find out|see|test|tell)s? (?:if|whether)\b", re.IGNORECASE
 )
 _OPENING = frozenset({"apply", "call", "request", "return"})
-"""Verbs with which the description of a read may begin: `Returns the list of …`."""
+"""Verbs that may begin the description of a read: `Returns the list of …`."""
 _ARTICLES = frozenset(
     {"a", "all", "an", "another", "any", "every", "it", "one", "the", "this", "these", "your"}
 )
@@ -83,7 +92,7 @@ _IRREGULAR = {
 
 
 def kind_of_word(word: str) -> VerbKind | None:
-    """Return what a verb does; `None` for a word that is no verb that we know."""
+    """Return what a verb does, or None if the word is not a known verb."""
     if word.startswith("un") and word[2:] in _UNDOES:
         return "remove"
     return cast(
@@ -92,7 +101,10 @@ def kind_of_word(word: str) -> VerbKind | None:
 
 
 def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
-    """What the first verb of a tool's name says, else the first word of its description; `None` where neither does."""
+    """Return what the first verb of a tool's name says, else that of its description, else None.
+
+    The second item is the reason.
+    """
     words = [word for word in name_words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
     if isinstance(protocol.binding, HttpBinding) and words[:1] == [protocol.binding.method.lower()]:
         # A name made of method and path: its first word says no more than the method.
@@ -114,15 +126,10 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
 
 
 def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
-    """The verb by which a GET seems to do more than read, and a clause that says where it stands; empty for none."""
+    """Return the verb by which a GET seems to act, and the reason, or two empty texts."""
     path, _, query = http.url.partition("?")
     texts = (protocol.title[:200], protocol.description[:200])
-    first = [re.match(r"[A-Za-z]+", text) for text in texts]
-    said = {
-        *name_words(protocol.name)[:1],
-        *(singular(found[0].lower()) for found in first if found),
-    }
-    trusted = bool((said - {http.method.lower()}) & (_READING | {"return"}))
+    trusted = _begins_with_reading_verb(protocol, texts, method=http.method.lower())
     asks = any(_ASKS_WHETHER.match(text) for text in texts)
     verb = _find_verb_in_path(path.split("/")[3:], trusted=trusted)
     if verb and not (asks and verb in _NOUNS_TOO):
@@ -143,48 +150,79 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     return "", ""
 
 
-def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
-    """The first verb among the fixed parts of a path; empty where there is none.
+def _begins_with_reading_verb(protocol: ToolProtocol, texts: Iterable[str], *, method: str) -> bool:
+    """Return True if the name or one of `texts` begins with a reading verb, except for `method`."""
+    leads = set(name_words(protocol.name)[:1])
+    for text in texts:
+        if found := re.match(r"[A-Za-z]+", text):
+            leads.add(singular(found[0].lower()))
+    return not (leads - {method}).isdisjoint(_READING | {"return"})
 
-    Without `trusted`, also a word behind an id that is no known noun: `/pets/{id}/frobnicate`.
+
+def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
+    """Return the first verb in the fixed parts of a path, or "".
+
+    Unless `trusted`, an unknown word after an id counts as a verb: `/pets/{id}/frobnicate`.
     """
-    parts = [re.sub(r"\.[a-z]{2,4}$", "", unquote_plus(part)) for part in segments if part]
-    parts = [part for part in parts if not re.fullmatch(r"api|rest|v?\d[\d.]*", part)]
+    parts = _meaningful_parts(segments)
     for place, part in enumerate(parts):
         words = name_words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
-        behind = parts[place + 1] if place + 1 < len(parts) else ""
+        below = parts[place + 1] if place + 1 < len(parts) else ""
         after_id = place > 0 and parts[place - 1].startswith("{")
         if not words:
             continue
         if part.startswith("{") and words[0] in ACTING:  # `/jobs/{id}:cancel`
             return words[0]
         if len(words) == 1 and words[0] in _NOUNS_TOO:
-            alone = not behind and (after_id or words[0] not in PATHS["verbs_behind_ids"])
-            if alone or (behind and "{" not in behind and not _names_a_thing(behind)):
+            if _is_verb_in_path(words[0], below, after_id=after_id):
                 return words[0]
         elif verb := _find_verb_in_words(words):
-            if not (words[-1].endswith("ing") and _names_a_thing(behind)):  # `/fine_tuning/jobs`
+            if not (words[-1].endswith("ing") and _names_a_thing(below)):  # `/fine_tuning/jobs`
                 return verb
-        elif after_id and not behind and len(words) == 1 and not trusted:
-            nouns = PATHS["of_nouns"] | PATHS["held"] | PATHS["things"]
-            known = words[0] in nouns | _READING | READS["verbs"] or words[0].isdigit()
-            if not known and singular(words[0]) == words[0] and not _NOUN_LIKE.fullmatch(words[0]):
-                return words[0]
+        elif after_id and not (below or trusted) and _is_unknown_word(words):
+            return words[0]
     return ""
 
 
+def _meaningful_parts(segments: list[str]) -> list[str]:
+    """Return the parts of a path without file endings and without parts such as `api` and `v2`."""
+    parts = [re.sub(r"\.[a-z]{2,4}$", "", unquote_plus(part)) for part in segments if part]
+    return [part for part in parts if not re.fullmatch(r"api|rest|v?\d[\d.]*", part)]
+
+
+def _is_verb_in_path(word: str, below: str, *, after_id: bool) -> bool:
+    """Return True if a word that may be a noun is a verb because of the parts around it."""
+    if not below:
+        return after_id or word not in PATHS["verbs_behind_ids"]
+    return "{" not in below and not _names_a_thing(below)
+
+
+def _is_unknown_word(words: list[str]) -> bool:
+    """Return True for a single word that does not look like a noun and is not a reading verb."""
+    if len(words) > 1 or words[0].isdigit():
+        return False
+    word = words[0]
+    if word in PATHS["of_nouns"] | PATHS["held"] | PATHS["things"] | _READING | READS["verbs"]:
+        return False
+    return singular(word) == word and not _NOUN_LIKE.fullmatch(word)
+
+
 def _find_verb_in_name(words: list[str], *, method: str) -> str:
+    """Return the acting verb of a tool's name, or "". A generated name begins with `method`."""
     if not words or words[0] == method:
-        return ""  # made of method and path
+        return ""
     if words[0] in _READING:
-        return next((word for before, word in pairwise(words) if before in ("and", "or", "then") and word in ACTING),
-                    "")  # fmt: skip
+        linked = (word for before, word in pairwise(words) if before in ("and", "or", "then"))
+        return next((word for word in linked if word in ACTING), "")
     alone = len(words) == 1 and words[0] in _NOUNS_TOO - PATHS["verbs_behind_ids"]
     return _find_verb_in_words(words) or (words[0] if alone else "")
 
 
 def _find_verb_in_words(words: list[str]) -> str:
-    """The verb of a name in several words, or of one that is hardly a noun."""
+    """Return the acting verb of a name with several words, or "".
+
+    A single word must be one that is rarely a noun.
+    """
     first = words[0]
     last = words[-1]
     if len(words) > 1 and first in PATHS["plurals"] and singular(last) in PATHS["of_verbs"]:
@@ -198,25 +236,39 @@ def _find_verb_in_words(words: list[str]) -> str:
 
 
 def strict_verb(word: str) -> str:
-    """Return the verb of a word that is hardly a noun: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`."""
-    if word in STRICT or any(
-        word.startswith(before) and word[2:] in ACTING for before in ("un", "re")
-    ):
+    """Return the verb of a word that is rarely a noun, or "".
+
+    Examples: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`.
+    """
+    has_prefix = word.startswith(("un", "re")) and word[2:] in ACTING
+    if word in STRICT or has_prefix:
         return word
     for ending in ("ing", "es", "s"):
-        stem = word.removesuffix(ending)
-        doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
-        for verb in (stem, f"{stem}e", doubled) if stem != word else ():
-            if verb in STRICT and (ending == "ing" or verb not in PATHS["plurals"]):
-                return verb
+        if verb := _strict_stem(word, ending):
+            return verb
     for length in range(len(word) - 3, 3, -1):
         if word[:length] in _KINDS & STRICT and not _ENDINGS.fullmatch(word[length:]):
             return word[:length]
     return ""
 
 
+def _strict_stem(word: str, ending: str) -> str:
+    """Return the verb in `STRICT` of which a word is a form with this ending, or ""."""
+    if not word.endswith(ending):
+        return ""
+    stem = word.removesuffix(ending)
+    doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+    for verb in (stem, f"{stem}e", doubled):
+        if verb in STRICT and (ending == "ing" or verb not in PATHS["plurals"]):
+            return verb
+    return ""
+
+
 def _names_a_thing(text: str) -> bool:
-    """Whether a word that follows a noun and a verb alike makes it a noun: `/vote/count`, `/order_items`."""
+    """Return True if the word before `text` is a noun because of it:
+
+    `/vote/count`, `/order_items`.
+    """
     last = (name_words(text) or [""])[-1]
     return (
         last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
@@ -224,32 +276,39 @@ def _names_a_thing(text: str) -> bool:
 
 
 def _find_verb_in_argument(name: str, values: list[str]) -> str:
+    """Return the verb by which an argument makes a call act, or ""."""
     words = name_words(name) or [""]
     key = "_".join(words)
-    said = [word for value in values for word in name_words(value)[:1]]
+    leads = [word for value in values for word in name_words(value)[:1]]
     if _OVERRIDE.fullmatch(key):
-        told = "override" in words or name.startswith("_")
-        return key if (told and not said) or set(said) & {"delete", "patch", "post", "put"} else ""
+        if leads:
+            return "" if {"delete", "patch", "post", "put"}.isdisjoint(leads) else key
+        return key if "override" in words or name.startswith("_") else ""
     if key in _COMMANDS | _MAYBE_COMMANDS:
-        verb = next((word for word in said if word in ACTING), "")
-        return verb or (key if key in _COMMANDS and not said else "")
-    flag = words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")
-    return words[0] if flag and words[0] not in _NOUNS_TOO and words[-1] not in _DATES else ""
+        verb = next((word for word in leads if word in ACTING), "")
+        return verb or (key if key in _COMMANDS and not leads else "")
+    return words[0] if _is_acting_flag(words) else ""
+
+
+def _is_acting_flag(words: list[str]) -> bool:
+    """Return True if a flag with this name makes a GET act: `?send_mail=true`."""
+    if words[0] in _NOUNS_TOO or words[-1] in _DATES:
+        return False
+    return words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")
 
 
 def _find_verb_in_text(text: str) -> str:
-    """The verb with which a description begins: `Sends the mail.`, `Log out the user.`, `Order the book.`"""
+    """Return the verb at the beginning of a description:
+
+    `Sends the mail.`, `Log out the user.`, or "".
+    """
     words = re.findall(r"[a-z]+", text.lower())[:3]
     if not words or singular(words[0]) in _OPENING:
         return ""
     if words[0] in READS["light"] and READS["reading_nouns"] & {*words[1:]}:  # `Run a search`
         return ""
-    if words[0].endswith("ing") and words[1:2] in (
-        ["from"],
-        ["in"],
-        ["with"],
-    ):  # `Starting in version 6, …`
-        return ""
+    if words[0].endswith("ing") and words[1:2] in (["from"], ["in"], ["with"]):
+        return ""  # `Starting in version 6, …`
     if verb := strict_verb(words[0]) or strict_verb(
         _join_phrasal_verbs([words[0].removesuffix("s"), *words[1:]])[0]
     ):
@@ -262,7 +321,10 @@ def _find_verb_in_text(text: str) -> str:
 
 
 def base_form(word: str, known: frozenset[str]) -> str:
-    """The base form of a verb that is among `known`: `returns`, `returning` → `return`; empty where it is none."""
+    """Return the base form of a verb if it is in `known`, or "":
+
+    `returns`, `returning` → `return`.
+    """
     stems = [word, *filter(None, [_IRREGULAR.get(word)])]
     if word.endswith(("ies", "ied")):
         stems.append(f"{word[:-3]}y")
@@ -274,14 +336,17 @@ def base_form(word: str, known: frozenset[str]) -> str:
 
 
 def name_words(text: str) -> list[str]:
-    """Return the words of a name, numbers left out, phrasal verbs as one: `log_out_2` → `logout`."""
+    """Return the words of a name without numbers.
+
+    Phrasal verbs are one word: `log_out_2` → `logout`.
+    """
     return _join_phrasal_verbs(
         [word for word in snake(text).split("_") if word and not word.isdigit()]
     )
 
 
 def _join_phrasal_verbs(words: list[str]) -> list[str]:
-    """`log_out` → `logout`."""
+    """Join a phrasal verb at the beginning: `log_out` → `logout`."""
     return (
         [words[0] + words[1], *words[2:]]
         if len(words) > 1 and words[1] in ("out", "off", "in")
@@ -290,7 +355,7 @@ def _join_phrasal_verbs(words: list[str]) -> list[str]:
 
 
 def known_values(schema: Json) -> Iterator[str]:
-    """Yield the texts that a schema names: its enum, its default, its examples."""
+    """Yield the texts that a schema names: its constant, enum, default and examples."""
     for key in (
         ("const", "default", "example", "enum", "examples") if isinstance(schema, dict) else ()
     ):

@@ -1,0 +1,154 @@
+"""URL paths of reads: nouns, ids and reading verbs, with arguments that filter, page or select."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protocols.effects.addresses import SUFFIX, VARIABLE, Resources, classify_path_part
+from protocols.effects.query_arguments import QueryArgument, is_filter_name, may_be_set
+from protocols.effects.verbs import CAN_BE_VERB, READS, STRICT, name_words, strict_verb
+from protocols.naming import ID_WORDS, singular, snake
+from protocols.protocol import HttpBinding, ToolProtocol
+
+
+def is_reading_path(
+    protocol: ToolProtocol,
+    http: HttpBinding,
+    parts: Sequence[str],
+    arguments: Sequence[QueryArgument],
+    shown: Resources,
+    *,
+    described: str,
+) -> bool:
+    """Return True if a path is that of a read, and its arguments filter, page or select.
+
+    Such a path is made of nouns, ids and reading verbs. If the call is `described` as a thing or
+    as information, its arguments may have any name.
+    """
+    if not described and not _has_only_filters(arguments, parts, shown):
+        return False
+    whole = http.url.partition("?")[0].rstrip("/")
+    for place, part in enumerate(parts):
+        above = parts[place - 1] if place else ""
+        below = parts[place + 1] if place + 1 < len(parts) else ""
+        if VARIABLE.fullmatch(part):
+            url = whole.rsplit("/", len(parts) - 1 - place)[0]
+            fits = _is_readable_variable(protocol, part, above, url, shown, described=described)
+        elif "{" in part:  # `{id}.json`
+            fits = VARIABLE.match(part) is not None and SUFFIX.search(part) is not None
+        else:
+            fits = _is_readable_part(part, above, last=not below, described=described)
+            fits = fits or (below != "" and _is_readable_before(part, below, shown))
+        if not fits:
+            return False
+    return True
+
+
+def _is_readable_variable(
+    protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources, *, described: str
+) -> bool:
+    """Return True if a variable fits into the path of a read. `url` ends with the variable."""
+    if "{" in above and (described or is_filter_name(part.strip("{}"))):
+        return True
+    if described and (_is_named_after(part, above) or classify_path_part(above) == "information"):
+        return True
+    return _is_record(protocol, part, above, url, shown)
+
+
+def _is_readable_before(part: str, below: str, shown: Resources) -> bool:
+    """Return True if a fixed part fits into the path of a read because of the part `below` it."""
+    if shown.has_plural(part):
+        return True
+    return part in READS["ranked"] and _is_count_variable(below)
+
+
+def _is_count_variable(part: str) -> bool:
+    """Return True if a variable is the number of things to return: `/top/{nb}`."""
+    return VARIABLE.fullmatch(part) is not None and snake(part.strip("{}")) in READS["counts"]
+
+
+def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
+    """Return True if a fixed part fits into the path of a read at its position."""
+    kind = classify_path_part(part)
+    if kind in ("things", "information", "reading"):
+        return True
+    is_participle = part.endswith("ed") and not strict_verb(part.removesuffix("d"))
+    if kind == "choice" or (is_participle and kind != "unknown"):
+        return _is_readable_choice(part, above, last=last)
+    if kind == "verb":
+        return bool(described) and not last and name_words(part)[0] not in STRICT
+    return kind == "noun" and (not last or described == "information")
+
+
+def _is_readable_choice(part: str, above: str, *, last: bool) -> bool:
+    """Return True if an adjective or participle in a path selects things and does not set a state.
+
+    `/airports/{code}/nearby` finds others, but `/users/{id}/enabled` may change this user.
+    """
+    if "{" in above:
+        return part in READS["relative"]
+    if not last:
+        return True
+    chosen = classify_path_part(above) in ("things", "information")
+    return chosen and part not in ("new", "now") and above not in READS["preferences"]
+
+
+def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources) -> bool:
+    """Return True if a variable is the id of a record.
+
+    For example of `users`, of a `movie` by `movie_id`, or of what other calls show.
+    """
+    if shown.has_record(url):
+        return True
+    name = part.strip("{}")
+    kind = classify_path_part(above)
+    stem = singular((name_words(above) or [""])[-1])
+    if kind == "reading":
+        return not may_be_set(name) or is_filter_name(name)
+    if kind in ("choice", "information"):
+        if is_filter_name(name) and _is_selected_by_variable(kind, above, url, shown):
+            return True
+        return shown.has_things(snake(name))
+    if kind == "things":
+        return stem not in CAN_BE_VERB
+    if kind in ("noun", "verb") and above == stem and shown.has_plural(stem):
+        return True
+    observed = protocol.evidence.level == "observed"
+    return kind == "noun" and not observed and _is_named_after(part, above)
+
+
+def _is_selected_by_variable(kind: str, above: str, url: str, shown: Resources) -> bool:
+    """Return True if the variable after information or an adjective selects a part of it."""
+    if kind == "information" and above in READS["preferences"] and shown.has_whole(url):
+        return True
+    return above not in READS["settable"] | READS["preferences"]
+
+
+def _is_named_after(part: str, above: str) -> bool:
+    """Return True if a variable is named after the part before it: `box_office/{box_office_id}`."""
+    words = snake(part).split("_")
+    return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in name_words(above)]
+
+
+def _has_only_filters(
+    arguments: Sequence[QueryArgument], parts: Sequence[str], shown: Resources
+) -> bool:
+    """Return True if all arguments in the query filter, page or select.
+
+    Their names show it. In a search or a paged list, it is enough that no argument sets anything.
+    """
+    others = [
+        one
+        for one in arguments
+        if not one.in_path and not (one.values and one.values <= READS["names"])
+    ]
+    unknown = [
+        one for one in others if not one.is_view_filter and not shown.has_things(snake(one.name))
+    ]
+    if not unknown:
+        return True
+    ends = [classify_path_part(part) for part in parts[-2:]]
+    paged = ends[-1:] == ["things"] and any(snake(one.name) in READS["paging"] for one in others)
+    if not paged and "reading" not in ends:
+        return False
+    return not any(one.may_set for one in unknown)
