@@ -1,1 +1,1 @@
-"""What a tool is, where it comes from, how it is called."""
+"""Tool protocols: their format, their sources, and calls."""

@@ -1,4 +1,4 @@
-"""Calling tools: `Invoker` binds a protocol to a plain function, under the user's rules about hosts and secrets."""
+"""`Invoker`: binds protocols to functions that call the tools, by the user's rules for hosts."""
 
 from __future__ import annotations
 
@@ -41,28 +41,28 @@ _LONGEST_WAIT = 20.0  # seconds before the next try
 
 
 class Invoker:
-    """Binds protocols to callables. They share its connections and its limits per host, and are safe for threads."""
+    """Binds protocols to functions. These share its connections and limits, and are thread-safe."""
 
     def __init__(self, settings: InvokeSettings | None = None) -> None:
         self.settings = settings or InvokeSettings()
         self._keyring = Keyring(self.settings)
         self.homes = self._keyring.homes
         self.started: set[str] = set()
-        """Origins of services that this process has started: the port of each says nothing about whose it is."""
+        """Origins of services that this process has started. Their ports are random."""
         self.servers = Servers(self._keyring)
-        """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
+        """The MCP servers that are configured or were opened. Reading it starts none."""
 
     def bind(
         self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None
     ) -> Call:
-        """A function of the arguments, by original name, that calls the tool and gives its full response.
+        """Return a function that takes arguments by original name and returns the full response.
 
-        It raises `ToolError` for every failure of the call. `functions` are those of modules that the user named, by
-        `module:function` or by the tool's name; a Python binding that is not among them is refused when called, as is
-        a tool without a binding.
+        It raises `ToolError` for every failure of the call. `functions` are those of modules that
+        the user named, by `module:function` or by the tool's name. Calls of other Python bindings
+        are refused, and so are calls of tools without a binding.
 
         Raises:
-            InvalidProtocol: it is a saved program, or it calls a near host where `near_hosts` is off.
+            InvalidProtocol: it is a saved program, or it calls a near host and `near_hosts` is off.
         """
         declared = protocol.annotations.read_only
         match protocol.binding:
@@ -86,18 +86,18 @@ class Invoker:
                 )
             case McpBinding() as binding:
                 return self.servers.bind(protocol, binding, reads=bool(declared))
-            case ProgramBinding():  # a source of tools must not bring code along
+            case ProgramBinding():  # a tool source must not contain code
                 problem = (
                     "it is a saved program: put its file into the folder of saved tools instead."
                 )
                 raise InvalidProtocol(protocol.name, problem, path="binding.program")
             case None:
                 shown = docs_page("reference/protocols#bindings")
-                problem = f"the tool {protocol.name!r} has no binding, so it cannot be called; {shown} shows one."
-                return partial(_raise_not_run, problem)
+                problem = f"the tool {protocol.name!r} has no binding, so it cannot be called"
+                return partial(_raise_not_run, f"{problem}; {shown} shows one.")
 
     def close(self) -> None:
-        """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
+        """Close idle connections and end the MCP servers. A later call opens new ones."""
         self.servers.close()
         self._keyring.transport.close()
 
@@ -113,7 +113,7 @@ def _raise_not_run(problem: str, _arguments: JsonObject) -> NoReturn:
 
 
 class HttpCall:
-    """The `Call` of a tool with an HTTP binding."""
+    """Calls a tool with an HTTP binding."""
 
     def __init__(
         self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool
@@ -126,10 +126,11 @@ class HttpCall:
         if not keyring.settings.near_hosts and claims_to_be_near(self._plan.origin.host):
             raise InvalidProtocol(
                 protocol.name,
-                f"it calls {self._plan.origin.url}, on this machine or its own networks, which these tools may not.",
+                f"it calls {self._plan.origin.url}, on this machine or its own networks,"
+                " which these tools may not.",
                 path="binding.http.url",
-                hint="Give its source yourself with --tools. near_hosts is off, as it is for tools that an untrusted"
-                " atc.toml names ('atc config trust').",
+                hint="Give its source yourself with --tools. near_hosts is off, as it is for tools"
+                " that an untrusted atc.toml names ('atc config trust').",
             )
         fixed = keyring.settings.headers.get(self._plan.origin.netloc, {})
         known = keyring.settings.credentials
@@ -144,7 +145,7 @@ class HttpCall:
         self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
 
     def __call__(self, arguments: JsonObject) -> Json:
-        """See `Invoker.bind`."""
+        """Call the tool; see `Invoker.bind`."""
         request = self._build(arguments)
         schemes = self._binding.schemes
         mask = self._keyring.mask
@@ -157,7 +158,7 @@ class HttpCall:
                 return mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
             except UnreadableBody as error:
                 answer = Answer(status=answer.status, trouble=str(error))
-        # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
+        # Raised outside of `except`: the context of the error would contain URLs.
         hidden = replace_secrets(dict(arguments), self._protocol.input_schema, lambda _: MASK)
         raise ToolError(
             answer.status,
@@ -169,10 +170,11 @@ class HttpCall:
         )
 
     def check(self, arguments: JsonObject) -> None:
-        """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
+        """Raise `ToolError` if the arguments cannot be sent. Nothing is sent."""
         self._build(arguments)
 
     def _build(self, arguments: JsonObject) -> HttpRequest:
+        """Return the request for `arguments`, with all fixed headers but without credentials."""
         request = add_secrets(self._plan.build(arguments, reserved=self._reserved), self._fixed)
         if self._binding.idempotency_header and (key := idempotency_key.get()):
             request = replace(
@@ -181,7 +183,13 @@ class HttpCall:
         return request
 
     def _exchange(self, request: HttpRequest, secrets: list[RequestSecret]) -> tuple[Answer, bool]:
-        """The last answer of a call, and whether one before it said that a write was done."""
+        """Send a request, with retries.
+
+        Return the last response, and True if a write was already done.
+
+        A redirect after a write leads to its result, so a failure there does not mean that the
+        write failed.
+        """
         settings = self._keyring.settings
         attempt = 0
         deadline = time.monotonic() + settings.timeout_seconds
@@ -193,8 +201,10 @@ class HttpCall:
 
         while True:
             answer, last = follow_redirects(request, send)
-            wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
-            wait = wait if answer.retry_after is None else answer.retry_after
+            jitter = random.uniform(0.5, 1.5)  # noqa: S311 - not used for security
+            wait = answer.retry_after
+            if wait is None:
+                wait = _BACKOFF_SECONDS * 2**attempt * jitter
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
             if not (answer.passing and self._reads) or late or attempt >= settings.retries:
                 return answer, last.method != request.method and not self._reads
@@ -202,7 +212,10 @@ class HttpCall:
             attempt += 1
 
     def _curl(self, request: HttpRequest, secrets: list[RequestSecret]) -> str:
-        """`curl …` that repeats the request; each credential is the variable that `variable_of` gives it."""
+        """Return a `curl` command for the request.
+
+        Credentials are shell variables; see `variable_of`.
+        """
         mask = self._keyring.mask
         method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
         words = ["curl", *method, mask(request.url)]
@@ -217,12 +230,11 @@ class HttpCall:
                 .replace("\r", "\\r")
                 .replace("\n", "\\n")
             )
+            # Multipart bodies have carriage returns.
             command += (
                 f" --data-raw $'{lines}'" if "\r" in text else f" --data-raw {shlex.quote(text)}"
-            )  # a form's parts
-        for (
-            secret
-        ) in secrets:  # the shell fills in its variable, which stands between double quotes
+            )
+        for secret in secrets:  # the shell replaces the variable, also in double quotes
             variable = f'"${variable_of(secret.credential)}"'
             option, between = _CURL[secret.place]
             shown = shlex.quote(f"{secret.name}{between}{secret.prefix}")
@@ -239,7 +251,7 @@ async def _collect_async(items: AsyncIterator[object]) -> list[object]:
 def _python_call(
     tool: str, function: Callable[..., object], *, reads: bool, mask: Mask
 ) -> Callable[[JsonObject], Json]:
-    """A call of `function` by keyword arguments, but for those that it takes by position; see `Invoker.bind`."""
+    """Return a function that calls `function` with keyword and positional-only arguments."""
     signature = inspect.signature(function)
     positional = [
         name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY
@@ -257,16 +269,13 @@ def _python_call(
             result = function(*values, **named)
             result = _collect_async(result) if inspect.isasyncgen(result) else result
             if inspect.iscoroutine(result):
-                import asyncio  # for functions that need it alone: every command would wait for it
+                import asyncio  # imported here, because it slows down the start of every command
 
                 result = asyncio.run(result)
             return mask.result(to_json(result))
         except ToolError:
             raise
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # whatever the user's code raises is the tool's answer
+        except (Exception, SystemExit) as error:  # all errors of the user's code are tool errors
             problem = f"{tool}: {type(error).__name__}: {error}".rstrip(": ")
             raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
 

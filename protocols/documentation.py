@@ -1,10 +1,13 @@
-"""Addresses of documentation pages, as messages and help texts name them."""
+"""Addresses of documentation pages for messages and help texts."""
 
 from __future__ import annotations
 
 SITE = "https://atc.example/docs/"
-"""Where the documentation is published. `[project.urls]` in pyproject.toml has the same address; a test compares them.
-It is not read from the installed metadata: importing `importlib.metadata` would make `atc --help` slower."""
+"""Address of the published documentation, equal to `[project.urls]` in pyproject.toml (tested).
+
+It is not read from the installed metadata: importing `importlib.metadata` would make `atc --help`
+slower.
+"""
 
 
 def docs_page(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What can go wrong on our side (`AtcError`), and the one failure that a program may see (`ToolError`)."""
+"""Exceptions for failures on our side (`AtcError`), and `ToolError`, which programs may see."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ from typing import Literal
 from protocols.naming import LONGEST_COMPARED, closest_meanings
 
 Outcome = Literal["done", "refused", "not_run", "unknown"]
-"""What is known of a call. *done*: it took effect and answered. *refused*: the tool said no, nothing happened, it may
-be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and nobody knows whether it took effect."""
+"""What is known about a call.
+
+*done*: it took effect and returned. *refused*: the tool rejected it, nothing happened, and it may
+be sent again. *not_run*: it was not sent. *unknown*: it was sent, but nobody knows if it took
+effect.
+"""
 
 
 class AtcError(Exception):
-    """Base of everything that our own side fails at. What a *program* did wrong is data, never an exception."""
+    """Base class of all failures on our side. Mistakes of a *program* are data, not exceptions."""
 
     exit_code = 3
-    """Of the command line where this error ends it: 2 for wrong usage, 3 for what is missing or down."""
+    """Exit code of the command line: 2 for wrong usage, 3 if something is missing or down."""
     page = ""
-    """The page of the documentation that helps, which the command line names; see `protocols.documentation`."""
+    """Documentation page that the command line names; see `protocols.documentation`."""
 
 
 @dataclass(eq=False, repr=False)
 class InvalidProtocol(AtcError):
     """A document does not describe a tool.
 
-    `where` names the document or tool, `path` the place inside it (`binding.http.url`), `problem` what is wrong there
-    and `hint` the next step.
+    `where` names the document or tool, `path` the place in it (`binding.http.url`), `problem` the
+    mistake and `hint` the next step.
     """
 
     exit_code = 2
@@ -43,11 +47,14 @@ class InvalidProtocol(AtcError):
 
 
 class SourceUnavailable(AtcError):
-    """A tool source cannot be read: no such file, service down, not a document that we know. Says the next step."""
+    """A tool source cannot be read. The message says the next step.
+
+    For example the file is missing, the service is down, or the format is unknown.
+    """
 
 
 class UnknownTool(AtcError):
-    """No tool of this name; `suggestions` are the nearest names that exist."""
+    """There is no tool with this name. `suggestions` are the nearest existing names."""
 
     exit_code = 2
 
@@ -69,25 +76,25 @@ class UnknownTool(AtcError):
 
 
 class ModelUnavailable(AtcError):
-    """The model gave no usable reply through no fault of the task: down, refused the key, out of memory.
+    """The model gave no usable reply, for example because it is down or rejected the key.
 
-    It is no verdict on the task, so a run may be repeated. The message is one sentence with the next step.
+    This says nothing about the task, so the run may be repeated. The message says the next step.
     """
 
     page = "start/your-model"
 
 
 class OutOfTime(ModelUnavailable):
-    """The reply did not come before the moment that whoever asked had set; see `atc.core.parallel.wait_until`."""
+    """The reply did not come before the caller's deadline; see `atc.core.parallel.wait_until`."""
 
 
 @dataclass(eq=False, repr=False)
 class ToolError(Exception):
-    """A call that failed, as a program sees it: `status` (HTTP, `None` where there was no answer) and a short `body`.
+    """A failed call as a program sees it: the HTTP `status`, if any, and a short `body`.
 
-    The host alone sees `outcome` (what is known of the call's effect), `curl` (a command that repeats it, secrets
-    masked), `retry_after` (seconds that the tool asked to wait) and `answer` (the whole text of the answer's body, its
-    first 64 KiB, secrets masked; `None` where there was none).
+    Only the host sees the other fields. `outcome`: what is known about the effect of the call.
+    `curl`: a command that repeats it, with secrets masked. `retry_after`: seconds that the tool
+    asked to wait. `answer`: the first 64 KiB of the response body, with secrets masked.
     """
 
     status: int | None
@@ -103,7 +110,10 @@ class ToolError(Exception):
 
 
 class CredentialMissing(ToolError):
-    """The user's configuration lacks what the call needs, or has it for other hosts. Nothing was sent."""
+    """The configuration lacks a credential for the call, or has it for other hosts.
+
+    Nothing was sent.
+    """
 
     def __init__(self, body: str) -> None:
         super().__init__(None, body, outcome="not_run")

@@ -1,4 +1,4 @@
-"""Protocols as others read them: an OpenAPI 3.1 document, MCP tools."""
+"""Exports of protocols: an OpenAPI 3.1 document, or MCP tools."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from protocols.schema import JsonObject
 from protocols.sources.operation import FORM_TYPES, annotations_of
 
 RESULT = "result"
-"""The key of a response that is no object, in MCP's structured results."""
+"""Key of a response that is not an object, in MCP's structured results."""
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _BEARER = {"type": "http", "scheme": "bearer"}
 _STYLES = {",": "form", "|": "pipeDelimited", " ": "spaceDelimited", "[]": "deepObject"}
 
 
 def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
-    """An OpenAPI 3.1 document, from which `read_openapi` reads the same protocols again.
+    """Return an OpenAPI 3.1 document. `read_openapi` reads the same protocols from it.
 
-    It cannot say all: examples, evidence, links and unknown keys are left out, a method says
-    more about writing than annotations may take back, and a tool without an HTTP binding becomes `POST /name`.
+    Some information is lost: examples, evidence, links, unknown keys, and annotations that
+    contradict the method. A tool without an HTTP binding becomes `POST /name`.
     """
     document: dict[str, Any] = {
         "openapi": "3.1.0",
@@ -58,7 +58,10 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
 
 
 def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
-    """A protocol as an MCP Tool object. MCP's results are objects, so what is none stands in the field `RESULT`."""
+    """Return a protocol as an MCP Tool object.
+
+    MCP's results are objects. A response that is not an object is wrapped in the field `RESULT`.
+    """
     document = dump(protocol)
     tool = {key: document[key] for key in _MCP_KEYS if key in document}
     tool["inputSchema"] = {**tool["inputSchema"], "type": "object"}
@@ -71,7 +74,7 @@ def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
 
 
 def _hoist_definitions(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """`schema` with its `$defs` moved to `shared`, under their own names where nothing else has these."""
+    """Return `schema` with its `$defs` moved to `shared`. Names that are taken get a prefix."""
     before = ""
     while True:
         text = json.dumps(schema).replace(
@@ -113,11 +116,14 @@ def _operation(
         },
         "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
         "responses": _responses(protocol, binding, components),
-        "security": [
-            {n: [] for n in ([one] if isinstance(one, str) else one)} for one in binding.credentials
-        ],
+        "security": [_security_requirement(names) for names in binding.credentials],
     }
     return {key: value for key, value in operation.items() if value}
+
+
+def _security_requirement(names: str | tuple[str, ...]) -> dict[str, list[str]]:
+    """Return OpenAPI's security requirement for one alternative of credentials."""
+    return {name: [] for name in ((names,) if isinstance(names, str) else names)}
 
 
 def _parameters(

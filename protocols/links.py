@@ -1,6 +1,7 @@
-"""Where arguments come from: response paths of other tools, matched by name, type and format.
+"""Links: which response fields of other tools have the values of an argument.
 
-A value has one name between tools: `code` in `/airports/{code}` and `airports[].code` are both `airport_code`.
+They are matched by name, type and format. A value has the same name in all tools: `code` in
+`/airports/{code}` and `airports[].code` are both an `airport_code`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from protocols.naming import (
     singular,
     snake,
 )
-from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
+from protocols.protocol import HttpBinding, Link, ToolProtocol
 from protocols.schema import (
     JsonObject,
     all_types,
@@ -30,27 +31,28 @@ from protocols.schema import (
     resolve,
     subschemas,
     types,
-    unwrap_schema,
 )
 
 LINKS_PER_ARGUMENT = 3
-"""Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
+"""Most guesses for one argument.
+
+The simplest producers are kept; more would only lengthen prompts.
+"""
 
 _MAX_DEPTH = 24
 _MAX_STEPS = 500
 _COMBINERS = ("allOf", "anyOf", "oneOf")
-_ALIKE = 2
-"""Fields that a written record and a read one have in common at least: an `{"id": …}` is like too many others."""
 
 
-# --- what values are called
+# --- names of values
 
 
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
-    """Every path in a response (`airports[].code`) with its schema there, outer before inner; of some 500 the nearest.
+    """Yield the paths in a response (`airports[].code`) with their schemas, outer before inner.
 
-    Alternatives are all followed, recursive schemas once around; the values of a map keyed by data stand at `*`
-    (`rates.*.EUR`); the whole response has the path `""`.
+    At most 500 schemas are visited, the nearest first. All alternatives are followed, recursive
+    schemas once. The values of a map with arbitrary keys have the path `*` (`rates.*.EUR`). The
+    whole response has the path "".
     """
     found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by their places in the document
     left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]](
@@ -91,10 +93,12 @@ def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
 def field_key(
     protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()
 ) -> str | None:
-    """What the field at a response path may be called as an argument: `airports[].code` → `airport_code`.
+    """Return the argument name for the field at a response path.
 
-    `None` for what callers make up (a count, a date), and where a vague name (`id`) stands under no noun. With the
-    names of `collections`, `results[].id` of `/movie/popular` is a `movie_id`.
+    For example `airport_code` for `airports[].code`. Return None for values that callers choose
+    themselves (a count, a date), and for a vague name (`id`) without a noun. `collections` are
+    names of path parts with records below them: with `movie` in it, `results[].id` of
+    `/movie/popular` is a `movie_id`.
     """
     *above, last = path.split(".")
     field = snake(last.replace("[]", ""))
@@ -108,7 +112,10 @@ def field_key(
 
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
-    """What an argument's value is called elsewhere; `None` for those that no other tool's response holds."""
+    """Return the name of an argument's value in other tools.
+
+    Return None if no response has such values.
+    """
     name = snake(argument)
     schema = protocol.parameters.get(argument, {})
     if not _is_open(schema) or name in NOT_LINKED:
@@ -129,7 +136,7 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
 
 
 def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
-    """The noun that a vague argument (`code`, `id`) is of: `/airports/{code}` → `airport`; `None` where none is."""
+    """Return the noun of a vague argument: `/airports/{code}` → `airport`, or None."""
     if isinstance(protocol.binding, HttpBinding):
         wire = protocol.binding.wire_name(argument)
         for before, here in pairwise(_path_parts(protocol)):
@@ -141,10 +148,10 @@ def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
 
 
 def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
-    """All that an argument's value may be called, the surest first.
+    """Return all names for an argument's value, the most certain first.
 
-    `new_start_city_id` is a `start_city_id` and a `city_id`; `{airport}` in a path, and `team` where it is a number,
-    are what identifies an airport and a team.
+    `new_start_city_id` is a `start_city_id` and a `city_id`. `{airport}` in a path, or `team` as a
+    number, is the id of an airport or a team.
     """
     key = argument_key(protocol, argument)
     name = snake(argument)
@@ -163,10 +170,11 @@ def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
 
 
 def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str | None:
-    """What a tool is about: the last fixed part of its URL that is a noun, or the first noun of its name.
+    """Return the noun that a tool is about.
 
-    A verb is none (`/films/search` is about films), nor is what stands where others have an id: `popular` of
-    `/movie/popular` picks movies. A plural is a noun all the same (`/users/roles`).
+    That is the last fixed part of its URL that is a noun, or the first noun of its name. A verb is
+    skipped (`/films/search` is about films), and so is a word in the place of an id: `popular` in
+    `/movie/popular` selects movies. A plural is still a noun (`/users/roles`).
     """
     if not isinstance(protocol.binding, HttpBinding):
         words = [word for word in snake(protocol.name).split("_") if word not in VERBS]
@@ -179,9 +187,10 @@ def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str 
 
 
 def _path_parts(protocol: ToolProtocol) -> list[str]:
-    """The parts of a URL's path, fixed ones in one spelling: `["airports", "{code}"]`; empty without a URL.
+    """Return the parts of a URL's path in snake case: `["airports", "{code}"]`.
 
-    One that only says what the variable behind it is (`/flows/name/{name}`) is left out.
+    A part that only names the variable after it (`/flows/name/{name}`) is left out. Without a URL
+    the list is empty.
     """
     url = protocol.binding.url if isinstance(protocol.binding, HttpBinding) else ""
     found = [part.removesuffix(".json") for part in url.split("?")[0].split("/")[3:] if part]
@@ -191,6 +200,7 @@ def _path_parts(protocol: ToolProtocol) -> list[str]:
 
 
 def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:
+    """Return True if an argument goes into the path of the URL."""
     return (
         isinstance(protocol.binding, HttpBinding)
         and protocol.binding.locations.get(argument) == "path"
@@ -198,12 +208,12 @@ def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:
 
 
 def _is_open(schema: Any) -> bool:
-    """Whether an argument has a schema that does not list its values."""
+    """Return True if an argument has a schema that does not list its values."""
     return isinstance(schema, dict) and "enum" not in schema and "const" not in schema
 
 
 def _is_number(schema: Any) -> bool:
-    """Whether an argument takes nothing but numbers."""
+    """Return True if an argument only takes numbers."""
     kinds = {*types(schema)} - {"null"} if isinstance(schema, dict) else set()
     return bool(kinds) and kinds <= {"integer", "number"}
 
@@ -212,24 +222,28 @@ def _is_number(schema: Any) -> bool:
 
 
 class _ResponsePlace(NamedTuple):
-    """A place in a tool's response whose value may be an argument."""
+    """A field in a tool's response whose value may be used as an argument."""
 
     tool: str
     path: str
     types: frozenset[str]
     rank: tuple[Any, ...]
-    """Reads first, then where the thing itself is and not another that refers to it (`films[].film_id`, not
-    `ratings[].film_id`), then what needs no ids itself, searches, lists, few arguments."""
+    """Sort key of a field, best first.
+
+    Reads come first, then the record itself and not a reference to it (`films[].film_id` before
+    `ratings[].film_id`), tools that need no ids, searches, lists, and tools with few arguments.
+    """
     needs: frozenset[str]
-    """What the arguments may be called without which the tool cannot be called."""
+    """Names of the ids without which the tool cannot be called."""
 
 
 def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
-    """The protocols with guessed links added to arguments for which nothing is declared or observed.
+    """Return the protocols with guessed links for arguments that have no link.
 
-    Precision comes first: an argument is matched only where its name says of what it is the id (`airport_code`, or
-    `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types must
-    agree. The result depends on the set of tools alone, not on their order.
+    Precision is more important than recall. The name of an argument must say what it identifies
+    (`airport_code`, or `code` in `/airports/{code}`), or the argument must be required and have the
+    same specific name as a response field. Types must agree. The result does not depend on the
+    order of the tools.
     """
     pairs = (pair for protocol in protocols for pair in pairwise(_path_parts(protocol)))
     collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
@@ -255,7 +269,7 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 def _guess_argument_links(
     protocol: ToolProtocol, argument: str, places: dict[str, list[_ResponsePlace]]
 ) -> Iterator[Link]:
-    """The guesses for one argument: of each tool one place, reads before writes."""
+    """Yield the guesses for one argument: one field for each tool, reads before writes."""
     keys = _keys_of(protocol, argument)
     wanted = _argument_types(protocol, argument)
     found: dict[str, _ResponsePlace] = {}
@@ -264,9 +278,11 @@ def _guess_argument_links(
         alike = not place.types or not wanted or bool(place.types & wanted)
         new = place.tool not in found and place.tool != protocol.name
         if alike and new and place.needs.isdisjoint(keys):
-            found[place.tool], reads = place, reads + (not place.rank[0])
+            found[place.tool] = place
+            is_write = place.rank[0]
+            reads += not is_write
             if reads == LINKS_PER_ARGUMENT:
-                break  # writes come behind reads, and all that follows behind these
+                break  # enough reads; all other places come after them
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
@@ -274,14 +290,14 @@ def _guess_argument_links(
 def _iter_keyed_places(
     protocol: ToolProtocol, collections: Collection[str]
 ) -> Iterator[tuple[str, _ResponsePlace]]:
-    """Every place in a tool's response that has a key, with the key."""
+    """Yield every response field of a tool that has a key, with its key."""
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",
         "PATCH",
         "PUT",
     )
     if protocol.writes and changes:
-        return  # what a PATCH changes was there before, and its id was given
+        return  # the record existed before, and the caller already has its id
     ids = [*filter(None, (_keys_of(protocol, name) for name in protocol.required))]
     needs = frozenset(chain(*ids))
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
@@ -309,55 +325,10 @@ def _iter_keyed_places(
 
 
 def _argument_types(protocol: ToolProtocol, argument: str) -> set[str]:
-    """The types of an argument, or of its items."""
+    """Return the types of an argument, or of its items."""
     root = protocol.input_schema
     schema = resolve(protocol.parameters[argument], root)
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
         schema = resolve(items, root)
     wanted = {*all_types(schema, root)} - {"null"}
     return wanted | {"integer"} if "number" in wanted else wanted
-
-
-# --- which read shows what a write wrote
-
-
-def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
-    """The protocols with a guessed `verified_by` on writes that have none.
-
-    A read shows what a write wrote when its response holds records of exactly the fields that the write answers with,
-    the write's own arguments among them, and when it needs nothing that the write was not given. Of several, one that
-    lists records is taken before one that gives a single record, which may be another; then the one that takes fewest
-    arguments.
-    """
-    unverified = (one for one in protocols if one.writes and one.verified_by is None)
-    records = {one.name: record_fields(one) for one in unverified}
-    wanted = {fields for fields in records.values() if len(fields) >= _ALIKE}
-    if not wanted:
-        return [*protocols]
-    shown: dict[
-        frozenset[str], list[tuple[bool, int, str, frozenset[str]]]
-    ] = {}  # by the fields of their records
-    for read in protocols:
-        for path, schema in response_paths(read.output_schema) if not read.writes else ():
-            if (fields := _fields(schema)) in wanted:
-                shown.setdefault(fields, []).append(
-                    ("[]" not in path, len(read.parameters), read.name, read.required)
-                )
-    result = []
-    for write in protocols:
-        record = records.get(write.name, frozenset())
-        fitting = [read for read in shown.get(record, ()) if read[3] <= write.parameters.keys()]
-        if record & write.parameters.keys() and fitting:
-            simplest = min(fitting, key=lambda read: read[:3])
-            write = replace(write, verified_by=Verify(tool=simplest[2], support="guessed"))
-        result.append(write)
-    return result
-
-
-def record_fields(protocol: ToolProtocol) -> frozenset[str]:
-    """The fields of the object that a tool answers with, a lone wrapping field taken off; empty where none is known."""
-    return _fields(unwrap_schema(protocol.output_schema))
-
-
-def _fields(schema: JsonObject) -> frozenset[str]:
-    return frozenset(schema.get("properties", {})) if "object" in types(schema) else frozenset()

@@ -1,4 +1,4 @@
-"""The shape of a language model: `Ask`. Who implements it (`atc.models`) is not known here."""
+"""`Ask`, the interface of a language model. Its implementations are in `atc.models`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model wrote, and what it took.
+    """The reply of a model, and its cost.
 
-    `input_tokens` counts the whole prompt, `cached_tokens` of them were not read again; `truncated` says that the token
-    limit cut the text.
+    `input_tokens` counts the whole prompt; `cached_tokens` of these were cached. `truncated`: the
+    text was cut at the token limit.
     """
 
     text: str
@@ -34,30 +34,30 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powers:
-    """What an endpoint holds its model's replies to while they are written. Nothing of it is assumed of one unknown."""
+    """Constraints that an endpoint can enforce on replies. An unknown endpoint enforces none."""
 
     schema: bool = False
-    """A JSON Schema is enforced, not only asked for in words."""
+    """A JSON Schema is enforced and not only described in the prompt."""
     strict: bool = False
-    """Only a schema whose objects require all their keys is enforced (OpenAI)."""
+    """A schema is enforced only if its objects require all their keys (OpenAI)."""
     lark: bool = False
-    """A grammar is enforced that is written in llguidance's Lark, its text beginning with `%llguidance`."""
+    """A grammar in llguidance's Lark is enforced. Its text begins with `%llguidance`."""
     continues: bool = False
-    """A conversation that ends with the assistant's words is gone on with, in the middle of a line."""
+    """If the last message is the assistant's, the reply continues it, even within a line."""
     parallel: bool = False
     """Several requests are answered at the same time."""
 
 
 def powers(ask: Ask) -> Powers:
-    """What `ask` can hold a reply to: its `powers`, none where it has no such attribute."""
+    """Return what `ask` can enforce: its attribute `powers`, or nothing."""
     found = getattr(ask, "powers", None)
     return found if isinstance(found, Powers) else Powers()
 
 
 def forget(ask: Ask) -> None:
-    """Have the next prompt read from its beginning, where `ask` keeps what it has read.
+    """Clear the prompt cache of `ask`, if it has one.
 
-    A measurement does so before each task: else what one takes depends on which were asked before it.
+    Measurements do this before each task, so that their cost does not depend on earlier tasks.
     """
     if callable(clear := getattr(ask, "forget", None)):
         clear()
@@ -68,11 +68,11 @@ class Ask(Protocol):
 
     @property
     def name(self) -> str:
-        """What the run's record calls the model, e.g. `local` or `gpt-5-mini`."""
+        """Name of the model in run records, such as `local` or `gpt-5-mini`."""
 
     @property
     def prompt_tokens(self) -> int:
-        """How many tokens of tool stubs a prompt to this model should hold at most."""
+        """Most tokens of tool stubs in a prompt to this model."""
 
     def __call__(
         self,
@@ -84,11 +84,11 @@ class Ask(Protocol):
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`; the text is JSON valid under `schema`, or a sentence of `grammar`, where given.
+        """Return the next message. It is JSON for `schema`, or a sentence of `grammar`, if given.
 
-        Whether that is enforced, `powers` tells. Where the last message is the assistant's, the reply goes on from it,
-        and the completion's text does not repeat it.
+        `powers` says if this is enforced. If the last message is the assistant's, the reply
+        continues it and does not repeat it.
 
         Raises:
-            ModelUnavailable: no reply could be had; nothing is learned about the task.
+            ModelUnavailable: there is no reply. This says nothing about the task.
         """

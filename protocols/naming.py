@@ -1,6 +1,4 @@
-"""Names: as the identifiers under which programs know tools and arguments, and as words: one spelling for `flightId`,
-`flight-id` and `flight_ids`, and what words of names mean.
-"""
+"""Names of tools and arguments: identifiers, spelling variants, similarity and word lists."""
 
 from __future__ import annotations
 
@@ -19,16 +17,19 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
 LONGEST_COMPARED = 80
-"""Characters of a name that is compared with others. Nobody mistypes a longer one."""
+"""Characters of the longest name that is compared with others.
+
+Longer ones are not typing mistakes.
+"""
 _MOST_COMPARED = 100_000
-"""Names that one name is compared with; the first ones count."""
+"""Names that one name is compared with, from the beginning of the list."""
 _MOST_READ = 2_000
-"""Names of which the words are read, of those that have a word of the name."""
+"""Candidate names that are split into words."""
 
 
 @lru_cache(maxsize=16_384)
 def snake(name: str) -> str:
-    """`flightId`, `flight-id` → `flight_id`."""
+    """Return a name in snake case: `flightId`, `flight-id` → `flight_id`."""
     split = (
         name
         if len(name) > 200
@@ -39,7 +40,7 @@ def snake(name: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def singular(name: str) -> str:
-    """`airport_codes` → `airport_code`, `cities` → `city`, `addresses` → `address`."""
+    """Return a name in the singular: `airport_codes` → `airport_code`, `cities` → `city`."""
     if name.endswith("ies") and len(name) > 4 and name not in ("series", "movies"):
         return f"{name[:-3]}y"
     if name.endswith(("sses", "xes", "ches", "shes")):
@@ -52,7 +53,10 @@ def singular(name: str) -> str:
 
 
 def similarity(one: str, other: str) -> float:
-    """Return how alike two names are, from 0 to 1; 0 if either is longer than a name may be."""
+    """Return the similarity of two names, from 0 to 1.
+
+    It is 0 if either is too long to be compared.
+    """
     if max(len(one), len(other)) > LONGEST_COMPARED:
         return 0.0
     return float(Indel.normalized_similarity(one, other))
@@ -61,7 +65,10 @@ def similarity(one: str, other: str) -> float:
 def closest_spellings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `most` of `known` that are spelled most like `name`, the nearest first, at least `cutoff` alike."""
+    """Return up to `most` of `known` with the most similar spelling, the nearest first.
+
+    Their similarity is at least `cutoff`.
+    """
     if len(name) > LONGEST_COMPARED:
         return []
     compared = [other for other in islice(known, _MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
@@ -74,10 +81,10 @@ def closest_spellings(
 def closest_meanings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return those of `known` that `name` was probably meant to be, the nearest first.
+    """Return up to `most` of `known` that were probably meant by `name`, the most likely first.
 
-    A name that has all its words and more comes first, then one of the same noun, then what only looks like it:
-    `fetch_order` is rather `get_order` than `fetch_other`.
+    Names with all its words and more come first, then names with the same noun, then similar
+    spellings: `fetch_order` more likely means `get_order` than `fetch_other`.
     """
     if len(name) > LONGEST_COMPARED:
         return []
@@ -87,17 +94,9 @@ def closest_meanings(
     nouns = ours - VERBS
     begins = f"{spelled}_"
     close = closest_spellings(name, known, most=most, cutoff=cutoff)
-    longer = (
-        [other for other in _names_with_words(ours, known) if ours <= _words(other)]
-        if len(ours) > 1
-        else []
-    )
-    same = (
-        [other for other in _names_with_words(nouns, known) if nouns <= _words(other)]
-        if nouns and len(ours) > 1
-        else []
-    )
-    began = [other for other in _names_with_words(ours, known) if snake(other).startswith(begins)]
+    longer = _names_with_words(ours, known) if len(ours) > 1 else []
+    same = _names_with_words(nouns, known) if nouns and len(ours) > 1 else []
+    began = [other for other in _candidates(ours, known) if snake(other).startswith(begins)]
     tails = {spelled[at + 1 :] for at, letter in enumerate(spelled) if letter == "_"}
     ends = [
         other
@@ -114,8 +113,16 @@ def closest_meanings(
     return list(dict.fromkeys([*longer, *same, *sure, *close]))[:most]
 
 
-def _names_with_words(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
-    """Return the first names that may have all the words `wanted`: those that hold the longest word's letters."""
+def _names_with_words(wanted: frozenset[str], known: Sequence[str]) -> list[str]:
+    """Return the names that contain all `wanted` words, of those that are read."""
+    return [other for other in _candidates(wanted, known) if wanted <= _words(other)]
+
+
+def _candidates(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Return the first names that may contain all `wanted` words.
+
+    They contain the letters of the longest word.
+    """
     longest = max(wanted, key=lambda word: (len(word), word), default="")
     stem = longest.removesuffix("y")  # the plural of `city` is `cities`
     return list(islice((other for other in known if stem in other.lower()), _MOST_READ))
@@ -132,12 +139,11 @@ _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json
 
 
 def identifier(name: str) -> str:
-    """The identifier nearest to `name`: `read-file` → `read_file`, `from` → `from_`, `2fa` → `_2fa`.
+    """Return the Python identifier for a name: `read-file` → `read_file`, `from` → `from_`.
 
-    A name with nothing to keep becomes `unnamed`.
-
-    Letters are folded to their compatibility form as Python itself folds them, so two aliases that look alike to the
-    interpreter are alike here too. No name becomes a dunder or a keyword; soft ones (`type`, `match`) are names.
+    A name without usable characters becomes `unnamed`. Letters are normalized (NFKC) as Python
+    does, so names that Python treats as equal become equal. No name becomes a dunder or a keyword;
+    soft keywords (`type`, `match`) are allowed.
     """
     folded = unicodedata.normalize("NFKC", name)
     kept = re.sub(r"\W+", "_", folded)
@@ -152,30 +158,34 @@ def identifier(name: str) -> str:
 
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
-    """Alias → argument name, in the order of `names`, unique within one tool."""
+    """Return the argument name for each alias, in the order of `names`. Aliases are unique."""
     chosen = _assign([(name, "") for name in names], reserved=())
     return dict(zip(chosen, names, strict=True))
 
 
 def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
-    """One alias for each `(tool name, source name)`, unique in the toolbox, the same for the same tools in any order.
+    """Return a unique alias for each (tool name, source name).
 
-    A name whose identifier nobody else wants, and that shadows no builtin, is that identifier. The others take their
-    source's name as prefix; those that still clash are numbered in the order of their original names.
+    The order of the tools has no influence.
+
+    The alias is the identifier of the name if it is unique and not a builtin. Other names get the
+    name of their source as a prefix. Those that still clash are numbered in the order of their
+    names.
     """
     return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
 
 
 class FreeNames:
-    """Gives out names, each once: `free("page")` is `page`, then `page_2`. Quick also where all want the same one."""
+    """Generates unique names: `free("page")` returns `page`, then `page_2`.
+
+    Fast for many equal names.
+    """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._numbers = dict.fromkeys(
-            taken, 1
-        )  # names, each with the number that was last tried after it
+        self._numbers = dict.fromkeys(taken, 1)  # last number that was tried, by name
 
     def __call__(self, base: str) -> str:
-        """`base`, numbered where it is taken; it is taken from now on."""
+        """Return `base`, with a number if it is taken, and mark it as taken."""
         name = base
         while name in self._numbers:
             self._numbers[base] += 1
@@ -185,6 +195,7 @@ class FreeNames:
 
 
 def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> list[str]:
+    """Return a unique alias for each (name, source)."""
     plain = [identifier(name) for name, _ in names]
     prefixed = [
         identifier(f"{source}_{name}") if source else identifier(name) for name, source in names
@@ -202,20 +213,24 @@ def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> lis
     return [result[i] for i in range(len(names))]
 
 
-# --- what words say: of identifiers, of what a caller makes up, of what a tool does
+# --- word lists: words of ids, of values that callers choose, and of verbs
 
 
 def split_words(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
-WORDS: dict[str, dict[str, frozenset[str]]] = {
-    table: {name: split_words(text) for name, text in lists.items()}
-    for table, lists in tomllib.loads(
-        Path(__file__).with_name("words.toml").read_text("utf-8")
-    ).items()
-}
+def _read_words() -> dict[str, dict[str, frozenset[str]]]:
+    """Return the word lists by table and name."""
+    tables = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+    result = {}
+    for table, lists in tables.items():
+        result[table] = {name: split_words(text) for name, text in lists.items()}
+    return result
+
+
+WORDS = _read_words()
 _NAMES = WORDS["names"]
 _LISTS = (
     "id_words",

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and files and folders that nobody else may read or change."""
+"""Atomic writes, and files and folders that only their user can read or change."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ELSEWHERE = (
 
 
 class CannotWrite(AtcError):
-    """A file of the result cannot be written."""
+    """An output file cannot be written."""
 
 
 def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
-    """Write a file whole or not at all, readable by its user alone unless `mode` says otherwise.
+    """Write a file atomically. Only its user can read it, unless `mode` says otherwise.
 
     Raises:
-        CannotWrite: it cannot be; says why.
+        CannotWrite: it cannot be written. The message has the reason.
     """
     try:
         make_folders(path.parent)
@@ -48,10 +48,10 @@ def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Make a folder and those above it that are missing, each for its user alone, whatever the umask.
+    """Create a folder and its missing parents, each only for its user, whatever the umask is.
 
     Raises:
-        OSError: one cannot be made, or something else has its name.
+        OSError: one cannot be created, or its name is taken by a file.
     """
     if path.is_dir():
         return
@@ -66,35 +66,35 @@ def make_folders(path: Path) -> None:
 
 
 def private_opener(name: str, flags: int) -> int:
-    """Open a file as `open(…, opener=private_opener)`: a new one is its user's alone, and no link is followed."""
+    """Open a file, as the `opener` of `open`. A new file is private, and no link is followed."""
     return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file for its user alone where there is none, for a library that opens it by its name.
+    """Create an empty private file, unless it exists, for a library that opens it by name.
 
     Raises:
-        NotPrivate, OSError: it is a link, or another user's, or cannot be made.
+        NotPrivate, OSError: it is a link, belongs to another user, or cannot be created.
     """
     os.close(private_opener(str(path), os.O_RDWR | os.O_CREAT))
     keep_private(path)
 
 
 def deny_others(folder: Path) -> None:
-    """Take from everybody but the owner what they may do with a folder that a library has filled."""
+    """Remove the permissions of other users from a folder and everything in it."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
 
 
 class NotPrivate(AtcError):
-    """A file or folder that was to be the user's alone is a link, belongs to somebody else, or is open to others."""
+    """A private file or folder is a link, belongs to another user, or is open to others."""
 
 
 def keep_private(path: Path) -> None:
-    """Take from everybody but the owner what they may do with the file at `path`; do nothing if there is none.
+    """Remove the permissions of other users from the file at `path`, if it exists.
 
     Raises:
-        NotPrivate: it is a link, or another user's.
+        NotPrivate: it is a link, or belongs to another user.
     """
     try:
         status = path.lstat()
@@ -106,14 +106,15 @@ def keep_private(path: Path) -> None:
 
 
 def private_folder(path: Path, *, anywhere: bool = False) -> None:
-    """Make a folder for its user alone, or check that nobody else can change what stands in the one that is there.
+    """Create a private folder, or check that no other user can change the existing one.
 
-    Whoever can write to the folder, or can put another one in its place, decides what is read from it. A folder that
-    others may only look into is left so: its files are private. `anywhere`: the folder may stand in one of others.
+    A user who can write to the folder or replace it controls what is read from it. Others may list
+    a folder, because its files are private. `anywhere`: its parents may belong to other users.
 
     Raises:
-        NotPrivate: it is a link, another user's, or others can write to it or replace it. Says the repairing command.
-        OSError: it cannot be made.
+        NotPrivate: it is a link or another user's, or others can write to it or replace it. The
+            message has the command that repairs it.
+        OSError: it cannot be created.
     """
     path = path.absolute()
     make_folders(path)
@@ -121,7 +122,7 @@ def private_folder(path: Path, *, anywhere: bool = False) -> None:
 
 
 def check_folder(path: Path, *, anywhere: bool = False) -> None:
-    """Check a folder as `private_folder` does, without making one; do nothing if there is none.
+    """Check a folder as `private_folder` does, if it exists.
 
     Raises:
         NotPrivate: see `private_folder`.
@@ -133,17 +134,18 @@ def check_folder(path: Path, *, anywhere: bool = False) -> None:
         return
     _refuse_foreign(path, status, owners=(0, os.geteuid()))
     if is_writable_by_others(status):
-        told = (
-            f"{str(path)!r} can be changed by other users (mode {stat.S_IMODE(status.st_mode):04o}), who decide what is"
-            " read from it"
+        mode = stat.S_IMODE(status.st_mode)
+        problem = (
+            f"{str(path)!r} can be changed by other users (mode {mode:04o}),"
+            " who decide what is read from it"
         )
-        raise NotPrivate(f"{told}; {_repair('chmod -R go-w', path, status)}")
+        raise NotPrivate(f"{problem}; {_repair('chmod -R go-w', path, status)}")
     if not anywhere:
         check_above(path)
 
 
 def is_writable_by_others(status: os.stat_result) -> bool:
-    """Return True if somebody besides the owner, this user and root may write to what has this status."""
+    """Return True if a user other than the owner, this user and root has write permission."""
     if status.st_mode & stat.S_IWOTH:
         return True
     return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(
@@ -152,9 +154,10 @@ def is_writable_by_others(status: os.stat_result) -> bool:
 
 
 def _is_private_group(group: int, owner: int) -> bool:
-    """Return True if a group is the one that the owner or this user alone has: of the same name, with no other member.
+    """Return True if a group has no members except the owner or this user.
 
-    Where neither has a name, as in a container, it is the group of the same number.
+    Such a group has the name of the user. If neither has a name, as in a container, it is the group
+    with the number of the user.
     """
     users = {owner, os.geteuid()}
     names = {_name_of(user) for user in users}
@@ -173,10 +176,12 @@ def _name_of(user: int) -> str | None:
 
 
 def check_above(path: Path) -> None:
-    """Check that nobody else can put something else in the place of `path`, which may be a link of this user.
+    """Check that no other user can replace `path` by changing a folder above it.
+
+    `path` may be a link of this user.
 
     Raises:
-        NotPrivate: another user can, in one of the folders above it. Says the repairing command.
+        NotPrivate: another user can. The message has the command that repairs it.
     """
     owners = {0, os.geteuid(), *_unmapped_user()}
     for above in _folders_above(path):
@@ -185,34 +190,37 @@ def check_above(path: Path) -> None:
         except FileNotFoundError:
             continue
         if status.st_uid not in owners:
-            told = f"{str(path)!r} stands in {str(above)!r}, which belongs to another user, who could replace it"
-            raise NotPrivate(f"{told}; {_repair(f'chown {os.geteuid()}', above, status)}")
+            problem = (
+                f"{str(path)!r} stands in {str(above)!r},"
+                " which belongs to another user, who could replace it"
+            )
+            raise NotPrivate(f"{problem}; {_repair(f'chown {os.geteuid()}', above, status)}")
         # In a folder such as /tmp, with the sticky bit, nobody renames what another user owns.
         if (
             not stat.S_ISLNK(status.st_mode)
             and is_writable_by_others(status)
             and not status.st_mode & stat.S_ISVTX
         ):
-            told = f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it"
-            raise NotPrivate(f"{told}; {_repair('chmod go-w', above, status)}")
+            problem = f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it"
+            raise NotPrivate(f"{problem}; {_repair('chmod go-w', above, status)}")
 
 
 def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[int]) -> None:
-    """Raise NotPrivate if `path` is a link or belongs to none of `owners`."""
+    """Raise `NotPrivate` if `path` is a link or its owner is not in `owners`."""
     if stat.S_ISLNK(status.st_mode):
         raise NotPrivate(
-            f"{str(path)!r} is a symbolic link, so what it holds may be somebody else's; remove the link with:"
-            f" rm {shlex.quote(str(path))}"
+            f"{str(path)!r} is a symbolic link, so what it holds may be somebody else's;"
+            f" remove the link with: rm {shlex.quote(str(path))}"
         )
     if status.st_uid not in owners:
-        told = (
+        problem = (
             f"{str(path)!r} belongs to another user ({status.st_uid}), who could read and change it"
         )
-        raise NotPrivate(f"{told}; {_repair(f'chown -R {os.geteuid()}', path, status)}")
+        raise NotPrivate(f"{problem}; {_repair(f'chown -R {os.geteuid()}', path, status)}")
 
 
 def _repair(repair: str, path: Path, status: os.stat_result) -> str:
-    """Return what this user can do about `path`: the command `repair` if they may give it, else what else there is."""
+    """Return advice on `path`: the command `repair` if this user may run it, or an alternative."""
     whole = f"{repair} {shlex.quote(str(path))}"
     owner = status.st_uid
     user = os.geteuid()
@@ -220,7 +228,10 @@ def _repair(repair: str, path: Path, status: os.stat_result) -> str:
     if user == owner or (user == 0 and not foreign):
         return f"repair it with: {whole}"
     if user == 0:  # in a container, the folder may be the host's
-        return f"run atc as that user (a container with --user {owner}), or, if it is to be yours, repair it with: {whole}"
+        return (
+            f"run atc as that user (a container with --user {owner}),"
+            f" or, if it is to be yours, repair it with: {whole}"
+        )
     if foreign:
         return f"run atc as that user, or {_ELSEWHERE}"
     if status.st_mode & stat.S_ISVTX:
@@ -230,14 +241,14 @@ def _repair(repair: str, path: Path, status: os.stat_result) -> str:
 
 
 def _folders_above(path: Path) -> Iterator[Path]:
-    """Yield the folders above `path`, as it is written and as it is once links are followed, each once."""
+    """Yield the folders above `path`, as written and with links resolved, without duplicates."""
     yield from dict.fromkeys([*path.parents, *path.resolve().parents])
 
 
 def _unmapped_user() -> set[int]:
-    """Return the user id of everybody who has none in a user namespace, where there are such; else nothing.
+    """Return the id that a user namespace shows for unmapped users; empty outside of a namespace.
 
-    In a container without root on the host, the host's own folders (`/`) seem to belong to that user.
+    In a container without root on the host, folders of the host (`/`) seem to belong to this user.
     """
     try:
         if Path("/proc/self/uid_map").read_text(encoding="ascii").split() == [
@@ -252,5 +263,5 @@ def _unmapped_user() -> set[int]:
 
 
 def write_error(path: Path, error: OSError) -> CannotWrite:
-    """Return the error for a file that the system does not let us write."""
+    """Return the error for a file that cannot be written."""
     return CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another file.")

@@ -1,4 +1,7 @@
-"""What a tool is: one immutable `ToolProtocol`, read from and written to one JSON document (an MCP Tool and more)."""
+"""`ToolProtocol`, the description of a tool, and its JSON document.
+
+The document is an MCP tool with more fields.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from protocols.validate import first_error
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]
 BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
-"""Methods whose arguments go into the query where nobody says otherwise."""
+"""Methods whose arguments go into the query by default."""
 _CAMEL = ConfigDict(alias_generator=to_camel)  # as documents spell keys
 _HINTS = {
     "read_only": "readOnlyHint",
@@ -31,7 +34,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotations:
-    """What calling the tool may do to the world; `None` where nobody said (MCP's three hints)."""
+    """MCP's three hints on the effect of a call. None if the source does not say."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -39,7 +42,7 @@ class Annotations:
 
     @classmethod
     def from_hints(cls, hints: JsonObject) -> Annotations:
-        """From MCP's hints, as far as they are truth values."""
+        """Return annotations from MCP's hints. Values that are not booleans are ignored."""
         return cls(
             **{
                 ours: hints[theirs]
@@ -49,9 +52,9 @@ class Annotations:
         )
 
     def with_stricter_hints(self, hints: Annotations) -> Annotations:
-        """These, with those of `hints` that ask for more care.
+        """Return these annotations with all `hints` that ask for more care.
 
-        What comes from elsewhere must not be able to pass a write off as a read, and so past the user's consent.
+        Untrusted hints must not turn a write into a read, because reads need no consent.
         """
         return Annotations(
             read_only=False if hints.read_only is False else self.read_only,
@@ -61,7 +64,7 @@ class Annotations:
 
     @property
     def to_hints(self) -> dict[str, bool]:
-        """As MCP's hints."""
+        """These annotations as MCP's hints."""
         given = {theirs: getattr(self, ours) for ours, theirs in _HINTS.items()}
         return {hint: value for hint, value in given.items() if value is not None}
 
@@ -70,15 +73,16 @@ class Annotations:
 class HttpBinding:
     """A call over HTTP.
 
-    `url` is a template (`https://api.example.org/users/{id}`): scheme and host stand in it literally and are never
-    taken from an argument. `locations` says where each argument goes, `wire_names` what it is called there where that
-    differs. With `body_argument` set, that one argument *is* the request body. `media` is the body's media type, where
-    it is another kind of JSON or form than the usual, or nobody knows a field of the body. `idempotency_header` names
-    the header that makes a repeated write harmless, where the tool has one.
+    `url` is a template (`https://api.example.org/users/{id}`). Its scheme and host are literal,
+    never from an argument. `locations` says where each argument goes, and `wire_names` its name
+    there if it differs. If `body_argument` is set, that argument is the whole body. `media` is the
+    media type of the body if it is not the usual one. `idempotency_header` is the header that makes
+    it safe to repeat a write, if the tool has one.
 
-    `credentials` are names only, one alternative each: a name, or several that go together; an empty one says that
-    nothing need be sent. The user's configuration maps a name to a value and to the hosts that may see it. `schemes`
-    says how a named one is sent, as an OpenAPI security scheme.
+    `credentials` lists alternatives, each a name or several names to send together; an empty one
+    means that no credential is needed. The user's configuration maps a name to a value and to the
+    hosts that may see it. `schemes` has the OpenAPI security scheme of a name, which says how it is
+    sent.
     """
 
     __pydantic_config__ = _CAMEL
@@ -93,11 +97,11 @@ class HttpBinding:
     idempotency_header: str | None = None
 
     def wire_name(self, argument: str) -> str:
-        """What an argument is called in the request."""
+        """Return the name of an argument in the request."""
         return self.wire_names.get(argument, argument)
 
     def location(self, argument: str) -> Location:
-        """Where an argument goes: where the binding says, else the path that has its name, else query or body."""
+        """Return where an argument goes: as declared, else into the path, the query or the body."""
         usual: Location = "query" if self.method in BODYLESS or self.body_argument else "body"
         return self.locations.get(
             argument, "path" if f"{{{self.wire_name(argument)}}}" in self.url else usual
@@ -106,13 +110,13 @@ class HttpBinding:
     @property
     def credential_names(self) -> tuple[str, ...]:
         """The names in all alternatives."""
-        sets = ((one,) if isinstance(one, str) else one for one in self.credentials)
+        sets = ((names,) if isinstance(names, str) else names for names in self.credentials)
         return tuple(dict.fromkeys(name for names in sets for name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonBinding:
-    """A call of `function` in `module`. Honoured only for a module that the user named."""
+    """A call of `function` in `module`. Allowed only for modules that the user named."""
 
     module: str
     function: str
@@ -120,7 +124,7 @@ class PythonBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpBinding:
-    """A call of `tool` on the MCP server that the configuration calls `server`."""
+    """A call of `tool` on the MCP server with the name `server` in the configuration."""
 
     server: str
     tool: str
@@ -128,9 +132,10 @@ class McpBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramBinding:
-    """A call of a saved program: `source` defines one function of keyword arguments, which runs where its caller runs.
+    """A call of a saved program. It runs where its caller runs.
 
-    `tools` are those that it calls: alias → identity (`Tool.identity`), without which it is not offered.
+    `source` defines one function with keyword arguments. `tools` maps the aliases of the tools that
+    it calls to their identities (`Tool.identity`). Without them the program is not offered.
     """
 
     source: str
@@ -142,7 +147,7 @@ Binding = HttpBinding | PythonBinding | McpBinding | ProgramBinding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorOutcome:
-    """An outcome besides success: `status` (404, 4XX, default), when it happens, and the shape of its body."""
+    """A declared error response: its `status` (404, 4XX, default), meaning and body schema."""
 
     status: str
     description: str = ""
@@ -151,7 +156,7 @@ class ErrorOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One use: the question it answers, the program, the arguments and the (redacted) result."""
+    """An example call: the question, the program, the arguments and the redacted result."""
 
     question: str = ""
     program: str = ""
@@ -161,7 +166,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """Where values of `argument` come from: `path` (`airports[].code`) in the response of the tool named `tool`."""
+    """A source of values for `argument`: `path` (`airports[].code`) in the response of `tool`."""
 
     argument: str
     tool: str
@@ -171,7 +176,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verify:
-    """The read, named `tool`, whose response shows what a write wrote, so that a lost answer need not be guessed."""
+    """The read whose response shows what a write has changed. Used if the write got no response."""
 
     tool: str
     support: EvidenceLevel = "declared"
@@ -179,9 +184,9 @@ class Verify:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """How the protocol is known: declared in a document, observed in `observations` replies, or guessed.
+    """Evidence for a protocol: declared in a document, observed in responses, or guessed.
 
-    `fields` counts, for each response path, in how many replies it was seen.
+    `fields` counts, for each response path, the responses that contain it.
     """
 
     level: EvidenceLevel = "declared"
@@ -191,11 +196,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProtocol:
-    """One tool: what it does, what it takes, what it gives, how it fails, where its arguments come from.
+    """One tool: its purpose, arguments, response, errors and the sources of its arguments.
 
-    `name` is the source's own; programs use the alias that a `Toolbox` derives from it. Schemas are JSON Schema
-    2020-12, self-contained (`$ref`s point into the same schema). `output_schema` is `None` where nobody said.
-    `extra` keeps keys that we do not know, so that a document survives being read and written.
+    `name` is the name in the source; programs use the alias from a `Toolbox`. Schemas are
+    self-contained JSON Schema 2020-12 (each `$ref` points into the same schema). `output_schema` is
+    None if it is unknown. `extra` keeps unknown keys, so that a document survives a round trip.
     """
 
     __pydantic_config__ = _CAMEL
@@ -217,23 +222,26 @@ class ToolProtocol:
 
     @property
     def parameters(self) -> Mapping[str, JsonObject]:
-        """Each argument's schema, in declared order."""
+        """Schema of each argument, in declared order."""
         properties: Mapping[str, JsonObject] = self.input_schema.get("properties", {})
         return properties
 
     @property
     def required(self) -> frozenset[str]:
-        """Names of the arguments that a call must give."""
+        """Names of the required arguments."""
         return frozenset(self.input_schema.get("required", ()))
 
     @property
     def writes(self) -> bool:
-        """Whether a call may change something. What nobody declared to be read-only counts as a write."""
+        """True if a call may change something, that is, unless it is declared to be read-only."""
         return self.annotations.read_only is not True
 
 
 def format_binding(binding: Binding | None) -> str:
-    """`GET https://api.example.org/users/{id}`, `Python shop:find`, `MCP git:git_log`; empty where there is none."""
+    """Return a binding as text, or "" for None.
+
+    Examples: `GET https://api.example.org/users/{id}`, `Python shop:find`, `MCP git:git_log`.
+    """
     match binding:
         case HttpBinding():
             return f"{binding.method} {binding.url}"
@@ -252,7 +260,10 @@ def format_binding(binding: Binding | None) -> str:
 DOCUMENT_SCHEMA: dict[str, Any] = json.loads(
     Path(__file__).with_name("protocol.schema.json").read_text()
 )
-"""JSON Schema of a protocol document. Unknown keys are kept at the top level and in annotations, refused elsewhere."""
+"""JSON Schema of a protocol document.
+
+Unknown keys are kept at the top level and in annotations, and refused elsewhere.
+"""
 _VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
 _BINDINGS = {
     "http": HttpBinding,
@@ -264,10 +275,10 @@ _ADAPTER = TypeAdapter(ToolProtocol)
 
 
 def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
-    """Read one JSON document; `where` names it in messages.
+    """Read a JSON document. `where` names it in messages.
 
     Raises:
-        InvalidProtocol: the document breaks the format; the message has the path and the clause.
+        InvalidProtocol: the document breaks the format. The message has the path and the rule.
     """
     error = first_error(_VALIDATOR, document)
     if error is not None:
@@ -278,26 +289,23 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     extra = {key: value for key, value in document.items() if key not in known}
     hints = known.pop("annotations", {})
     if unknown := {key: value for key, value in hints.items() if key not in _HINTS.values()}:
-        extra["annotations"] = (
-            unknown  # of other makers (MCP's `title`, `openWorldHint`), kept as they came
-        )
-    binding = next(
-        iter(known.pop("binding", {}).values()), None
-    )  # no two kinds require the same keys
+        extra["annotations"] = unknown  # such as MCP's `title` and `openWorldHint`
+    # The kind of binding is not needed: no two kinds have the same required keys.
+    binding = next(iter(known.pop("binding", {}).values()), None)
     return _ADAPTER.validate_python(
         {**known, "binding": binding, "annotations": Annotations.from_hints(hints), "extra": extra}
     )
 
 
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
-    """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
+    """Return the protocol as a JSON document without defaults. `load(dump(p)) == p`."""
     document: dict[str, Any] = _ADAPTER.dump_python(
         protocol, mode="json", by_alias=True, exclude_defaults=True
     )
     document["inputSchema"] = dict(protocol.input_schema)
     extra: dict[str, Any] = document.pop("extra", {})
-    for kind, of in _BINDINGS.items():
-        if isinstance(protocol.binding, of):
+    for kind, binding_class in _BINDINGS.items():
+        if isinstance(protocol.binding, binding_class):
             document["binding"] = {kind: document["binding"]}
     if hints := protocol.annotations.to_hints | extra.pop("annotations", {}):
         document["annotations"] = hints

@@ -1,4 +1,4 @@
-"""Python's text as a tree: silent about style, and right where several threads read at once."""
+"""Parsing of Python source: without warnings, and safe with several threads."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from typing import Any
 FILENAME = "<program>"
 
 TRIES = 10
-"""CPython 3.11 before 3.11.8 counts the depth of all threads' parsing together, and fails where two parse at once
-(python/cpython#106905); what others parse is beyond our lock."""
+"""Attempts to parse.
+
+CPython 3.11 before 3.11.8 counts the recursion depth of all threads together and fails if two parse
+at once (python/cpython#106905). Our lock does not cover other libraries.
+"""
 
 _quiet = threading.RLock()
 
 
 @contextmanager
 def suppress_syntax_warnings() -> Iterator[None]:
-    """Within the block, what Python thinks of a program's style does not reach the host's error stream."""
+    """Suppress Python's warnings about a program within the block."""
     with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
+    """Return the syntax tree of `source`."""
     try:
         with suppress_syntax_warnings():
             return compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -37,10 +41,10 @@ def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
 
 
 def parse_python(source: str, *, flags: int = 0) -> ast.Module:
-    """The tree of a program; `flags` are the compiler's, as `ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`.
+    """Return the syntax tree of a program. `flags` are compiler flags.
 
     Raises:
-        SyntaxError, ValueError: it is no Python.
+        SyntaxError, ValueError: it is not Python.
         RecursionError, MemoryError: it is nested too deeply for Python.
     """
     tree: ast.Module = _tree(source, "exec", flags)
@@ -48,7 +52,7 @@ def parse_python(source: str, *, flags: int = 0) -> ast.Module:
 
 
 def parse_python_or_none(source: str) -> ast.Module | None:
-    """The tree of a program; None where it is no Python, or nested too deeply for Python."""
+    """Return the syntax tree of a program, or None if it is not Python or nested too deeply."""
     try:
         return parse_python(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -56,16 +60,16 @@ def parse_python_or_none(source: str) -> ast.Module | None:
 
 
 def parse_expression(source: str) -> ast.Expression:
-    """The tree of one expression. Raises as `parse` does."""
+    """Return the syntax tree of one expression. Raises the same errors as `parse_python`."""
     tree: ast.Expression = _tree(source.lstrip(" \t"), "eval")
     return tree
 
 
 def evaluate_literal(source: str) -> Any:
-    """The value of a literal, as `ast.literal_eval` has it.
+    """Return the value of a literal, like `ast.literal_eval`.
 
     Raises:
-        ValueError, TypeError: it is an expression, but no literal.
-        SyntaxError, RecursionError, MemoryError: as `parse`.
+        ValueError, TypeError: it is an expression, but not a literal.
+        SyntaxError, RecursionError, MemoryError: as in `parse_python`.
     """
     return ast.literal_eval(parse_expression(source))

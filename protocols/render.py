@@ -1,4 +1,4 @@
-"""A protocol as text: Python stubs for prompts (and `.pyi`), words for retrieval."""
+"""Renders tools as text: Python stubs for prompts and `.pyi` files, and one-line signatures."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from protocols.schema import (
 )
 from protocols.toolbox import Tool, Toolbox
 
-_MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
-_MOST_VALUES = 12  # of an enumeration that are all named
-_MOST_LAYERS = 100  # of what `allOf` puts together
-_DEEPEST = 40  # levels of schemas within schemas
+_MOST_SCHEMAS = 10_000  # in one set of stubs; further ones become `Any`
+_MOST_VALUES = 12  # a longer enumeration is not listed
+_MOST_LAYERS = 100  # schemas merged from `allOf`
+_DEEPEST = 40  # levels of nested schemas
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _FORMATS = {
     "date": "YYYY-MM-DD",
@@ -42,14 +42,20 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """How much a stub tells. Shapes below `depth` nested objects are elided to `dict` and `list`: one rule for all."""
+    """Level of detail of a stub.
+
+    Objects nested deeper than `depth` become `dict`, and lists in them `list`.
+    """
 
     depth: int = 3
     comments: bool = True
-    """Whether arguments and response fields carry their descriptions."""
+    """True if arguments and response fields have comments with their descriptions."""
     comment_characters: int = 90
     through_lists: bool = False
-    """Whether an object around a list of records counts as no level, so that these show their fields."""
+    """True if an object that wraps a list of records does not count as a level.
+
+    The records then show their fields.
+    """
 
 
 FULL = Detail(depth=8, comment_characters=400)
@@ -60,21 +66,24 @@ DETAILS = (
     Detail(depth=1, comments=False, through_lists=True),
     Detail(depth=1, comments=False),
 )
-"""From generous to terse: a prompt takes the first at which its stubs fit."""
+"""From detailed to short. A prompt uses the first level at which its stubs fit."""
 _LINE = Detail(depth=0, comments=False, comment_characters=30)
 _LINE_SUMMARY = 100  # characters
 _IN_ONE_LINE = "# More functions, in one line each:"
 
 Docs = Literal["full", "requests", "names"]
-"""What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone, where a decoder
-knows the rest."""
+"""What a prompt says about tools.
+
+*full*: a stub for each; *requests*: stubs without responses; *names*: only names, because a
+constrained decoder knows the rest.
+"""
 
 
 def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None = None) -> str:
-    """The tools as Python: each response shape once, as a TypedDict, then a function with its docstring.
+    """Return the tools as Python: each response type as a TypedDict, and a function for each tool.
 
-    Return types are what a program gets, that is, unwrapped. An argument that another tool `among` these (or those)
-    yields says how to get it.
+    Return types are what programs get, that is, unwrapped. If another tool of `among` (default:
+    these tools) produces an argument, its comment says how to get it.
     """
     shapes = _Shapes(detail)
     functions = [_function(tool, shapes, among or tools) for tool in tools.values()]
@@ -84,10 +93,11 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
 def describe_within_budget(
     tools: Toolbox, *, budget: int, docs: Docs = "full"
 ) -> tuple[str, Toolbox]:
-    """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens (at least one), and these.
+    """Return the description of the first tools that fit into `budget` tokens, and these tools.
 
-    Details go before tools do. Where stubs of all do not fit, however terse, each tool gets one line, and the first
-    ones stubs in what is left. A lone tool has its stub whatever the budget.
+    `docs` selects the kind of description. Details are dropped before tools. If the shortest stubs
+    of all tools do not fit, each tool gets one line, and the first ones get stubs as far as there
+    is room. There is always at least one tool, and a single tool always has its stub.
     """
     if docs == "names":
         names = _lines_within_budget(tools, budget)
@@ -123,7 +133,7 @@ def describe_within_budget(
 
 
 def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
-    """As many of the first lines as fit, at least one, if there are any."""
+    """Return the first lines that fit into `budget` tokens, but at least one."""
     fitting: list[str] = []
     for line in lines:
         if fitting and token_estimate("\n".join([*fitting, line])) > budget:
@@ -133,22 +143,29 @@ def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
 
 
 def signature_line(tool: Tool) -> str:
-    """A tool's signature without shapes, and the first sentence of what it does."""
+    """Return a tool's signature without nested types, and the first sentence of its description."""
     signature, summary = _function(tool, _Shapes(_LINE), Toolbox()).split("\n", 1)
-    said = summary.strip()[3:-3].strip()
-    return f"{signature} ...  # {said if len(said) <= _LINE_SUMMARY else said[: _LINE_SUMMARY - 1].rstrip() + '…'}"
+    sentence = summary.strip()[3:-3].strip()
+    if len(sentence) > _LINE_SUMMARY:
+        sentence = f"{sentence[: _LINE_SUMMARY - 1].rstrip()}…"
+    return f"{signature} ...  # {sentence}"
 
 
 def token_estimate(text: str) -> int:
-    """About how many tokens a model counts in `text`: code runs at some 3.6 characters a token."""
+    """Return the approximate number of tokens of `text`.
+
+    Code has about 3.6 characters per token.
+    """
     return int(len(text) / 3.6) + 1
 
 
 def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
+    """Return the stub of a tool. Types that it needs are added to `shapes`."""
     protocol = tool.protocol
     detail = shapes.detail
     arguments = []
     notes = []
+    # Required arguments come first.
     ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
     for alias, name in ordered:
         schema = resolve(protocol.parameters[name], protocol.input_schema)
@@ -181,25 +198,27 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
 
 
 _Fields = dict[str, tuple[str, str]]
-"""Key → its Python type, and a remark on its presence."""
+"""Python type and a note on presence, by key."""
 
 
 @dataclass
 class _Shapes:
-    """The TypedDicts that a set of stubs needs; equal shapes share one name."""
+    """The TypedDicts for a set of stubs. Equal types share one name."""
 
     detail: Detail
     _fields: dict[str, _Fields] = field(default_factory=dict)
     declarations: list[str] = field(default_factory=list)
-    """In the order of first use, inner shapes first."""
+    """In the order of first use, inner types first."""
     _open: dict[int, str] = field(default_factory=dict)
-    """The names of the shapes being told of, by the identity of their properties."""
+    """Names of the types that are being rendered, by the id of their properties."""
     _said: set[tuple[str, str]] = field(default_factory=set)
     _left: int = _MOST_SCHEMAS
     _depth: int = 0
 
     def note(self, name: str, schema: JsonObject, root: JsonObject, origin: str = "") -> str:
-        """What an argument or field means; empty where the same was said of the same name before."""
+        """Return the comment for an argument or field, or "" if this name had the same comment
+        before.
+        """
         if not self.detail.comments:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
@@ -218,7 +237,10 @@ class _Shapes:
         return note
 
     def annotation(self, schema: Json, root: JsonObject, *, hint: str, level: int = 0) -> str:
-        """The Python type of a schema; objects with known keys become TypedDicts named after `hint`."""
+        """Return the Python type of a schema.
+
+        Objects with known keys become TypedDicts named after `hint`.
+        """
         self._left -= 1
         if self._left < 0 or self._depth >= _DEEPEST:
             return "Any"
@@ -243,26 +265,19 @@ class _Shapes:
     def _annotation_of_type(
         self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int
     ) -> str:
+        """Return the Python type of a schema of one JSON type."""
         if type_name == "array":
-            if first := schema.get("prefixItems"):
-                return f"list[{', '.join(self.annotation(one, root, hint=hint, level=level) for one in first)}]"
-            if "items" not in schema:
-                return "list"
-            return (
-                f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
-            )
+            return self._annotation_of_array(schema, root, hint=hint, level=level)
         if type_name != "object":
             return _SCALARS.get(type_name, "Any")
         properties: Mapping[str, Any] = schema.get("properties", {})
         if not properties:
             values = schema.get("additionalProperties")
-            if isinstance(values, Mapping) and values:
-                return (
-                    f"dict[str, {self.annotation(values, root, hint=singular(hint), level=level)}]"
-                )
-            return "dict"
+            if not isinstance(values, Mapping) or not values:
+                return "dict"
+            return f"dict[str, {self.annotation(values, root, hint=singular(hint), level=level)}]"
         name = _class_name(str(schema.get("title") or hint))
-        if id(properties) in self._open:  # within itself: a tree is told by its name
+        if id(properties) in self._open:  # a recursive type refers to itself by name
             return self._open[id(properties)]
         if level >= self.detail.depth:
             return "dict"
@@ -281,8 +296,19 @@ class _Shapes:
         del self._open[id(properties)]
         return self._declare(name, fields, schema, root)
 
+    def _annotation_of_array(
+        self, schema: JsonObject, root: JsonObject, *, hint: str, level: int
+    ) -> str:
+        """Return the Python type of an array schema."""
+        if first := schema.get("prefixItems"):
+            items = (self.annotation(part, root, hint=hint, level=level) for part in first)
+            return f"list[{', '.join(items)}]"
+        if "items" not in schema:
+            return "list"
+        return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
+
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
-        """The name of the shape with these fields, declared now if no equal one was before."""
+        """Return the name of the type with these fields. Declare it if there is no equal one."""
         names = chain([name], (f"{name}{number}" for number in count(2)))
         own = list(takewhile(self._fields.__contains__, names))
         # Equal shapes of two components keep both their names.
@@ -291,7 +317,7 @@ class _Shapes:
                 return one
         chosen = f"{name}{len(own) + 1}" if own else name
         self._fields[chosen] = fields
-        # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
+        # A class body cannot have keys that are not identifiers; then TypedDict is called.
         plain = all(key.isidentifier() and not keyword.iskeyword(key) for key in fields)
         lines = []
         for key, (kind, absent) in fields.items():
@@ -308,7 +334,7 @@ class _Shapes:
 
 
 def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """What all holds of a value: what the schema's `allOf` says, at any depth, then what it says itself."""
+    """Yield the schemas that all apply: those in its `allOf`, at any depth, then the schema itself."""
     top = resolve(schema, root)
     for part in top.get("allOf", ()) if depth < _DEEPEST else ():
         yield from _layers(part, root, depth + 1)
@@ -316,7 +342,7 @@ def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObje
 
 
 def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
-    """Whether one of an object's fields is a list of records, and no other holds any."""
+    """Return True if one field of an object is a list of records and no other field has records."""
     inner = [resolve(part, root) for part in properties.values()]
     lists = [
         part
@@ -330,18 +356,20 @@ def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
 
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)"
+    r"|\b[A-Za-z])\.$",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"</?(a|b|br|code|em|i|li|ol|p|strong|ul)\b[^<>]*>")
 _LONGEST_SENTENCE = 2_000
-"""Characters. What is longer is no sentence that anybody wrote to be read."""
+"""Longest sentence in characters. A longer one was not written for readers."""
 
 
 def first_sentences(text: str, characters: int) -> str:
-    """The first sentences of `text` that fit, at least one, on one line, safe inside a docstring.
+    """Return the first sentences of `text` that fit, at least one, on one line.
 
-    None is cut: what is left of a list of codes misleads.
+    The result is safe inside a docstring. Sentences are not cut, because a part of a list of codes
+    would be misleading.
     """
     plain = _MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text)
     flat = " ".join(plain.split()).replace('"""', "'''").replace("\\", "\\\\")
@@ -357,6 +385,7 @@ def first_sentences(text: str, characters: int) -> str:
 
 
 def _class_name(text: str) -> str:
+    """Return a class name made of the words of a text."""
     words = re.findall(r"[A-Za-z0-9]+", text)
     name = "".join(word[:1].upper() + word[1:] for word in words) or "Shape"
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"Shape{name}"

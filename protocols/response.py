@@ -1,4 +1,4 @@
-"""What an answer says, over HTTP or of a Python function: a JSON value, or in a few words why there is none."""
+"""Responses of HTTP services and Python functions, and their JSON values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from protocols.errors import Outcome
 from protocols.schema import Json, JsonObject, dumps, loads, resolve, types
 
-MAX_DEPTH = (
-    200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
-)
+MAX_DEPTH = 200  # levels of nesting in a response; its later readers are recursive
 MAX_ERROR_TEXT = 500  # characters
 _MAYBE_DONE = (408, 409, 425, 429)
-"""The 4xx that do not say that nothing happened. Every other 4xx means that the service refused the call."""
+"""4xx statuses after which the call may have had an effect. All others mean that it was refused."""
 _ESSENTIAL = [
     "detail",
     "message",
@@ -35,56 +33,59 @@ _ESSENTIAL = [
 ]
 _YEAR = 31_536_000.0  # seconds
 _CHARSET = re.compile(
-    r"utf-?(8|16|32)([lb]e)?|us-ascii|iso-8859-\d+|windows-125\d|gb(k|2312|18030)|big5|shift_jis|euc-(jp|kr)|koi8-[ru]"
+    r"utf-?(8|16|32)([lb]e)?|us-ascii|iso-8859-\d+|windows-125\d|gb(k|2312|18030)|big5"
+    r"|shift_jis|euc-(jp|kr)|koi8-[ru]"
 )
 _TAGS = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of a request: an HTTP answer, its body whole and decompressed (of an error, its first 64 KiB), or
-    the trouble that left none.
+    """The outcome of a request: an HTTP response, or the trouble that prevented one.
+
+    The body is decompressed. An error response has the first 64 KiB of it.
     """
 
     status: int | None = None
-    """None where no answer came whole."""
+    """None if no complete response came."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """By lower-case name."""
     body: bytes = b""
     trouble: str = ""
-    """Why there is no answer, why it is of no use, or why the redirect that it is was not followed."""
+    """Why there is no usable response, or why a redirect was not followed."""
     sent: bool = True
-    """Whether any byte of the request may have reached the tool."""
+    """True if any byte of the request may have reached the tool."""
     passing: bool = False
-    """Whether the same request may fare better a moment later."""
+    """True if the same request may succeed a moment later."""
 
     @property
     def succeeded(self) -> bool:
-        """Whether it is a success that can be used."""
+        """True if this is a usable success."""
         return self.status is not None and 200 <= self.status < 300 and not self.trouble
 
     @property
     def media_type(self) -> str:
-        """`application/json`, lower-case, without parameters; empty where nobody said."""
+        """Lower-case media type without parameters, such as `application/json`, or ""."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that the tool asked to wait; `None` where it named no number of them."""
+        """Seconds that the tool asked to wait, or None if it gave no number."""
         value = self.headers.get("retry-after", "").strip()
         return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
 
     def text(self, *, errors: Literal["replace", "strict"] = "replace") -> str:
-        """The body as text, by the charset it declares, else as JSON's own rules have it: UTF-8, 16 or 32.
+        """Return the body as text, in its declared charset, else in UTF-8, 16 or 32 as JSON allows.
 
-        What cannot be decoded is replaced, or with `strict` a `ValueError`.
+        With `strict`, raise `ValueError` for bytes that cannot be decoded. Otherwise they are
+        replaced.
         """
         found = re.search(
             r'charset\s*=\s*"?([\w-]+)', self.headers.get("content-type", ""), re.IGNORECASE
         )
-        # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
+        # Some Python codecs are not charsets (`zlib`, `idna`); a server must not choose them.
         named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else "utf-8"
-        if named in ("utf-8", "utf8"):  # a byte order mark is no part of the text
+        if named in ("utf-8", "utf8"):  # skips a byte order mark
             named = json.detect_encoding(self.body)
         try:
             return self.body.decode(named, errors)
@@ -93,7 +94,10 @@ class Answer:
 
     @property
     def problem(self) -> str:
-        """What an error says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
+        """The error message of the response, not shortened.
+
+        For JSON it is the `detail`, `message` or `error`.
+        """
         if self.trouble:
             return self.trouble
         text = self.text()
@@ -105,35 +109,38 @@ class Answer:
         return text if text.strip() else status_phrase(self.status)
 
     def outcome(self, *, reads: bool) -> Outcome:
-        """Return what is known of the effect of a call that did not succeed.
+        """Return what is known about the effect of a failed call. `reads`: the call only reads.
 
-        Without an answer it is *unknown* if the request was sent, else *not_run*. A 4xx is *refused*, since the service
-        says that it did nothing; the few that do not say so, and 5xx, are *unknown*.
+        Without a response it is *unknown* if the request was sent, else *not_run*. A 4xx is
+        *refused*, because the service says that it did nothing. The exceptions among them and 5xx
+        are *unknown*.
         """
         if self.status is None:
             return "unknown" if self.sent else "not_run"
         if 400 <= self.status < 500:
             return "unknown" if self.status in _MAYBE_DONE else "refused"
-        # 307 and 308 ask for the same request elsewhere, so this one did nothing; the others often follow a success.
-        return (
-            "refused" if self.status in (307, 308) or (reads and self.status < 400) else "unknown"
-        )
+        # 307 and 308 ask for the same request elsewhere, so this one did nothing. Other redirects
+        # often follow a success.
+        if self.status in (307, 308) or (reads and self.status < 400):
+            return "refused"
+        return "unknown"
 
 
 class UnreadableBody(Exception):
-    """A 2xx answer whose body is not what its protocol or media type promises; the message says what came."""
+    """A 2xx response has a body that is not what its protocol or media type says."""
 
 
 def read_body(
     answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str] = str
 ) -> Json:
-    """The value of a 2xx answer: JSON where it is JSON, else its text where `schema` (if any) allows text.
+    """Return the value of a 2xx response: its JSON, or its text if `schema` allows text or is None.
 
-    `None` for an empty body. Of a repeated key the last value counts; half a surrogate pair becomes U+FFFD. `mask`
-    takes secrets out of what a message quotes, before it is cut.
+    An empty body gives None. The last value of a repeated key counts; a lone surrogate becomes
+    U+FFFD. `mask` removes secrets from quotes in messages before they are shortened.
 
     Raises:
-        Unreadable: not JSON although the schema wants it, not text either, too deep, NaN or Infinity.
+        UnreadableBody: it is neither JSON nor allowed text, is nested too deeply, or has NaN or
+            Infinity.
     """
     if answer.status in (204, 205) or not answer.body.strip():
         return None
@@ -144,9 +151,9 @@ def read_body(
         value = parse_json(text)
     except ValueError as error:
         expected = f"valid JSON ({error})" if says_json else "JSON"
-    else:  # a tool declared to give text gives `12`, not 12, unless its answer calls itself JSON
+    else:  # a tool with a text response returns "12" and not 12, unless the body is declared JSON
         return text if wanted == ("string",) and not says_json else value
-    # What says nothing of types allows a string, and a tool declared to answer nothing promises no JSON.
+    # A schema without types allows text, and a tool with a null response does not promise JSON.
     if not says_json and ("string" in wanted or wanted in ((), ("null",))):
         expected = "text or JSON"
         with suppress(ValueError):
@@ -162,7 +169,9 @@ def read_body(
 
 
 def parse_json(text: str) -> Json:
-    """The JSON value of `text`, with finite numbers, whole characters and at most 200 levels.
+    """Return the JSON value of `text`.
+
+    It has finite numbers, no lone surrogates and at most 200 levels.
 
     Raises:
         ValueError: it is not such JSON.
@@ -174,28 +183,30 @@ def parse_json(text: str) -> Json:
     if text.count("[") + text.count("{") > MAX_DEPTH:
         level = [value]
         for _ in range(MAX_DEPTH):
-            level = [
-                c
-                for n in level
-                for c in (n.values() if type(n) is dict else n)
-                if type(c) in (dict, list)
-            ]
+            level = [inner for part in level for inner in _containers_in(part)]
         if level:
             raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if not re.search(r"\\u[dD][89a-fA-F]", text):
         return value
-    # Text with half a surrogate pair can be neither printed nor stored.
+    # A lone surrogate can be neither printed nor stored.
     return loads(dumps(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
-def to_json(value: object) -> Json:
-    """`value` as JSON in pydantic's way: dataclasses and models as objects, dates and durations as ISO 8601, enums by
-    value, bytes as base64.
+def _containers_in(value: Any) -> list[Any]:
+    """Return the objects and lists directly inside an object or a list."""
+    inner = value.values() if type(value) is dict else value
+    return [part for part in inner if type(part) in (dict, list)]
 
-    NaN and infinities become null, arrays and frames (`tolist`, `to_dict`) nested lists and records.
+
+def to_json(value: object) -> Json:
+    """Return `value` as JSON, in the way of pydantic.
+
+    Dataclasses and models become objects, dates and durations ISO 8601, enums their value, bytes
+    base64, NaN and infinities null, arrays and data frames (`tolist`, `to_dict`) nested lists and
+    records.
 
     Raises:
-        TypeError: there is no JSON for it, it contains itself, or it is nested deeper than 200 levels.
+        TypeError: it cannot be converted, contains itself, or is nested deeper than 200 levels.
     """
     try:
         plain = to_jsonable_python(
@@ -217,7 +228,7 @@ def _convert_to_json(value: Any) -> Any:
 
 
 def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
-    """`text` on one line of at most `limit` characters, with what a terminal would act on or hide escaped."""
+    """Return `text` on one line of at most `limit` characters, with control characters escaped."""
     line = " ".join(text[: 20 * limit].split())
     shown = "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[: limit + 1]
@@ -226,23 +237,22 @@ def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
 
 
 def status_phrase(status: int | None) -> str:
-    """What HTTP calls a status."""
+    """Return HTTP's phrase for a status."""
     return responses.get(status or 0, "no explanation")
 
 
 def _summarize_error(value: Json, *, depth: int) -> str:
+    """Return the message of an error body, from its usual keys."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and depth:
         return "; ".join(_summarize_error(item, depth=depth - 1) for item in value[:10])
     if isinstance(value, dict) and depth:
-        if (
-            isinstance(value.get("loc"), list) and "msg" in value
-        ):  # FastAPI's and pydantic's way of naming a field
+        if isinstance(value.get("loc"), list) and "msg" in value:  # from FastAPI and pydantic
             return f"{'.'.join(map(str, value['loc']))}: {value['msg']}"
-        said = [
+        messages = [
             _summarize_error(value[key], depth=depth - 1) for key in _ESSENTIAL if value.get(key)
         ]
-        if said := [text for text in dict.fromkeys(said) if text]:
-            return "; ".join(said)
+        if messages := [text for text in dict.fromkeys(messages) if text]:
+            return "; ".join(messages)
     return json.dumps(value, ensure_ascii=False)

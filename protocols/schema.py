@@ -1,7 +1,7 @@
-"""JSON: names of its values for annotations, strict reading and writing, schemas and their local references, shapes.
+"""JSON types, strict reading and writing of JSON, and JSON Schemas with local references.
 
-JSON has no NaN and no infinity. `Any` stands beneath the names: recursive aliases cost more casts than they find
-faults.
+JSON has no NaN and no infinity. The type names stand for `Any`, because recursive type aliases
+require more casts than they find mistakes.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 
 def as_mapping(value: Json) -> JsonObject:
-    """`value` where it is an object, else an empty one."""
+    """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items_of_type(value: Json, kind: type = object) -> list[Any]:
-    """The items of this kind where `value` is a list, else none."""
+    """Return the items of this type if `value` is a list, else []."""
     return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
 
 
 def loads(text: str) -> Json:
-    """The JSON value of `text`.
+    """Return the JSON value of `text`.
 
     Raises:
-        ValueError: it is not JSON, or has a number that Python cannot hold: NaN, beyond ±1.8e308, or a whole number of
-            more than 4,300 digits.
+        ValueError: it is not JSON, or has a number that Python cannot represent: NaN, beyond
+            ±1.8e308, or an integer of more than 4,300 digits.
         RecursionError: it is nested too deeply.
     """
     try:
@@ -48,7 +48,10 @@ def loads(text: str) -> Json:
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """`value` as JSON text with its letters as they are; what JSON cannot hold becomes its `repr`, NaN and ±∞ null."""
+    """Return `value` as JSON text, without escaping non-ASCII letters.
+
+    Objects that are not JSON become their `repr`; NaN and infinities become null.
+    """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=repr, indent=indent)
     except ValueError:
@@ -72,10 +75,13 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
 
 
 def dotted_path(path: Iterator[str | int] | list[str | int]) -> str:
-    """`["rows", 0, "id"]` → `rows[0].id`."""
+    """Return a path as text: `["rows", 0, "id"]` → `rows[0].id`."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else str(part)
     return text
 
 
@@ -83,7 +89,10 @@ _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 
 
 def parse_path(path: str, *, each: Any = 0) -> list[Any]:
-    """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives `each`, `["a.b"]` that key."""
+    """Return the parts of a path: `rows[0].id` → `["rows", 0, "id"]`.
+
+    An empty index (`rows[]`) becomes `each`. A quoted key (`["a.b"]`) may contain any character.
+    """
     found = re.findall(rf"\[({_JSON_TEXT})\]|([^.\[\]]+)|\[(\d*)\]", path)
     return [
         json.loads(quoted) if quoted else key or (int(index) if index else each)
@@ -95,16 +104,20 @@ _PATH_SYNTAX = re.compile(r'[.\[\]"]')
 
 
 def join_path(path: str, key: str) -> str:
-    """The path of a field: `rows[].id`, and `rows[]["@odata.type"]` where the name holds what paths are made of."""
+    """Return the path of a field: `rows[].id`.
+
+    A name with path syntax is quoted: `rows[]["@odata.type"]`.
+    """
     if _PATH_SYNTAX.search(key):
         return f"{path}[{json.dumps(key)}]"
     return f"{path}.{key}" if path else key
 
 
 def resolve(schema: Any, root: JsonObject) -> JsonObject:
-    """`schema` with a leading local `$ref` followed (to any depth) and its siblings kept; `{}` where it leads nowhere.
+    """Return `schema` with its `$ref` resolved and its siblings kept, or {} if it points nowhere.
 
-    Only the top is resolved, so recursive schemas stay finite: callers resolve each level as they descend.
+    Only the top level is resolved, since schemas may be recursive. Callers resolve each level as
+    they descend.
     """
     if isinstance(schema, dict) and "$ref" not in schema:
         return schema
@@ -124,13 +137,12 @@ def resolve(schema: Any, root: JsonObject) -> JsonObject:
 
 
 def resolve_pointer(root: Any, ref: str) -> Any:
-    """Return what the local reference `#/$defs/x` points to, or `None`."""
+    """Return the target of a local reference such as `#/$defs/x`, or None."""
     if not ref.startswith("#"):
         return None
     current = root
-    for part in (
-        ref.removeprefix("#").removeprefix("/").split("/") if ref not in ("#", "#/") else []
-    ):
+    parts = [] if ref in ("#", "#/") else ref.removeprefix("#").removeprefix("/").split("/")
+    for part in parts:
         key = part.replace("~1", "/").replace("~0", "~") if "~" in part else part
         if isinstance(current, (dict, Mapping)) and key in current:
             current = current[key]
@@ -147,7 +159,10 @@ ANNOTATIONS = frozenset(
 
 
 def intersect_schemas(one: Any, other: Any) -> Any:
-    """One schema that allows what both allow, whatever their order; `allOf` of both where it cannot be written so."""
+    """Return a schema that allows what both schemas allow.
+
+    The order does not matter. If it cannot be written otherwise, return an `allOf` of both.
+    """
     if one is True or one == {} or other is False:
         return other
     if other is True or other == {} or one is False or one == other:
@@ -158,18 +173,7 @@ def intersect_schemas(one: Any, other: Any) -> Any:
         if known == value or key in ANNOTATIONS:
             merged[key] = value
         elif key == "type":
-            first = types(one)
-            second = types(other)
-            kept = [
-                kind
-                for kind in first
-                if kind in second or (kind == "integer" and "number" in second)
-            ]
-            kept += [
-                kind
-                for kind in second
-                if kind == "integer" and "number" in first and kind not in kept
-            ]
+            kept = _common_types(types(one), types(other))
             merged[key] = kept[0] if len(kept) == 1 else kept
         elif key == "enum":
             merged[key] = [item for item in known if item in value]
@@ -188,14 +192,22 @@ def intersect_schemas(one: Any, other: Any) -> Any:
     )
 
 
+def _common_types(first: tuple[str, ...], second: tuple[str, ...]) -> list[str]:
+    """Return the types in both. `integer` is a part of `number`."""
+    kept = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
+    if "integer" in second and "number" in first and "integer" not in kept:
+        kept.append("integer")
+    return kept
+
+
 _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 
 
 def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
-    """The schemas of what stands under a key of a value that has these schemas.
+    """Yield the schemas for the value at `key` of a value with these schemas.
 
-    `str` and `int` stand for keys and items that have none of their own. Patterns are not tried, all of them count:
-    whoever wrote one may be hostile.
+    `str` and `int` stand for keys and indexes without a schema of their own. All patterns count as
+    matching, because matching an untrusted pattern may take too long.
     """
     for schema in schemas:
         if key is str or isinstance(key, str):
@@ -216,7 +228,7 @@ def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any
 
 
 def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
-    """The schemas under these keywords: one, a list or a mapping of them under each."""
+    """Yield the schemas under these keywords. Each keyword may have one, a list or a mapping."""
     for keyword in keywords:
         value = schema.get(keyword)
         if isinstance(value, list):
@@ -229,7 +241,10 @@ _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
 def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
-    """Schemas of one place, references followed, and after each those that it combines, the first `most` of them."""
+    """Return the schemas that apply to one place, each followed by the schemas that it combines.
+
+    References are resolved. At most `most` schemas are returned.
+    """
     found = list[JsonObject]()
     left = [(schema, frozenset[str]()) for schema in schemas][::-1]
     while left and len(found) < most:
@@ -245,17 +260,15 @@ def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) 
 
 
 def iter_parts(value: Json) -> Iterator[Json]:
-    """All that stands in a value, and itself."""
+    """Yield a value and all values inside it."""
     left = [value]
     while left:
-        yield (part := left.pop())
-        left.extend(
-            part.values()
-            if isinstance(part, Mapping)
-            else part
-            if isinstance(part, list | tuple)
-            else ()
-        )
+        part = left.pop()
+        yield part
+        if isinstance(part, Mapping):
+            left.extend(part.values())
+        elif isinstance(part, list | tuple):
+            left.extend(part)
 
 
 def iter_reference_targets(schema: Json) -> set[str]:
@@ -275,7 +288,7 @@ def iter_reference_targets(schema: Json) -> set[str]:
 
 
 def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
-    """What a value is where it is not null and no list, else what its items are: that says its format."""
+    """Return the schema of a nullable value, or of the items of a list, which has the format."""
     top = resolve(schema, root)
     for _ in range(4):
         others = [
@@ -289,7 +302,7 @@ def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
 
 
 def is_file(schema: Any, root: JsonObject) -> bool:
-    """Whether a text, or each of a list, is the content of a file, as OpenAPI 3.0 and 3.1 say it."""
+    """Return True if a text or a list of texts is file content, according to OpenAPI 3.0 or 3.1."""
     one = scalar_schema(schema, root)
     return (
         one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
@@ -297,13 +310,13 @@ def is_file(schema: Any, root: JsonObject) -> bool:
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:
-    """The JSON types that a (resolved) schema names, or that its keywords and values imply; empty when open."""
+    """Return the JSON types of a resolved schema; empty if any type is allowed."""
     declared = schema.get("type")
     if isinstance(declared, str):
         return (declared,)
     if isinstance(declared, list | tuple):
         return tuple(declared)
-    values = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if values:
         return tuple(dict.fromkeys(type_name(v) for v in values))
     if "properties" in schema or "additionalProperties" in schema:
@@ -314,7 +327,7 @@ def types(schema: JsonObject) -> tuple[str, ...]:
 
 
 def all_types(schema: Any, root: JsonObject, depth: int = 4) -> tuple[str, ...]:
-    """The JSON types that a schema allows, those of its alternatives included; empty when it is open."""
+    """Return the JSON types of a schema and its alternatives; empty if any type is allowed."""
     here = resolve(schema, root)
     inner = [*subschemas(here, "anyOf", "oneOf")] or [*subschemas(here, "allOf")][:1]
     if (named := types(here)) or depth == 0:
@@ -329,15 +342,16 @@ _NAMES = (
 
 
 def type_name(value: Json) -> str:
-    """The JSON type of a value: `integer` for 1 and `number` for 1.5, `boolean` for True."""
+    """Return the JSON type of a value: `integer` for 1, `number` for 1.5, `boolean` for True."""
     return next((name for kind, name in _NAMES if isinstance(value, kind)), "array")
 
 
 def wrapper_key(schema: JsonObject | None) -> str | None:
-    """The key of a response that only wraps one field (`{"flights": […]}`), which programs see unwrapped, or `None`.
+    """Return the key of a response that only wraps one field (`{"flights": […]}`), or None.
 
-    Decided by the protocol alone, so that the same tool always has the same shape: an object with exactly one
-    property, which is required.
+    Programs see the response without it. It depends only on the schema, so that a tool always
+    returns the same structure: the schema is an object with exactly one property, which is
+    required.
     """
     if schema is None:
         return None
@@ -356,7 +370,7 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
 
 
 def unwrap_schema(schema: JsonObject | None) -> JsonObject:
-    """What a response schema says of what programs see: resolved, a lone wrapping field taken off; `{}` of none."""
+    """Return the schema of what programs see: resolved and without `wrapper_key`; {} for None."""
     key = wrapper_key(schema)
     root = schema or {}
     top = resolve(root, root)
@@ -364,7 +378,10 @@ def unwrap_schema(schema: JsonObject | None) -> JsonObject:
 
 
 def shape(value: Json, *, depth: int = 3) -> str:
-    """A one-line sketch of a value's structure: `{id: string, stops: [{code: string}] × 3}`."""
+    """Return a one-line sketch of a value's structure.
+
+    For example `{id: string, stops: [{code: string}] × 3}`.
+    """
     match value:
         case Mapping():
             if depth == 0:

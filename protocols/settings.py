@@ -1,4 +1,4 @@
-"""What the user's configuration says of calls: secrets and their hosts, limits and MCP servers."""
+"""Settings for tool calls: credentials and their hosts, limits, and MCP servers."""
 
 from __future__ import annotations
 
@@ -18,97 +18,122 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
+    """A secret that tools may name, and the only hosts that it is sent to.
+
+    The document of the tool says how it is sent.
+    """
 
     value: str = field(default="", repr=False)
-    """A token, a key, or `user:password`; empty where a token is got with the client's id."""
+    """A token, a key, or `user:password`. Empty if a token is fetched with `client_id`."""
     hosts: tuple[str, ...]
-    """Each is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port."""
+    """Exact hosts. `host` is its https port (on loopback also port 80), `host:port` only that port.
+    """
     header: str = ""
     query: str = ""
-    """Where it goes, for documents that declare nothing; then also with the tools that name no credential."""
+    """Name of the header or query parameter, if the document declares none.
+
+    The credential then also goes with tools that name no credential.
+    """
     place: Place | None = None
     name: str = ""
-    """The same in two settings, for cookies too."""
+    """`place` and `name` together mean the same as `header` and `query`, and also allow cookies."""
     prefix: str | None = None
-    """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
+    """Text before the secret in a header. Default: `Bearer ` in `Authorization`, else empty."""
     client_id: str = ""
-    """Of OAuth 2, in place of `value`: a token is got at the addresses that the document names."""
+    """OAuth 2 client, in place of `value`.
+
+    A token is fetched from the addresses in the document.
+    """
     client_secret: str = field(default="", repr=False)
-    """With it the client signs in by itself; without it you do, in the browser."""
+    """With it, a token is fetched without a person.
+
+    Without it, the user signs in with the browser.
+    """
     scopes: tuple[str, ...] = ()
-    """Those that the document lists where empty."""
+    """Default: the scopes in the document."""
     token_url: str = ""
     authorization_url: str = ""
-    """For documents that name none."""
+    """Both are for documents that name no addresses."""
 
     def may_go_to(self, origin: Origin) -> bool:
-        """Whether `hosts` lists this origin. A bare host never allows clear text over a network."""
+        """Return True if `hosts` lists this origin.
+
+        A bare host never allows plain HTTP over a network.
+        """
         listed = {host.lower() for host in self.hosts}
         secure = origin.scheme == "https" or origin.host in _LOOPBACK
         return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
 
     @property
     def placement(self) -> tuple[Place | None, str]:
-        """Where in a request it goes and under what name, as far as the user said it."""
-        place: Place | None = "header" if self.header else "query" if self.query else self.place
-        return place, self.header or self.query or self.name
+        """Place and name in the request, as far as the user has set them."""
+        if self.header:
+            return "header", self.header
+        if self.query:
+            return "query", self.query
+        return self.place, self.name
 
     @property
     def has_placement(self) -> bool:
-        """Whether the user said how it is sent, so that it can go with tools whose document declares nothing."""
+        """True if the user has set how it is sent.
+
+        It then goes with tools whose document declares no credential.
+        """
         return any(self.placement) or self.prefix is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """An MCP server. Either `command` (its words, no shell) or `url` is set."""
+    """An MCP server. Either `command` (a list of words, without a shell) or `url` is set."""
 
     command: tuple[str, ...] = ()
     url: str = ""
-    """Of a server that speaks streamable HTTP."""
+    """Address of a server with streamable HTTP."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables of the command, which inherits only HOME, LOGNAME, PATH, SHELL, TERM and USER."""
+    """Variables for the command. It inherits only HOME, LOGNAME, PATH, SHELL, TERM and USER."""
     credential: str = ""
-    """The credential that requests to `url` carry."""
+    """Name of the credential for requests to `url`."""
     trusted: bool = False
-    """Whether it is believed when it says that a tool only reads."""
+    """True if the server is trusted when it says that a tool only reads."""
 
     @property
     def masked_text(self) -> str:
-        """The command as one would type it, or the address, without secrets."""
+        """The command as typed in a shell, or the address, without secrets."""
         return mask_source(f"mcp:{shlex.join(self.command) or self.url}").removeprefix("mcp:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvokeSettings:
-    """How tools may be called."""
+    """Settings for calls of tools."""
 
     credentials: Mapping[str, Credential] = field(default_factory=dict)
-    """By the name that bindings use. Only the user's configuration fills this."""
+    """By the name that bindings use. Comes only from the user's configuration."""
     problems: Mapping[str, str] = field(default_factory=dict)
-    """Why credentials and servers cannot be used, by their names, those of servers as `mcp.NAME`."""
+    """Why credentials and servers cannot be used, by name. Servers have the name `mcp.NAME`."""
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Fixed headers, by the host (`api.example.org`, `localhost:8080`) whose tools carry them."""
+    """Fixed headers by host (`api.example.org`, `localhost:8080`)."""
     near_hosts: bool = True
-    """Whether tools may call services of this machine and of its own networks."""
+    """True if tools may call services on this machine and its networks."""
     timeout_seconds: float = 30.0
-    """For one call with its retries, from the first byte sent to the last byte of the body."""
+    """Time-out of one call with its retries, until the last byte of the body."""
     max_body_bytes: int = 8 * 1024 * 1024
-    """Of a response, decompressed."""
+    """Limit for a response after decompression."""
     retries: int = 2
-    """Of a read, after a failure that may pass."""
+    """Retries of a read after a temporary failure."""
     sleep: Callable[[float], object] = time.sleep
-    """Waits for so many seconds."""
+    """Waits for a number of seconds."""
     servers: Mapping[str, McpServer] = field(default_factory=dict)
-    """MCP servers by the name that bindings use. Only the user's configuration fills this."""
+    """MCP servers by the name that bindings use. Comes only from the user's configuration."""
     confirm_start: Callable[[McpServer], bool] | None = None
-    """Asked before a command is started that a source names and `servers` does not; `None`: it is not started."""
+    """Asked before starting a command that is not in `servers`. None never starts it."""
     trust_annotations: bool = False
-    """Whether every MCP server is believed that says of a tool that it only reads."""
+    """True if every MCP server is trusted when it says that a tool only reads."""
     start_seconds: float = 60.0
-    """For an MCP server to start and say what it is: a first start may fetch its packages."""
+    """Time-out for an MCP server to start and introduce itself.
+
+    The first start may install packages.
+    """
     open_browser: Callable[[str], object] | None = None
-    """Shows a page to sign in on; `None`: there is nobody to sign in."""
+    """Opens a sign-in page. None if no person can sign in."""
     tokens: Path | None = None
-    """The file that keeps what was signed in to; `None`: kept for this process only."""
+    """File for OAuth tokens. None keeps them in memory."""

@@ -1,4 +1,4 @@
-"""`Tool`: a protocol that can be called. `Toolbox`: an immutable set of them, by alias, with the links between them."""
+"""`Tool`, a protocol that can be called, and `Toolbox`, an immutable set of tools by alias."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, parse_path, wrapper_key
 
 Call = Callable[[JsonObject], Json]
-"""Takes arguments by their original names, gives the full response; raises `ToolError`."""
+"""Takes arguments by their original names and returns the full response. Raises `ToolError`."""
 
 idempotency_key: ContextVar[str | None] = ContextVar("idempotency_key", default=None)
-"""The key sent with a call whose binding has an `idempotency_header`; set by the host, in the thread that calls."""
+"""Key to send with the next call if its binding has an `idempotency_header`.
+
+The host sets it in the thread that makes the call.
+"""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A protocol, how to call it, and the names under which programs know it.
+    """A protocol, the function that calls it, and the names that programs use for it.
 
-    `source` is the name of where it came from, `place` what tells that source from another of the same name: the file
-    of a module, the command or address of an MCP server. `home` is the origin of a service that this process has
-    started, on a port that says nothing. `arguments` maps each argument's alias to its original name. `admit` is asked
-    with the arguments, by original name, before a call is even recorded as intended; it raises what ends the run.
+    `source` is the name of the source. `place` tells sources of the same name apart: the file of a
+    module, or the command or address of an MCP server. `home` is the origin of a service that this
+    process has started, whose port is random. `admit` is called with the arguments by original name
+    before the call is recorded; it raises an exception to end the run.
     """
 
     protocol: ToolProtocol
@@ -46,14 +49,15 @@ class Tool:
 
     @property
     def qualified(self) -> str:
-        """`SOURCE/NAME`: the name under which settings can mean no tool of another source."""
+        """`SOURCE/NAME`, which settings can use without naming a tool of another source."""
         return f"{self.source}/{self.protocol.name}" if self.source else self.protocol.name
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """What a setting may call it. They follow from its own source and name, never from what other tools there are.
+        """All names that a setting may use for this tool.
 
-        So an alias that has a number, because of a clash with other tools, is not among them.
+        They depend only on its source and name, not on the other tools. So an alias with a number,
+        which avoids a clash, is not among them.
         """
         name = self.protocol.name
         prefix = f"{self.source}_" if self.source else ""
@@ -61,7 +65,7 @@ class Tool:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of its source, its name and what it calls, so that a tool can be known again."""
+        """Digest of the source, the name and the binding. Identifies the tool in later runs."""
         return sha256(
             repr(
                 (self.source, self.protocol.name, self.place, self._binding_without_origin)
@@ -70,10 +74,10 @@ class Tool:
 
     @cached_property
     def call_digest(self) -> str:
-        """A digest of what a call of it reaches and how it is called, which no other operation has.
+        """Digest of what a call reaches and how. No other operation has the same.
 
-        A query may choose the operation, so it counts too; a secret in it cannot be read from the digest. What counts
-        is the same whichever way the protocol was stored.
+        It includes the query, which may select the operation; a secret in it cannot be recovered.
+        It does not depend on how the protocol was stored.
         """
         binding = (
             None if self._binding_without_origin is None else asdict(self._binding_without_origin)
@@ -87,7 +91,7 @@ class Tool:
 
     @property
     def _binding_without_origin(self) -> Binding | None:
-        """The binding; of a service that this process has started, without its origin."""
+        """The binding. If this process started the service, the URL has no origin."""
         binding = self.protocol.binding
         if (
             isinstance(binding, HttpBinding)
@@ -99,39 +103,42 @@ class Tool:
 
     @cached_property
     def arguments(self) -> Mapping[str, str]:
-        """Alias → original name of each argument, in declared order."""
+        """Original name of each argument by alias, in declared order."""
         return argument_aliases(list(self.protocol.parameters))
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """Aliases of the arguments that a call must give."""
+        """Aliases of the required arguments."""
         return frozenset(
             alias for alias, name in self.arguments.items() if name in self.protocol.required
         )
 
     @cached_property
     def wrapper(self) -> str | None:
-        """The one key that programs do not see because it is the whole response."""
+        """The only key of the response, which is removed for programs, or None."""
         return wrapper_key(self.protocol.output_schema)
 
     def original_arguments(self, arguments: JsonObject) -> dict[str, Json]:
-        """Arguments by alias → by original name; an argument that is not in the protocol keeps its name."""
+        """Return arguments by original name. Unknown aliases stay as they are."""
         return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
 
     def check(self, arguments: JsonObject) -> None:
-        """Raise `ToolError` for arguments, by original name, that cannot be sent. Nothing is sent."""
+        """Raise `ToolError` if the arguments, by original name, cannot be sent. Nothing is sent."""
         if check := getattr(self.call, "check", None):
             check(arguments)
 
     def unwrap(self, response: Json) -> Json:
-        """What a program gets of a full response: its single field where the protocol has one."""
+        """Return what a program gets from a full response: the value of `wrapper`, if any."""
         if self.wrapper is not None and isinstance(response, Mapping) and self.wrapper in response:
             return response[self.wrapper]
         return response
 
 
 class Toolbox(Mapping[str, Tool]):
-    """Tools by alias, in the order of their sources. Immutable: `only` and `+` give new ones."""
+    """Tools by alias, in the order of their sources.
+
+    Immutable: `only` and `+` return new toolboxes.
+    """
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         named: dict[tuple[str, str], Tool] = {}
@@ -151,7 +158,7 @@ class Toolbox(Mapping[str, Tool]):
         self._whole = self
 
     def _copy_with(self, tools: Iterable[Tool]) -> Toolbox:
-        """A toolbox of these, aliases unchanged, as a selection of the whole that this one is of."""
+        """Return a toolbox of these tools with unchanged aliases, as a selection of the whole."""
         box = Toolbox()
         box._tools = {tool.alias: tool for tool in tools}
         box._whole = self._whole
@@ -173,10 +180,11 @@ class Toolbox(Mapping[str, Tool]):
         return f"Toolbox({', '.join(self._tools)})"
 
     def find(self, name: str, *, suggest: bool = True) -> Tool:
-        """Return the tool of this alias, or of a name as settings have it.
+        """Return the tool with this alias, or with a name that settings use for it.
 
         Raises:
-            UnknownTool: there is none; it carries the nearest names unless `suggest` is false.
+            UnknownTool: no tool or several match. It has the nearest names unless `suggest` is
+                false.
         """
         if name in self._tools:
             return self._tools[name]
@@ -187,21 +195,20 @@ class Toolbox(Mapping[str, Tool]):
         raise UnknownTool(name, known if suggest else ())
 
     def find_all(self, name: str) -> list[Tool]:
-        """The tools that a setting may mean by `name`, see `Tool.names`; more than one where it is ambiguous.
+        """Return all tools that a setting may mean by `name`; see `Tool.names`.
 
-        Looked for among all tools, also by a toolbox that is a selection of them: it must not make a name unambiguous.
+        A selection searches the whole toolbox, so that it cannot make an ambiguous name
+        unambiguous.
         """
-        found = self._whole._by_name.get(name) or self._by_name.get(name, [])  # noqa: SLF001 - another toolbox
+        whole = self._whole._by_name  # noqa: SLF001 - another toolbox
+        found = whole.get(name) or self._by_name.get(name, [])
         exact = [tool for tool in found if tool.qualified == name]
         return exact if exact and len({tool.source for tool in found}) == 1 else found
 
     def shortest_name(self, tool: Tool) -> str:
-        """The shortest name by which a setting means this tool and no other."""
-        return (
-            tool.alias
-            if [one.alias for one in self.find_all(tool.alias)] == [tool.alias]
-            else tool.qualified
-        )
+        """Return the shortest name that a setting can use for this tool only."""
+        aliases = [found.alias for found in self.find_all(tool.alias)]
+        return tool.alias if aliases == [tool.alias] else tool.qualified
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Tool]]:
@@ -216,17 +223,17 @@ class Toolbox(Mapping[str, Tool]):
         return {(tool.source, tool.protocol.name): tool for tool in self._tools.values()}
 
     def only(self, names: Iterable[str]) -> Toolbox:
-        """The tools of these names, in that order, aliases unchanged.
+        """Return the tools with these names, in this order, with unchanged aliases.
 
         Raises:
-            UnknownTool: one of them is not here.
+            UnknownTool: one of them is not in this toolbox.
         """
         return self._copy_with(map(self.find, names))
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
-        """These tools and `tools` behind them, aliases of these unchanged; one whose alias is taken gets the next free.
+        """Return this toolbox with `tools` added. Aliases that are taken get a number.
 
-        Unlike `+`, which names all anew: a selection must go on calling its tools what the whole toolbox calls them.
+        Unlike `+`, it keeps the aliases of this toolbox, which a selection shares with the whole.
         """
         free = FreeNames(self._tools)
         return self._copy_with(
@@ -234,30 +241,39 @@ class Toolbox(Mapping[str, Tool]):
         )
 
     def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
-        """Each tool replaced by `change(tool)`, aliases unchanged."""
+        """Return a toolbox with each tool replaced by `change(tool)`, with unchanged aliases."""
         return self._copy_with(map(change, self._tools.values()))
 
     def verifier(self, tool: Tool) -> Tool | None:
-        """The read of the same source that shows what `tool` wrote, where its protocol names one; chosen or not."""
-        wanted = tool.protocol.verified_by
-        read = self._whole._by_origin.get((tool.source, wanted.tool)) if wanted else None  # noqa: SLF001
+        """Return the read of the same source that shows what `tool` wrote, or None.
+
+        It comes from the whole toolbox, even if it is not selected.
+        """
+        declared = tool.protocol.verified_by
+        if declared is None:
+            return None
+        tools = self._whole._by_origin  # noqa: SLF001 - another toolbox
+        read = tools.get((tool.source, declared.tool))
         return read if read is not None and not read.protocol.writes else None
 
     def producers(self, tool: Tool, argument: str) -> list[Producer]:
-        """The tools of this box that yield values of an argument (by its original name), the best first; one a tool.
+        """Return the tools whose responses have values for an argument, best first.
 
-        Better known links go first; then tools that need no produced value themselves (a search by words); then in the
-        order of the links, of which guesses begin with the simplest.
+        The argument has its original name. Declared links come before observed and guessed ones,
+        then tools that need fewer produced values themselves, then the order of the links.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:
             other = self._by_origin.get((tool.source, link.tool))
             if link.argument == argument and other is not None and other.alias != tool.alias:
                 best.setdefault(other.alias, Producer(other, link.path, link.support))
-        return sorted(best.values(), key=lambda one: (_TRUST[one.support], self._needs(one.tool)))
+        return sorted(
+            best.values(),
+            key=lambda producer: (_TRUST[producer.support], self._needs(producer.tool)),
+        )
 
     def _needs(self, tool: Tool) -> int:
-        """How many of a tool's required arguments take what tools of this box yield."""
+        """Return how many required arguments of a tool take values from tools of this toolbox."""
         linked = {
             link.argument
             for link in tool.protocol.links
@@ -270,19 +286,22 @@ _TRUST: dict[EvidenceLevel, int] = {"declared": 0, "observed": 1, "guessed": 2}
 
 
 def format_subscript(key: str) -> str:
-    """`["code"]`: how a program reads a key. One that a document or a response chose cannot leave its quotes."""
+    """Return the subscript for a key, such as `["code"]`.
+
+    The key is escaped, so it is safe in code.
+    """
     return f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
 class Producer(NamedTuple):
-    """A tool whose response holds values of an argument, at `path` (`airports[].code`)."""
+    """A tool whose response has values for an argument, at `path` (`airports[].code`)."""
 
     tool: Tool
     path: str
     support: EvidenceLevel
 
     def expression(self, *, arguments: str = "…") -> str:
-        """How a program reads the value: `search_airports(…)[0]["code"]`, for unwrapped responses too."""
+        """Return the code that reads the value: `search_airports(…)[0]["code"]`."""
         path = parse_path(self.path)
         if self.tool.wrapper is not None and path[:1] == [self.tool.wrapper]:
             path = path[1:]

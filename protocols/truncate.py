@@ -1,4 +1,4 @@
-"""Values and printed text, shortened to the room that a prompt has: a sample, and the shape of the whole."""
+"""Shortens values and printed text for prompts: a sample, and the structure of the whole."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from protocols.python_source import evaluate_literal
 from protocols.schema import Json, shape
 
 _SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
-"""Items of a list and characters of a text that a sample shows, from generous to terse."""
+"""List items and characters of texts in a sample, from long to short."""
 _MOST_KEYS = 30
 _LONGEST_SHAPE = 600
 _LONGEST_READ = 200_000
-"""Characters of printed text that are read as a value; of more, the beginning is shown."""
+"""Longest printed text that is parsed as a value. Longer text is only cut."""
 
 
 def abridge_value(value: Json, *, most: int) -> str:
-    """A value as Python writes it, within about `most` characters; a shortened one says so and gives its shape.
+    """Return a value in Python syntax in about `most` characters.
 
-    Every key of an object stays as long as there is room, since keys are what a program reads by.
+    A shortened value is followed by its structure. Keys are kept as long as possible, because
+    programs read by key.
     """
     whole = repr(value)
     if len(whole) <= most:
         return whole
     if not isinstance(value, Mapping | list):
         return clip_text(whole, most)
-    return f"{sample_value(value, most=most)}\n(shortened; the whole is {clip_text(shape(value), _LONGEST_SHAPE)})"
+    whole_shape = clip_text(shape(value), _LONGEST_SHAPE)
+    return f"{sample_value(value, most=most)}\n(shortened; the whole is {whole_shape})"
 
 
 def sample_value(value: Json, *, most: int) -> str:
-    """A value as Python writes it, on one line of about `most` characters: of lists the first items, of texts the
-    beginning.
+    """Return a value in Python syntax on one line of about `most` characters.
+
+    Only the first items of lists and the beginning of texts are shown.
     """
     samples = (_sample(value, items, letters) for items, letters in _SAMPLES)
     return next((text for text in samples if len(text) <= most), None) or clip_text(
@@ -40,8 +43,9 @@ def sample_value(value: Json, *, most: int) -> str:
 
 
 def abridge_output(text: str, *, most: int) -> str:
-    """What a program printed, within about `most` characters: a value as `abridged` has it, of many lines the first
-    that fit and the last.
+    """Return a program's output in about `most` characters.
+
+    A value is shortened by `abridge_value`. Of other text, the first lines and the last are kept.
     """
     text = text.strip("\n")
     if len(text) <= most:
@@ -62,7 +66,7 @@ def abridge_output(text: str, *, most: int) -> str:
 
 
 def clip_text(text: str, most: int) -> str:
-    """The beginning of a text, with how much is left out."""
+    """Return the beginning of a text, and how many characters are left out."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} characters more)"
 
 
@@ -86,7 +90,7 @@ def _sample(value: Json, items: int, letters: int) -> str:
 
 
 def _parse_value(text: str) -> Json:
-    """The value that a text spells, as JSON or as Python prints it; None where it spells none."""
+    """Return the value that a text contains as JSON or as a Python literal, or None."""
     text = text.strip()
     if not text.startswith(("{", "[", "(")) or len(text) > _LONGEST_READ:
         return None

@@ -1,4 +1,7 @@
-"""Where a URL leads: read in one strict way, so that no two readers disagree about who gets a secret."""
+"""Strict parsing of URLs, and which hosts are on this machine or its networks.
+
+One strict parser for all code ensures that a secret goes to the host that was checked.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,26 @@ from typing import NamedTuple
 from protocols.secrets.sources import mask_source
 
 _URL = re.compile(
-    r"(https?)://(\[[0-9a-f:.]+\]|[^\x00-\x20\x7f/?#\\@:%\[\]{}<>\"^`|]+)(?::([0-9]{1,5}))?([/?#][^\x00-\x1f\x7f]*)?",
+    r"(https?)://(\[[0-9a-f:.]+\]|[^\x00-\x20\x7f/?#\\@:%\[\]{}<>\"^`|]+)(?::([0-9]{1,5}))?"
+    r"([/?#][^\x00-\x1f\x7f]*)?",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
-# Link-local addresses, and others where clouds keep the secrets of a machine.
+# Link-local addresses, and others at which clouds publish the secrets of a machine.
 _METADATA = "169.254.0.0/16 100.100.100.200 192.0.0.192 fe80::/10 fec0::/10 fd00:ec2::254"
 _SECRETS = [*map(ip_network, _METADATA.split())]
 _PORTS = {"http": 80, "https": 443}
-# Addresses of IPv6 whose last 32 bits are an address of IPv4: of translators, and of old ways to write one.
+# IPv6 addresses whose last 32 bits are an IPv4 address: NAT64 and deprecated notations.
 _EMBEDDING = [*map(ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96"))]
 _LOCAL_NAT64 = ip_network("64:ff9b:1::/48")
 _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")
 
 
 class Origin(NamedTuple):
-    """Scheme, lower-case ASCII host and port: what may share a connection and a secret."""
+    """Scheme, lower-case ASCII host and port.
+
+    Requests to one origin share connections and secrets.
+    """
 
     scheme: str
     host: str
@@ -34,21 +41,21 @@ class Origin(NamedTuple):
 
     @property
     def netloc(self) -> str:
-        """`host`, or `host:port` where the port is not the scheme's own."""
+        """`host`, or `host:port` if the port is not the default of the scheme."""
         return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """`https://host`, with the port where it is not the scheme's own, and no slash at the end."""
+        """`https://host`, with the port if it is not the default, without a trailing slash."""
         return f"{self.scheme}://{self.netloc}"
 
 
 def split_url(url: str) -> tuple[Origin, str]:
-    """The origin of an http(s) URL and what follows it, without the fragment.
+    """Return the origin of an http(s) URL, and the rest of it without the fragment.
 
     Raises:
-        ValueError: another scheme, user info, a backslash, braces or control characters where a host should stand.
-            All that URL parsers read differently from one another is refused.
+        ValueError: it has another scheme, user info, or a backslash, braces or control characters
+            in the host. Whatever URL parsers read in different ways is refused.
     """
     match = _URL.fullmatch(url)
     if match is None:
@@ -60,9 +67,8 @@ def split_url(url: str) -> tuple[Origin, str]:
         ascii_host = ""
     if not (host.isascii() or re.fullmatch(r"[A-Za-z0-9.-]+", ascii_host)):  # `／` folds to `/`
         raise ValueError(f"{host!r} is not a host name")
-    if _NUMBER.fullmatch(
-        ascii_host
-    ):  # `127.1`, `0x7f.0.0.1` and `2130706433` are addresses too, for some readers
+    if _NUMBER.fullmatch(ascii_host):
+        # Some parsers also accept `127.1`, `0x7f.0.0.1` and `2130706433` as addresses.
         try:
             IPv4Address(ascii_host)
         except ValueError:
@@ -74,15 +80,16 @@ def split_url(url: str) -> tuple[Origin, str]:
 
 
 def is_url(text: str) -> bool:
-    """Whether `text` is an http(s) address."""
+    """Return True if `text` is an http(s) URL."""
     return text.lower().startswith(("http://", "https://"))
 
 
 def is_same_owner(home: Origin, origin: Origin) -> bool:
-    """Whether `origin` belongs to whoever serves `home`: the same origin, or its host or one below it.
+    """Return True if `origin` belongs to the owner of `home`.
 
-    A host besides the same origin counts on the usual ports alone (80 and 443): on others other services run. Hosts
-    beside it (`docs.example.com`, `api.example.com`) do not count: under a shared suffix they are somebody else's.
+    That is the same origin, or on ports 80 and 443 the same host or a subdomain. Other ports may
+    belong to other services. Sibling hosts (`docs.example.com`, `api.example.com`) do not count,
+    because a shared suffix may have many owners.
     """
     if origin == home:
         return True
@@ -93,22 +100,25 @@ def is_same_owner(home: Origin, origin: Origin) -> bool:
 
 
 def is_near(address: str) -> bool:
-    """Whether an IP address belongs to this machine or to its own networks, and not to the internet."""
+    """Return True if an IP address is on this machine or its networks, and not on the internet."""
     ip = _parse_address(address)
     return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _is_metadata_address(ip)
 
 
 def claims_to_be_near(host: str) -> bool:
-    """Return True if a host's name or address itself says that it is on this machine or its own networks."""
+    """Return True if a host name or address is evidently on this machine or its networks."""
     name = host.lower().rstrip(".")
     try:
         return is_near(name.strip("[]"))
-    except ValueError:  # a name that the internet lacks says so, too
+    except ValueError:  # not an IP address
         return "." not in name or name.endswith(_NEAR_NAMES)
 
 
 def canonical_host(host: str) -> str:
-    """Return one name for all ways to write a host: `localhost` for each name and address of this very machine."""
+    """Return one name for all ways to write a host.
+
+    All names of this machine become `localhost`.
+    """
     name = host.lower().strip("[]").rstrip(".")
     try:
         ip = _parse_address(name)
@@ -122,11 +132,12 @@ def canonical_host(host: str) -> str:
 
 
 def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
-    """Whether a connection to `host` may be made at the IP address `address`.
+    """Return True if a connection to `host` may use the IP address `address`.
 
-    Who owns a public name says where it leads, so it may not lead to this machine or its networks, unless the user
-    gave it as the place of a service there (`homes`). Link-local addresses and metadata services are reached only so.
-    With `homes` None nothing near is reached, whatever it is called, nor a public address of this machine.
+    The owner of a public name controls its address. So it may not be on this machine or its
+    networks, unless the user named the host as a service there (`homes`). This also holds for
+    link-local addresses and metadata services. If `homes` is None, nothing near may be reached, nor
+    a public address of this machine.
     """
     if homes is None:
         return not (is_near(address) or _is_own(address))
@@ -136,7 +147,7 @@ def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
 
 
 def _is_own(address: str) -> bool:
-    """Return True if this machine has the address: only then can it be bound to."""
+    """Return True if this machine has the address, by trying to bind to it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as trial:
         try:
@@ -147,16 +158,16 @@ def _is_own(address: str) -> bool:
 
 
 def _parse_address(address: str) -> IPv4Address | IPv6Address:
-    """An IP address, that within it where it is one of IPv4 written as IPv6."""
+    """Return an IP address. An IPv4 address written as IPv6 is returned as IPv4."""
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv4Address):
         return ip
-    if int(ip) > 1 and any(
-        ip in network for network in _EMBEDDING
-    ):  # `::` and `::1` are themselves
+    is_embedded = any(ip in network for network in _EMBEDDING)
+    if is_embedded and int(ip) > 1:  # `::` and `::1` are IPv6 addresses
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.ipv4_mapped or ip.sixtofour or ip
 
 
 def _is_metadata_address(ip: IPv4Address | IPv6Address) -> bool:
+    """Return True if an address may be that of a cloud's metadata service."""
     return any(ip in network for network in _SECRETS)

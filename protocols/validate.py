@@ -1,4 +1,4 @@
-"""Values compared with a schema in bounded time and memory, whoever wrote either of them."""
+"""JSON Schema validation with bounded time and memory, for untrusted schemas and values."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ from protocols.schema import (
 )
 
 MOST_BACKTRACKS = 10_000
-"""Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
+"""Backtracking steps for one text, of a pattern with look-around or back-references.
+
+Other patterns do not backtrack.
+"""
 
 
 def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draft202012Validator:
-    """A validator of `schema`. Raises `ValueError` for a schema that cannot be one.
+    """Return a validator for `schema`. Raises `ValueError` for an invalid schema.
 
-    Its methods take as long as schema and value make them; `Judge` bounds that. Nothing is fetched.
+    The time of its methods depends on schema and value; `BoundedValidator` limits it. No reference
+    is fetched.
     """
     patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_BACKTRACKS)
     return jsonschema_rs.Draft202012Validator(
@@ -36,7 +40,7 @@ def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draf
 
 
 def is_schema(schema: Json) -> bool:
-    """Whether a value is a schema of which a validator can be made."""
+    """Return True if a value is a valid JSON Schema."""
     try:
         return isinstance(schema, Mapping) and bool(validator(schema))
     except ValueError:
@@ -46,7 +50,10 @@ def is_schema(schema: Json) -> bool:
 def first_error(
     checks: jsonschema_rs.Validator, value: Json
 ) -> jsonschema_rs.ValidationError | None:
-    """The first departure of `value`. `iter_errors` builds all of them first, each with a copy of what it is about."""
+    """Return the first error of `value`, or None.
+
+    `iter_errors` is not used: it builds all errors first, each with a copy of the invalid part.
+    """
     try:
         checks.validate(value)
     except jsonschema_rs.ValidationError as error:
@@ -55,11 +62,11 @@ def first_error(
 
 
 MOST_STEPS = 5_000_000
-"""Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
+"""Limit for one validation, in comparisons of a part of the value with a part of the schema."""
 MOST_PARTS = 200_000
-"""Parts of a schema; a larger one is not read. Also how many of its schemas may meet at all places of a value."""
-_MOST_AT_ONE_PLACE = 10_000  # schemas that are compared with one part of a value
-_CHARACTERS_PER_STEP = 40  # that a pattern of one state reads in the time of one comparison
+"""Limit for the parts of a schema, and for the schemas that apply at all places of a value."""
+_MOST_AT_ONE_PLACE = 10_000  # schemas for one part of a value
+_CHARACTERS_PER_STEP = 40  # read by a pattern of one state in the time of one comparison
 _RETRIES = re.compile(
     r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+"
 )  # look-around and back-references
@@ -79,9 +86,10 @@ _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
 
 class Violation(NamedTuple):
-    """One clause that a value breaks: where in the value, what was said, and the clause's place in the schema.
+    """The first rule of a schema that a value breaks.
 
-    `error` is what jsonschema-rs says of it; `None` where it does not say.
+    `path` is the place in the value, `clause` the place in the schema. `error` is the error of
+    jsonschema-rs, or None if there is none.
     """
 
     path: str
@@ -91,14 +99,14 @@ class Violation(NamedTuple):
 
 
 class TooExpensive(ValueError):
-    """To compare this value with this schema would take too long."""
+    """Validation of this value against this schema would take too long."""
 
 
 class BoundedValidator:
-    """Compares values with one schema, in bounded time and memory, whoever wrote either of them. Safe for threads.
+    """Validates values against one schema in bounded time and memory. Thread-safe.
 
     Raises:
-        ValueError: the schema cannot be one.
+        ValueError: the schema is invalid.
     """
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
@@ -111,16 +119,21 @@ class BoundedValidator:
         inner = (
             part for part in iter_parts(schema) if isinstance(part, Mapping) and part is not schema
         )
-        # In a document of its own within the schema, references are that document's.
+        # References inside an embedded document (with `$id`) resolve within that document.
         self._has_documents = any(
             isinstance(own := part.get("$id"), str) and own[:1] != "#" for part in inner
         )
         self._places: dict[tuple[int, ...], _SchemaPlace] = {}
         self._root: _SchemaPlace | None = None
-        self._met = 0  # schemas at all places so far
+        self._met = 0  # number of schemas at all places so far
 
     def is_valid(self, value: Json) -> bool:
-        """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
+        """Return True if `value` conforms.
+
+        Raises:
+            TooExpensive: validation would take too long.
+            ValueError: the value is not JSON.
+        """
         if self._size > MOST_PARTS:
             raise TooExpensive(f"the schema has more than {MOST_PARTS:,} parts")
         self._root = self._root or self._place(
@@ -147,9 +160,9 @@ class BoundedValidator:
         return self._validator.is_valid(value)
 
     def find_violation(self, value: Json) -> Violation | None:
-        """The first clause that `value` breaks, and where; None when it conforms.
+        """Return the first violation, or None if `value` conforms.
 
-        Where the two cannot be compared, that is the violation.
+        If the value cannot be validated, the reason is returned as a violation.
         """
         try:
             if self.is_valid(value):
@@ -166,12 +179,13 @@ class BoundedValidator:
         )
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
+        """Return the schema place of a key or index below `place`."""
         if key not in place.children:
             place.children[key] = self._place([*iter_member_schemas(place.schemas, key)])
         return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _SchemaPlace:
-        """The place that these schemas describe, with all that they combine."""
+        """Return the place that these schemas and all schemas combined by them describe."""
         found = self._expand_combinations(schemas)
         key = tuple(map(id, found))
         if key not in self._places:
@@ -182,7 +196,7 @@ class BoundedValidator:
         return self._places[key]
 
     def _expand_combinations(self, schemas: Sequence[Any]) -> list[JsonObject]:
-        """All schemas that are compared with a value when these are, each as many times as it is."""
+        """Return all schemas that apply to a value if these do, each as often as it is checked."""
         found: list[JsonObject] = []
         left = list(schemas)
         while left:
@@ -207,19 +221,19 @@ class BoundedValidator:
 
 
 class _SchemaPlace:
-    """A place of a value: the schemas that are compared with it, `names` with its keys, and what that costs."""
+    """A place in a value: the schemas for it, `names` for its keys, and the cost of a check."""
 
     def __init__(self, schemas: Sequence[JsonObject], names: Sequence[JsonObject]) -> None:
         self.schemas = schemas
         self.children: dict[Any, _SchemaPlace] = {}
         self.own_keys: set[str | int] = set()
-        """Those that the schemas treat in their own way."""
+        """Keys that have schemas of their own."""
         self.comparisons = 3  # to read a value
         self.states = sum(_states(schema["pattern"]) for schema in schemas if "pattern" in schema)
         self.key_states = sum(
             _CHARACTERS_PER_STEP + _states(one.get("pattern", "")) for one in names
         )
-        """States of patterns that each character of a text, or of a key, meets."""
+        """States of patterns that each character of a text, or of a key, is compared with."""
         for schema in schemas:
             self.own_keys.update(schema.get("properties") or ())
             self.own_keys.update(range(len(schema.get("prefixItems") or ())))
@@ -232,7 +246,7 @@ class _SchemaPlace:
 
 
 def _states(pattern: str) -> int:
-    """At most how many states a pattern has with its counted repetitions written out."""
+    """Return an upper bound of the states of a pattern, with counted repetitions expanded."""
     total = len(pattern)
     repeated = 1
     for group, least, most in re.findall(r"(\)?)\{(\d{1,9})(?:,(\d{0,9}))?\}", pattern):
@@ -242,9 +256,9 @@ def _states(pattern: str) -> int:
 
 
 def _without_branches(schema: Any) -> Any:
-    """A schema that says as much, but for whose `anyOf` and `oneOf` no errors of the branches are built.
+    """Return an equivalent schema that gives one error for each `anyOf` and `oneOf`.
 
-    `unevaluated…` depends on the branches, so it is left out.
+    `unevaluated…` is removed, because it depends on the branches.
     """
     if isinstance(schema, list):
         return [_without_branches(part) for part in schema]
@@ -258,7 +272,11 @@ def _without_branches(schema: Any) -> Any:
 
 
 def _branch(keyword: str, options: list[Any]) -> JsonObject:
-    """One clause for these options, which gives no errors of theirs; only where the other option is null it does."""
+    """Return one clause for the options of `anyOf` or `oneOf`.
+
+    The validator then reports one error instead of one for each option. If there is only one option
+    beside null, its own errors are kept.
+    """
     others = [one for one in options if one != {"type": "null"}]
     nullable = len(others) == 1 < len(options)
     return (
@@ -269,7 +287,7 @@ def _branch(keyword: str, options: list[Any]) -> JsonObject:
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
-    """What an error says, in the words of the schema as it was before `_without_branches`."""
+    """Return an error as a violation, in terms of the schema before `_without_branches`."""
     clause = [*map(str, error.schema_path)]
     message = error.message
     inner = error.kind.as_dict()["schema"].get("not") if error.kind.name == "not" else None
@@ -289,5 +307,8 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
 
 
 def find_violation(schema: JsonObject, value: Json) -> Violation | None:
-    """As `Judge.violation`. Raises `ValueError` for what is no schema."""
+    """Return the first violation; see `BoundedValidator`.
+
+    Raises `ValueError` for an invalid schema.
+    """
     return BoundedValidator(schema).find_violation(value)

@@ -14,12 +14,12 @@ from typing import Literal, NamedTuple
 import jsonschema_rs
 
 from protocols.errors import ToolError
-from protocols.links import record_fields
 from protocols.naming import split_words
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, iter_parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
 from protocols.validate import BoundedValidator
+from protocols.verifiers import record_fields
 from sandbox.trace import ToolCall
 
 OnUnknown = Literal["stop", "skip"]

@@ -1,4 +1,4 @@
-"""Sources of tools: folders of protocols, OpenAPI documents, Python functions, HAR recordings, MCP servers."""
+"""Tool sources: protocol folders, OpenAPI documents, Python functions, HAR files, MCP servers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 from protocols.client import Invoker
 from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.links import guess_links, guess_verifiers
+from protocols.links import guess_links
 from protocols.mcp import is_mcp
 from protocols.naming import identifier
-from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import Binding, HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.schema import Json
 from protocols.secrets.sources import mask_source
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
@@ -27,6 +28,7 @@ from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Tool, Toolbox
 from protocols.urls import Origin, is_same_owner, is_url, split_url
+from protocols.verifiers import guess_verifiers
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]
@@ -40,11 +42,11 @@ _GENERIC_TITLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source. Of Python, `functions` are those of its tools, by `module:function`.
+    """One source and its protocols. `tools` is empty until they are bound.
 
-    `text` is the source as it was given, without the secrets of its address. `home` is the origin that the document was
-    fetched from, None for the user's own files. `place` is what tells it from another source of the same name, where
-    bindings do not say so. `tools` are empty until they are bound.
+    `text` is the source as given, with secrets masked. `functions` are the Python functions of its
+    tools, by `module:function`. `home` is the origin that the document was fetched from, or None
+    for a local file. `place` tells sources with the same name apart if their bindings do not.
     """
 
     text: str
@@ -58,20 +60,23 @@ class Source:
 
 
 def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
-    """The tools of all `sources`, ready to be called, with guessed links and verifying reads beside the declared ones.
+    """Return the tools of all `sources`, ready to be called.
 
-    A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or Swagger document (file or
-    http(s) address), a Python module (dotted name or `.py` file), a HAR recording, or an MCP server
-    (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with type hints and a docstring is a tool itself; a
-    file or folder may be a `Path`; a list holds any of these. `name=SRC` names a source, else its title or file does;
-    no two may have one name. The same source twice counts once. `SRC@https://host` says where a document's service
-    runs; without it, a document from an address may have only its own host called.
+    Guessed links and verifying reads are added to the declared ones.
+
+    A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or
+    Swagger document (file or http(s) address), a Python module (dotted name or `.py` file), a HAR
+    recording, or an MCP server (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with
+    type hints and a docstring is a tool itself. A file or folder may be a `Path`, and a list may
+    hold any of these. `name=SRC` names a source; the default is its title or file name. Names must
+    be unique. A repeated source counts once. `SRC@https://host` says where a document's service
+    runs. Without it, the tools of a document from an address may only call its own host.
 
     MCP servers run until the `invoker` is closed.
 
     Raises:
-        SourceUnavailable: a source cannot be read, or is none of these, or two have one name.
-        InvalidProtocol: what it holds breaks its format, or two tools of one source have one name.
+        SourceUnavailable: a source cannot be read or is none of these, or two have the same name.
+        InvalidProtocol: a document breaks its format, or two tools of a source have the same name.
     """
     invoker = invoker or Invoker()
     read = _read_all(flat_sources(sources), invoker)
@@ -79,7 +84,8 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     for one in read:
         if named.setdefault(one.name, one) is not one:
             problem = f"two sources are named {one.name!r}: {named[one.name].text} and {one.text}"
-            advice = f"name one of them yourself, such as 'other={one.text.removeprefix(one.name + '=')}'"
+            location = one.text.removeprefix(f"{one.name}=")
+            advice = f"name one of them yourself, such as 'other={location}'"
             raise SourceUnavailable(f"{problem}; {advice}.")
     return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
@@ -87,9 +93,10 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
 def load_source(
     source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()
 ) -> Source:
-    """One source with its tools ready to be called and what it holds beside them, read as `load_tools` reads it.
+    """Load one source in the same way as `load_tools`, with its tools ready to be called.
 
-    `modules` are Python modules that the user named too: descriptions in a folder may bind their functions.
+    `modules` are further Python modules that the user named. Descriptions in a folder may bind
+    their functions.
 
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
@@ -100,7 +107,10 @@ def load_source(
 
 
 def is_local_data(text: str) -> bool:
-    """Whether this source is data of this folder: it runs no code or command, and names no address and no host."""
+    """Return True if a source is data in the current folder.
+
+    Such a source runs no code or command, and names no address or host.
+    """
     _, location, base_url = _parse_source(text)
     try:
         if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
@@ -115,7 +125,7 @@ def is_local_data(text: str) -> bool:
 
 
 def absolute_source(text: str) -> str:
-    """The source as it means the same in every folder: with the whole path where it is a file or a folder."""
+    """Return a source that means the same in every folder: paths become absolute."""
     name, location, base_url = _parse_source(text)
     path = Path(location).expanduser()
     if (
@@ -129,10 +139,10 @@ def absolute_source(text: str) -> str:
 
 
 def flat_sources(sources: Iterable[Any]) -> list[str | Callable[..., Any]]:
-    """Return sources and those of lists in them as one list, each once, with paths as text.
+    """Return all sources, including those in lists, without duplicates. Paths become text.
 
     Raises:
-        SourceUnavailable: one is neither a text, a path, a function nor a list.
+        SourceUnavailable: one is not a text, path, function or list.
     """
     return list(dict.fromkeys(_each_source(sources)))
 
@@ -155,12 +165,13 @@ def _each_source(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
             yield from _each_source(source)
         else:
             raise SourceUnavailable(
-                f"{shortened(source)} is no tool source; give text, paths, functions or lists of them."
+                f"{shortened(source)} is no tool source;"
+                " give text, paths, functions or lists of them."
             )
 
 
 def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
-    """The tools of one of `sources`; a file may bind the functions of every module that was named."""
+    """Return the tools of one of `sources`. A file may bind functions of all named modules."""
     functions = source.functions or {
         name: one for other in sources for name, one in other.functions.items()
     }
@@ -177,14 +188,14 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
     ]
 
 
-# --- what kind each source is, and what it holds
+# --- reading a source of each kind
 
 
 def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
-    """The sources that are text, in their order, and all functions as one more.
+    """Return the sources for all texts, in their order, and one for all functions.
 
-    What a file describes of a module or an MCP server beside it is the file's tool alone. It may describe functions of
-    the modules that were named.
+    If a file describes a function or an MCP tool of another source, only the file's tool is kept. A
+    file may only bind functions of modules that the user named.
     """
     found = [_read(text, invoker) for text in given if isinstance(text, str)]
     if functions := [one for one in given if not isinstance(one, str)]:
@@ -197,28 +208,47 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
             functions=callables,
         )
         found.append(ours)
-    modules = {name.partition(":")[0] for source in found for name in source.functions}
-    described = []
-    for source in found:
-        for protocol in source.protocols if source.kind == "protocols" else ():
-            described.append(binding := protocol.binding)
+    described = _bindings_in_files(found)
+    return [_without_bindings(source, described) for source in found]
+
+
+def _bindings_in_files(sources: Sequence[Source]) -> list[Binding | None]:
+    """Return the bindings of all protocols in files.
+
+    Raises:
+        InvalidProtocol: one binds a function of a module that the user did not name.
+    """
+    modules = {name.partition(":")[0] for source in sources for name in source.functions}
+    bindings = []
+    for source in sources:
+        if source.kind != "protocols":
+            continue
+        for protocol in source.protocols:
+            binding = protocol.binding
+            bindings.append(binding)
             if isinstance(binding, PythonBinding) and binding.module not in modules:
-                problem = f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not."
-                hint = f"If you trust it, give the module {binding.module!r} as a source yourself ('--tools MODULE', or"
-                hint += " '--module MODULE' of 'atc probe')."
+                problem = (
+                    f"{protocol.name!r} asks to run the Python function {binding.function!r},"
+                    " which a file may not."
+                )
+                hint = (
+                    f"If you trust it, give the module {binding.module!r} as a source yourself"
+                    " ('--tools MODULE', or '--module MODULE' of 'atc probe')."
+                )
                 raise InvalidProtocol(source.text, problem, path="binding.python", hint=hint)
-    return [
-        source
-        if source.kind not in ("python", "mcp")
-        else replace(
-            source, protocols=[one for one in source.protocols if one.binding not in described]
-        )
-        for source in found
-    ]
+    return bindings
+
+
+def _without_bindings(source: Source, described: Sequence[Binding | None]) -> Source:
+    """Return a Python or MCP source without the tools that files describe."""
+    if source.kind not in ("python", "mcp"):
+        return source
+    kept = [protocol for protocol in source.protocols if protocol.binding not in described]
+    return replace(source, protocols=kept)
 
 
 def _parse_source(text: str) -> tuple[str, str, str | None]:
-    """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
+    """Return the name (or ""), the location and the base URL (or None) of a source."""
     match = _NAMED.fullmatch(text)
     name, location = (match[1], match[2]) if match else ("", text)
     based = None if is_mcp(location) else _BASED.fullmatch(location)
@@ -226,6 +256,7 @@ def _parse_source(text: str) -> tuple[str, str, str | None]:
 
 
 def _is_python(location: str) -> bool:
+    """Return True if a location is a Python module."""
     if is_mcp(location) or is_url(location):
         return False
     path = Path(location).expanduser()
@@ -236,25 +267,13 @@ def _is_python(location: str) -> bool:
 
 
 def _read(text: str, invoker: Invoker) -> Source:
+    """Read the source of a text."""
     name, location, base_url = _parse_source(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
         return Source(text=mask_source(text), name=name, kind="mcp", protocols=protocols)
     if _is_python(location):
-        protocols, functions = read_module(location)
-        name = name or protocols[0].collection.rpartition(".")[2]
-        file = Path(location.rpartition(":")[0] or location).expanduser()
-        place = (
-            str(file.resolve()) if file.is_file() else ""
-        )  # another module cannot have an installed one's name
-        return Source(
-            text=text,
-            name=name,
-            kind="python",
-            protocols=protocols,
-            functions=functions,
-            place=place,
-        )
+        return _read_python(text, name, location)
     path = Path(location).expanduser()
     fetched = is_url(location)
     try:
@@ -270,27 +289,19 @@ def _read(text: str, invoker: Invoker) -> Source:
         )
     if not fetched and not (location.strip() and path.exists()):
         raise SourceUnavailable(
-            f"{mask_source(location)!r} is no tool source: there is no such folder, file or Python module; give a folder of"
-            " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
-            " 'mcp:COMMAND'."
+            f"{mask_source(location)!r} is no tool source:"
+            " there is no such folder, file or Python module;"
+            " give a folder of protocols, an OpenAPI document (file or http address), a module,"
+            " a HAR recording, or an MCP server as 'mcp:COMMAND'."
         )
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
     where = mask_source(location)
-    kind: SourceKind = "protocols"
-    if is_har(document):
-        kind = "har"
-        protocols = read_har(document, where=where, base_url=base_url)
-    elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
-        kind = "openapi"
-        protocols = read_openapi(document, where=where, base_url=base_url)
-    else:
-        protocols = read_protocols(document, where=where, base_url=base_url)
+    kind, protocols = _read_document(document, where, base_url)
     if fetched:
-        pinned = [_pin_binding(one, homes, where) for one in protocols]
-        # What an OpenAPI document or a recording says was heeded as they were read; protocols might say anything.
-        protocols = (
-            annotate_effects(map(_without_lax_hints, pinned)) if kind == "protocols" else pinned
-        )
+        protocols = [_pin_binding(protocol, homes, where) for protocol in protocols]
+        # The hints of OpenAPI documents and recordings were checked when they were read.
+        if kind == "protocols":
+            protocols = annotate_effects(map(_without_lax_hints, protocols))
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
@@ -300,10 +311,36 @@ def _read(text: str, invoker: Invoker) -> Source:
     )
 
 
-def _pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
-    """A fetched protocol, which decides neither what runs here nor which hosts are called nor that a write is a read.
+def _read_python(text: str, name: str, location: str) -> Source:
+    """Read a Python module. `name` may be empty."""
+    protocols, functions = read_module(location)
+    file = Path(location.rpartition(":")[0] or location).expanduser()
+    return Source(
+        text=text,
+        name=name or protocols[0].collection.rpartition(".")[2],
+        kind="python",
+        protocols=protocols,
+        functions=functions,
+        place=str(file.resolve()) if file.is_file() else "",  # module names are unique
+    )
 
-    It may call the document's own host and the hosts below it, and the address that the user gave after `@`.
+
+def _read_document(
+    document: Json, where: str, base_url: str | None
+) -> tuple[SourceKind, list[ToolProtocol]]:
+    """Return the kind of a document, and its protocols."""
+    if is_har(document):
+        return "har", read_har(document, where=where, base_url=base_url)
+    if isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
+        return "openapi", read_openapi(document, where=where, base_url=base_url)
+    return "protocols", read_protocols(document, where=where, base_url=base_url)
+
+
+def _pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
+    """Return a fetched protocol if it may be used, else raise `InvalidProtocol`.
+
+    It may call only the host of its document, its subdomains, and the address that the user gave
+    after `@`. It may not run code or commands.
     """
     binding = protocol.binding
     if binding is None:
@@ -330,13 +367,15 @@ def _pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) ->
             f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
         )
         problem += " a document from an address may have only its own host called."
-        hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download the document"
-        raise InvalidProtocol(where, problem, hint=f"{hint} and give the file.")
+        hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'."
+        raise InvalidProtocol(
+            where, problem, hint=f"{hint} Or download the document and give the file."
+        )
     return protocol
 
 
 def _without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
-    """A fetched protocol without what it says of its call where that asks for less care."""
+    """Return a fetched protocol without hints that ask for less care than its method."""
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):
         return protocol

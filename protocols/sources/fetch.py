@@ -1,4 +1,4 @@
-"""A document from a file or an address: read with limits, parsed as JSON or YAML, and every failure said plainly."""
+"""Loads JSON and YAML documents from files and http(s) addresses, with limits."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from protocols.urls import is_url, split_url
 MAX_BYTES: Final = 50_000_000
 TIMEOUT_SECONDS: Final = 15
 MAX_YAML_BYTES: Final = 100_000_000
-"""Of a YAML document once its aliases are written out, with 16 for each value."""
+"""Size of a YAML document with its aliases expanded, counting 16 bytes for each value."""
 
 
 def fetch_document(location: str, *, homes: set[str] | None = None, near: bool = True) -> Json:
-    """What the JSON or YAML document at a path or http(s) address holds.
+    """Return the content of the JSON or YAML document at a path or http(s) address.
 
-    Its host is added to `homes` where it is on this machine or its networks: its service is there too. Unless `near`,
-    nothing is fetched from there.
+    If its host is on this machine or its networks, it is added to `homes`, since its service is
+    there, too. Unless `near`, nothing is fetched from such hosts.
 
     Raises:
-        SourceUnavailable: nothing can be read there, or it is neither JSON nor YAML, or over 50 MB.
+        SourceUnavailable: it cannot be read, is neither JSON nor YAML, or has more than 50 MB.
     """
     if is_url(location):
         body = _download(location, set() if homes is None else homes, near=near)
@@ -49,7 +49,8 @@ def fetch_document(location: str, *, homes: set[str] | None = None, near: bool =
     if len(body) > MAX_BYTES:
         most = f"{MAX_BYTES // 1_000_000} MB"
         raise SourceUnavailable(
-            f"{mask_source(location)} is larger than {most}; give a document with the operations you need."
+            f"{mask_source(location)} is larger than {most};"
+            " give a document with the operations you need."
         )
     try:
         text = body.decode("utf-8-sig")
@@ -57,19 +58,22 @@ def fetch_document(location: str, *, homes: set[str] | None = None, near: bool =
         raise SourceUnavailable(
             f"{mask_source(location)} is not text, so it is no JSON or YAML document."
         ) from None
-    del body  # up to 50 MB, which reading the text needs
+    del body  # frees up to 50 MB before parsing
     return parse_document(text, where=mask_source(location))
 
 
 def parse_document(text: str, *, where: str) -> Json:
-    """`text` read as JSON, or where it does not begin as that, as YAML.
+    """Return the content of `text`, which is JSON or YAML.
 
     Raises:
-        SourceUnavailable: it is neither; says where reading stopped.
+        SourceUnavailable: it is neither. The message says where parsing stopped.
     """
     start = text.lstrip()[:1]
     if start == "<":
-        advice = "give the address of the document itself, which often ends in /openapi.json or /swagger.json"
+        advice = (
+            "give the address of the document itself,"
+            " which often ends in /openapi.json or /swagger.json"
+        )
         raise SourceUnavailable(f"{where} is HTML or XML, not a JSON or YAML document; {advice}.")
     try:
         return loads(text if start in ("{", "[") else json.dumps(_yaml(text)))
@@ -83,6 +87,7 @@ def parse_document(text: str, *, where: str) -> Json:
 
 
 def _download(url: str, homes: set[str], *, near: bool) -> bytes:
+    """Return the body of the document at a URL."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     headers = {**DEFAULT_HEADERS, "Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
     try:
@@ -100,7 +105,10 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
         ) from None
     if problem := answer.trouble:
         if answer.status is None and time.monotonic() >= deadline:
-            problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
+            problem = (
+                f"it did not send a whole document within {TIMEOUT_SECONDS} s;"
+                " try again, or give a file"
+            )
         raise SourceUnavailable(
             f"{mask_source(url)} cannot be fetched: {mask_source(one_line(problem)).rstrip('.')}."
         )
@@ -116,7 +124,10 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML 1.2 as OpenAPI wants it: only what JSON spells so is no text. `no`, `on` and dates are text."""
+    """A YAML 1.2 loader as required by OpenAPI: only JSON's types are recognized.
+
+    `no`, `on` and dates are text.
+    """
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
@@ -138,6 +149,7 @@ for _tag, _pattern, _first in (
 
 
 def _yaml(text: str) -> Any:
+    """Return the value of a YAML document, without a large expansion of its aliases."""
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -153,9 +165,12 @@ def _yaml(text: str) -> Any:
 
 
 def _size(node: yaml.Node, known: dict[int, float]) -> float:
-    """About how many bytes a node takes, aliases written out: a few lines of them can stand for billions."""
+    """Return the approximate size of a node in bytes, with its aliases expanded.
+
+    A few lines of aliases can expand to billions of values.
+    """
     if id(node) not in known:
-        known[id(node)] = math.inf  # where an alias holds itself
+        known[id(node)] = math.inf  # remains if an alias contains itself
         match node:
             case yaml.SequenceNode():
                 size = sum(_size(part, known) for part in node.value)

@@ -1,11 +1,11 @@
-"""A folder of descriptions: `*.json` and `*.yaml`, protocols or bare descriptions, one or many in each file.
+"""Reads a folder of JSON and YAML files with protocols or bare descriptions.
 
-A bare description is a name, a request, names of arguments perhaps, a sentence perhaps:
+A bare description is a request, optionally with a name, arguments and a sentence:
 
     get_user: GET https://api.example.org/users/{id}?verbose=
-    {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}", "arguments": ["id", "verbose"]}
+    {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}"}
 
-It becomes a protocol that holds what was described and no more: `atc probe` finds out the rest.
+Its protocol contains only what it says. `atc probe` finds out the rest.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
 
 def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol]:
-    """The protocols of every file under `path`, files in the order of their paths; hidden files are left out.
+    """Return the protocols of all files under `path`, in path order. Hidden files are skipped.
 
-    `base_url` is where the paths of bare descriptions are.
+    `base_url` is the address for the paths of bare descriptions.
 
     Raises:
-        SourceUnavailable: no such folder, no tool in it, or a file that cannot be read.
+        SourceUnavailable: the folder does not exist or has no tools, or a file cannot be read.
         InvalidProtocol: a file breaks the format.
     """
     found = [
@@ -49,26 +49,30 @@ def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol
         for protocol in _read(fetch_document(str(file)), where=str(file), base_url=base_url)
     ]
     if not found:
-        problem = f"the folder {str(path)!r} has no protocol files (*.json or *.yaml) that describe a tool"
+        problem = (
+            f"the folder {str(path)!r} has no protocol files"
+            " (*.json or *.yaml) that describe a tool"
+        )
         raise SourceUnavailable(f"{problem}; {_SHOWN} shows one.")
     return annotate_effects(found)
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The files that `read_folder` reads."""
-    return [
-        file
-        for file in sorted(folder.rglob("*"))
-        if file.suffix.lower() in _SUFFIXES
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    ]
+    """Return the files that `read_folder` reads."""
+    return [file for file in sorted(folder.rglob("*")) if _is_description_file(file, folder)]
+
+
+def _is_description_file(file: Path, folder: Path) -> bool:
+    """Return True for a JSON or YAML file that is not hidden."""
+    if file.suffix.lower() not in _SUFFIXES or not file.is_file():
+        return False
+    return not any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def read_protocols(
     document: Json, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """The protocols of one file's content, bare descriptions among them. For the rest see `read_folder`.
+    """Return the protocols in the content of one file; see `read_folder`.
 
     Raises:
         InvalidProtocol: it breaks the format.
@@ -77,7 +81,7 @@ def read_protocols(
 
 
 def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProtocol]:
-    """The protocols of one file's content, not yet judged by what they do."""
+    """Return the protocols in the content of one file, without judging their effects."""
     match document:
         case list():
             parts = [(f"{where}[{index}]", part) for index, part in enumerate(document)]
@@ -114,7 +118,7 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
 
 
 def _is_bare_description(document: Json) -> bool:
-    """Whether a document is one bare description: a request as text, or an object with a request's keys."""
+    """Return True if a document is one bare description: a request, or an object with its keys."""
     if isinstance(document, str):
         return _REQUEST.fullmatch(document) is not None
     keys = document.keys() if isinstance(document, Mapping) else set()
@@ -122,9 +126,10 @@ def _is_bare_description(document: Json) -> bool:
 
 
 def _complete_description(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
-    """A bare description as the document of a protocol: what follows from method and URL, and what it says itself.
+    """Return the protocol document of a bare description.
 
-    `base_url` is where paths without a host are.
+    It has what follows from method and URL, and what the description says. `base_url` is the
+    address for paths without a host.
     """
     given = dict(document) if isinstance(document, Mapping) else {"request": document}
     if isinstance(request := given.pop("request", None), str):
@@ -181,7 +186,7 @@ def _complete_description(document: Json, where: str, base_url: str | None) -> d
 
 
 def _url(given: Json, where: str, base_url: str | None) -> str:
-    """The whole URL of a description: a path is under `base_url`, which also takes the place of another host."""
+    """Return the full URL of a description. `base_url` also replaces another host."""
     if not isinstance(given, str) or not given.strip():
         raise _invalid_protocol(where, "it has no 'url'.", "url")
     url = given.strip()

@@ -1,6 +1,6 @@
-"""A HAR recording of a browser → the API operations that it used. Nothing is sent.
+"""Reads a HAR recording of a browser as tools for the API operations in it. Nothing is sent.
 
-No value leaves this module, and so no secret: of arguments their names and types are kept, of answers nothing.
+Only names and types of arguments are kept, no values and no responses, so no secret is kept.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ from protocols.urls import Origin, split_url
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _ID = re.compile(r"(?![A-Za-z]+\d{1,2}$)(?!\d+\.\d+$).*\d.*|.+@.+")
-"""What has a digit, but no word with a short number (`v2`, `oauth2`) and no version (`2.0`); or an e-mail address."""
+"""Matches an id, that is, text with a digit or an e-mail address.
+
+Words with a short number (`v2`, `oauth2`) and versions (`2.0`) are not ids.
+"""
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false")
 
 _HarArguments = dict[tuple[Location, str], Json]
-"""The arguments of one call, by their place and their name in the request; a body that is no object has no name."""
+"""Arguments of one call by place and name. A body that is not an object has an empty name."""
 
 
 class _Entry(NamedTuple):
-    """One call; `given` without what stands in the path."""
+    """One recorded call. `other_arguments` are those outside of the path."""
 
     method: str
     origin: Origin
@@ -45,7 +48,7 @@ class _Entry(NamedTuple):
 
 
 def is_har(document: Json) -> bool:
-    """Whether a document is a HAR recording."""
+    """Return True if a document is a HAR recording."""
     log = document.get("log") if isinstance(document, Mapping) else None
     return isinstance(log, Mapping) and isinstance(log.get("entries"), list)
 
@@ -53,13 +56,13 @@ def is_har(document: Json) -> bool:
 def read_har(
     document: JsonObject, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """The operations of a recording, in the order in which they were first used.
+    """Return the operations of a recording, in the order of their first use.
 
-    Kept are calls with JSON answers to one origin: the one called most. A `base_url` that was recorded chooses that
-    origin instead; another one is where the operations shall be called.
+    Only calls with JSON responses to the most used origin are kept. A `base_url` that was recorded
+    selects that origin instead. Any other `base_url` is where the operations will be called.
 
     Raises:
-        SourceUnavailable: it holds no such call that was answered with a success.
+        SourceUnavailable: there is no successful call of this kind.
     """
     items = document["log"]["entries"]
     entries = [entry for entry in map(_entry, items) if entry is not None]
@@ -86,11 +89,11 @@ def read_har(
     )
 
 
-# --- which entries are calls
+# --- calls in a recording
 
 
 def _entry(item: Json) -> _Entry | None:
-    """The call of one entry of a HAR; `None` for what is none, or was not answered with JSON."""
+    """Return the call in an entry, or None if it is not a successful call with a JSON response."""
     match item:
         case {
             "request": {"method": str(method), "url": str(url)} as asked,
@@ -104,14 +107,15 @@ def _entry(item: Json) -> _Entry | None:
     ):
         return None
     try:
-        (origin, rest), (media, body) = split_url(url), _body(as_mapping(asked.get("postData")))
+        origin, rest = split_url(url)
+        media, body = _body(as_mapping(asked.get("postData")))
     except ValueError:
         return None
     path, _, query = rest.partition("?")
     queried = parse_qsl(query, keep_blank_values=True)
     several = dict[str, list[Json]]()
     for name, text in queried:
-        if not is_secret(name, text):  # the tool's credential takes its place
+        if not is_secret(name, text):  # a secret is replaced by the tool's credential
             several.setdefault(name, []).append(_convert_text(text))
     given: _HarArguments = {
         ("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()
@@ -133,9 +137,9 @@ def _entry(item: Json) -> _Entry | None:
 
 
 def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
-    """What was sent as JSON or as a form, and its media type where it is no usual one.
+    """Return the media type of a request body if it is unusual, else "", and its arguments.
 
-    Raises `ValueError` for what no tool of ours could send.
+    Raises `ValueError` for a body that our tools cannot send.
     """
     media = str(posted.get("mimeType")).partition(";")[0].strip().lower()
     text = str(posted.get("text") or "")
@@ -161,15 +165,15 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
 
 
 def _convert_text(text: str) -> Json:
-    """What travels as text: a number or a truth value where it spells one."""
+    """Return the number or boolean that a text contains, else the text."""
     return json.loads(text) if _LITERAL.fullmatch(text) else text
 
 
-# --- what the calls of one operation show
+# --- the protocol of an operation
 
 
 def _template(segments: Sequence[str]) -> str:
-    """The template of a path: an identifier or a key is an argument: `/users/17` → `/users/{user_id}`."""
+    """Return the template of a path, with ids as arguments: `/users/17` → `/users/{user_id}`."""
     parts: list[str] = []
     noun = ""
     for segment in segments:
@@ -183,6 +187,7 @@ def _template(segments: Sequence[str]) -> str:
 
 
 def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> ToolProtocol:
+    """Return the protocol of an operation with these calls."""
     given = []
     for entry in entries:
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
@@ -210,7 +215,7 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
 
 
 def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:
-    """The schema of what was sent under a name."""
+    """Return the schema of the recorded values of an argument."""
     if any(is_secret(name, value) for value in values):
         return {"type": "string", "x-atc-secret": True}
     if b"" in values:

@@ -1,4 +1,4 @@
-"""OpenAPI 3.x and Swagger 2 documents → protocols. A lenient walk: real documents break their own specification."""
+"""Reads OpenAPI 3.x and Swagger 2 documents. Lenient, because real documents break the standard."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _Place: TypeAlias = tuple[str, str]
 _METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS")
 _USUAL: tuple[Location, ...] = ("path", "query", "header", "cookie")
 _LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "form"}
-"""By OpenAPI's and Swagger's names, in the order of the arguments."""
+"""Argument locations by OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
-"""Headers that are no arguments; OpenAPI says so of the first three."""
+"""Headers that are not arguments. OpenAPI says so for the first three."""
 _SEPARATORS = {
     "spaceDelimited": " ",
     "pipeDelimited": "|",
@@ -50,9 +50,9 @@ _SEPARATORS = {
     "deepObject": "[]",
 }
 _JSONS = {"application/json": 0, "application/json-patch+json": 2}
-"""Which JSON is sent where several kinds are offered; few documents say that a patch is a list of changes."""
+"""Preference among JSON media types, lowest first. Few documents describe a patch as a list."""
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
-"""The OAuth flows that can be gone through, by Swagger's names."""
+"""Supported OAuth flows by Swagger's names."""
 _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 _BODY = "$response.body"
 
@@ -60,15 +60,15 @@ _BODY = "$response.body"
 def read_openapi(
     document: JsonObject, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """The operations of an OpenAPI 3.x or Swagger 2 document, in its order.
+    """Return the operations of an OpenAPI 3.x or Swagger 2 document, in its order.
 
-    `where` names the document in messages; where it is a URL, relative servers are resolved against it. `base_url`
-    takes the place of the declared server: of its scheme and host, and where it has a path itself, be it `/`, of its
-    path too.
+    `where` names the document in messages. If it is a URL, relative servers are resolved against
+    it. `base_url` replaces scheme and host of the declared server. If it has a path (even `/`), it
+    also replaces its path.
 
     Raises:
-        SourceUnavailable: the document is no such document, or describes no operation.
-        InvalidProtocol: a reference leads nowhere or out of the document, or no host is known.
+        SourceUnavailable: it is not such a document, or has no operations.
+        InvalidProtocol: a reference is broken or leaves the document, or the host is unknown.
     """
     try:
         return _Reader(document, where, base_url).protocols()
@@ -77,6 +77,8 @@ def read_openapi(
 
 
 class _Reader:
+    """Reads one document."""
+
     def __init__(self, content: JsonObject, where: str, base_url: str | None) -> None:
         self._content = content
         self._where = where
@@ -86,6 +88,7 @@ class _Reader:
         self._received = Schemas(self._document, hidden="writeOnly")
 
     def protocols(self) -> list[ToolProtocol]:
+        """Return the protocols of all operations."""
         operations: dict[_Place, JsonObject] = {}
         for path, raw_item in as_mapping(self._content.get("paths")).items():
             self._document.at = f"path {path!r}"
@@ -111,12 +114,14 @@ class _Reader:
         )
 
     def _modernize_operation(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
-        """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""
+        """Return an operation in the form of OpenAPI 3.
+
+        References are resolved, and all its servers are listed.
+        """
         follow = self._document.follow
         content = self._content
-        found: dict[
-            tuple[str, str], JsonObject
-        ] = {}  # the operation's own replace those of the path
+        # The operation's own parameters replace those of the path.
+        found: dict[tuple[str, str], JsonObject] = {}
         for parameter in map(
             follow, (*items_of_type(item.get("parameters")), *items_of_type(raw.get("parameters")))
         ):
@@ -143,7 +148,7 @@ class _Reader:
         if "swagger" in content:
             for status, one in responses.items():
                 schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
-                # Without a schema it means, to the letter, an empty body; in practice (httpbin) it is not described.
+                # No schema formally means an empty body; in practice (httpbin) it is undescribed.
                 media = items_of_type(raw.get("produces", content.get("produces")), str)
                 media = media or (["application/json"] if schema else [])
                 responses[status] = {**one, "content": dict.fromkeys(media, schema)}
@@ -159,11 +164,12 @@ class _Reader:
     def _protocol(
         self, name: str, place: _Place, operation: JsonObject, links: list[Link]
     ) -> ToolProtocol:
+        """Return the protocol of one operation."""
         method, path = place
         self._document.at = f"{method} {path}"
         server = self._server(operation["servers"])
         responses = operation["responses"]
-        # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
+        # AWS's documents distinguish operations by a fragment (`/search#by-name`). It is not sent.
         url, marked = without_path_marks(f"{server}/{path.split('#')[0].removeprefix('/')}")
         arguments = self._arguments(operation, url)
         arguments.mark_paths(marked)
@@ -210,7 +216,7 @@ class _Reader:
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
 
     def _server(self, servers: list[Any]) -> str:
-        """The absolute URL, without a slash at its end, before an operation's path."""
+        """Return the absolute URL that precedes an operation's path, without a trailing slash."""
         declared = _url(servers) or "/"
         # A file has no address: what is relative in it is on the document's own server.
         base = self._where if is_url(self._where) else _url(self._content.get("servers"))
@@ -225,16 +231,22 @@ class _Reader:
         try:
             split_url(url)
         except ValueError as error:
-            problem = f"{self._document.at} is served at {declared!r} ({error}), which names no http(s) host."
+            problem = (
+                f"{self._document.at} is served at {declared!r} ({error}),"
+                " which names no http(s) host."
+            )
             hint = f"Say where the service runs: '{self._where}@https://HOST'."
             path = "host" if "swagger" in self._content else "servers"
             raise InvalidProtocol(self._where, problem, path=path, hint=hint) from None
         return url.split("#")[0].split("?")[0].rstrip("/")
 
-    # --- what goes in
+    # --- requests
 
     def _arguments(self, operation: JsonObject, url: str) -> OperationArguments:
-        """The parameters, those in the path first, then the variables of the URL that nobody declared, and the body."""
+        """Return the arguments of an operation.
+
+        Parameters in the path come first, then undeclared variables of the URL, then the body.
+        """
         arguments = OperationArguments()
         variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", url))
         for place, location in _LOCATIONS.items():
@@ -260,6 +272,7 @@ class _Reader:
 
     def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
+        """Return the schema of a parameter."""
         content = as_mapping(next(iter(as_mapping(parameter.get("content")).values()), None))
         raw = next(
             (raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)),
@@ -286,10 +299,10 @@ class _Reader:
         return schema
 
     def _add_body(self, arguments: OperationArguments, body: JsonObject) -> None:
-        """An object's properties become arguments where no name clashes, else the body is one argument.
+        """Add the arguments of a body: its properties if no name clashes, else one argument.
 
-        Of several media types JSON is chosen, and no list of changes where there is other JSON, or else a form, or else
-        the first. What has a file goes as a form that can hold it.
+        Of several media types JSON is preferred (but not a JSON patch), then a form, then the first
+        one. A body with a file becomes a multipart form.
         """
         kinds = {media: media.split(";")[0].strip().lower() for media in body["content"]} or {
             "": "application/json"
@@ -352,9 +365,10 @@ class _Reader:
             whole = {"description": text} | whole
         arguments.add("", "body", whole, required=needed)
 
-    # --- what comes out
+    # --- responses
 
     def _body(self, response: JsonObject) -> dict[str, Any] | None:
+        """Return the schema of a response body, or None if it is unknown."""
         content = as_mapping(response.get("content"))
         media = next(filter(is_json, content), None)
         if media is None:
@@ -366,13 +380,14 @@ class _Reader:
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
-        """OpenAPI's `links`, turned round: consuming tool → where in a response's body its arguments come from."""
+        """Return OpenAPI's `links` by the tool that uses the values."""
         tools = {
             _text(operation.get("operationId")): name for name, operation in operations.items()
         }
         found: dict[str, list[Link]] = {}
         for name, operation in operations.items():
-            self._document.at, responses = f"a link of {name!r}", operation["responses"]
+            self._document.at = f"a link of {name!r}"
+            responses = operation["responses"]
             for raw in as_mapping(
                 responses.get(_success_status(responses), {}).get("links")
             ).values():
@@ -395,7 +410,10 @@ class _Reader:
     # --- credentials
 
     def _credentials(self, operation: JsonObject) -> list[tuple[str, ...]]:
-        """The alternatives that `security` offers; one that is empty says that nothing need be sent."""
+        """Return the alternatives in `security`.
+
+        An empty one means that no credential is needed.
+        """
         declared = operation.get("security", self._content.get("security"))
         offered = [tuple(map(str, one)) for one in items_of_type(declared, Mapping)]
         if any(offered):
@@ -410,7 +428,10 @@ class _Reader:
         return [()] if declared == [] or offered else []
 
     def _scheme(self, name: str, server: str) -> dict[str, Any]:
-        """How a credential is sent, with the addresses of OAuth absolute; {} where the document does not say."""
+        """Return how a credential is sent, or {} if it is not declared.
+
+        OAuth addresses are absolute.
+        """
         known = as_mapping(self._content.get("components")).get("securitySchemes")
         raw = self._document.follow(
             as_mapping(known or self._content.get("securityDefinitions")).get(name)
@@ -443,9 +464,10 @@ class _Reader:
 
 
 def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
-    """Each operation's id, or where it has none a name of its method and path.
+    """Yield a name for each operation: its id, or one made of method and path.
 
-    FastAPI puts path and method behind a function's name: `list_orders_orders__id__get` → `list_orders`.
+    FastAPI appends path and method to the name of the function, which is undone:
+    `list_orders_orders__id__get` → `list_orders`.
     """
     ids = {place: _text(one.get("operationId")) for place, one in operations.items()}
     added = {
@@ -464,13 +486,13 @@ def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
 
 
 def _success_status(responses: JsonObject) -> str:
-    """The lowest 2xx among the statuses; `default` where it stands without any; else empty."""
+    """Return the lowest 2xx status, else `default` if it is declared, else ""."""
     found = sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
     return next(iter(found), "default" if "default" in responses else "")
 
 
 def _swagger_server(document: JsonObject, where: str) -> str:
-    """The URL before each path of a Swagger document: a path alone where it names no host."""
+    """Return the URL before each path of a Swagger document, or only a path if it names no host."""
     host = document.get("host")
     path = f"/{str(document.get('basePath') or '').removeprefix('/')}"
     if not isinstance(host, str) or not host:
@@ -483,8 +505,10 @@ def _swagger_server(document: JsonObject, where: str) -> str:
 
 
 def _separator(parameter: JsonObject) -> str | None:
-    """What stands between the items of a list in the query, `[]` for brackets around the names of fields within, `{}`
-    for JSON; None where its name is repeated for each item.
+    """Return how the items of a list are joined in a query.
+
+    `[]` means field names in brackets, `{}` means JSON. None means that the name is repeated for
+    each item.
     """
     if "content" in parameter:
         return "{}"
@@ -499,7 +523,7 @@ def _separator(parameter: JsonObject) -> str | None:
 
 
 def _url(servers: Json) -> str:
-    """The first server's URL with the defaults of its variables, or what else they may be; empty where none has one."""
+    """Return the URL of the first server, with default values for its variables, or ""."""
     server = next(
         (one for one in items_of_type(servers, Mapping) if isinstance(one.get("url"), str)),
         {"url": ""},
@@ -516,4 +540,5 @@ def _url(servers: Json) -> str:
 
 
 def _text(value: Json) -> str:
+    """Return a text without surrounding space; "" for other values."""
     return value.strip() if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""One HTTP operation as a tool, wherever it was described: its arguments, its name, what its method says of it."""
+"""HTTP operations as tools: arguments, names and annotations, for all kinds of sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 @dataclass
 class OperationArguments:
-    """The arguments of one operation, each with its schema and its place in the request."""
+    """The arguments of one operation, with their schemas and places in the request."""
 
     properties: dict[str, Any] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
@@ -27,7 +27,10 @@ class OperationArguments:
     media: str = ""
 
     def add(self, name: str, location: Location, schema: Any, *, required: bool) -> None:
-        """One argument. Where its name is taken, its place stands before it; an empty one is the body as a whole."""
+        """Add an argument. An empty name stands for the whole body.
+
+        If the name is taken, the location becomes its prefix.
+        """
         chosen = name or "body"
         if chosen in self.properties:
             chosen = FreeNames(self.properties)(f"{location}_{chosen}")
@@ -41,7 +44,7 @@ class OperationArguments:
             self.wire_names[chosen] = name
 
     def mark_paths(self, variables: Collection[str]) -> None:
-        """Mark the arguments of these variables in the URL as paths, whose slashes are sent as they are."""
+        """Mark the arguments of these URL variables as paths, whose slashes are sent unencoded."""
         for name, location in self.locations.items():
             if location == "path" and self.wire_names.get(name, name) in variables:
                 self.properties[name] = {**self.properties[name], PATH_MARK: True}
@@ -55,7 +58,10 @@ class OperationArguments:
         bound: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> ToolProtocol:
-        """The tool of these arguments; `bound` are other fields of its binding, `more` are its own."""
+        """Return the tool with these arguments.
+
+        `bound` has further fields of its binding, `more` further fields of the protocol.
+        """
         schema = {"type": "object", "properties": self.properties}
         binding = HttpBinding(
             method=method,
@@ -75,7 +81,10 @@ class OperationArguments:
 
 
 def readable_name(method: str, path: str) -> str:
-    """A name for an operation that has none: `GET /users/{id}/posts` → `get_users_posts_by_id`."""
+    """Return a name for an operation without one.
+
+    For example `get_users_posts_by_id` for `GET /users/{id}/posts`.
+    """
     variables = re.findall(r"\{([^{}]+)\}", path)
     words = re.findall(r"[A-Za-z0-9]+", re.sub(r"\{[^{}]*\}", "", path)) or (
         [] if variables else ["root"]
@@ -89,7 +98,10 @@ def readable_name(method: str, path: str) -> str:
 
 
 def annotations_of(method: str) -> Annotations:
-    """Return what HTTP says of a method, but for that a GET only reads: `protocols.effects` judges that."""
+    """Return the annotations that HTTP defines for a method.
+
+    `read_only` stays None for GET, because `protocols.effects` decides about it.
+    """
     return Annotations(
         read_only=None if method in SAFE else False,
         destructive=True if method == "DELETE" else None,
@@ -98,7 +110,10 @@ def annotations_of(method: str) -> Annotations:
 
 
 def is_json(media: str) -> bool:
-    """Whether a media type holds JSON: `application/json`, `application/problem+json`, `*/*`."""
+    """Return True for a media type of JSON.
+
+    Examples: `application/json`, `application/problem+json`, `*/*`.
+    """
     kind = media.split(";")[0].strip().lower()
     return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith(
         "+json"

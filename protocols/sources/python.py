@@ -1,6 +1,7 @@
-"""Python functions, or a module that the user named → protocols and callables.
+"""Reads Python functions, or the functions of a module that the user named, as tools.
 
-Annotations become JSON Schema, docstrings descriptions, and JSON arguments what the annotations ask for.
+Annotations become JSON Schema and docstrings become descriptions. Arguments are converted from JSON
+to the annotated types.
 """
 
 from __future__ import annotations
@@ -38,15 +39,16 @@ _READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """The public functions that a module defines (or lists in `__all__`), and how to call them, by `module:function`.
+    """Return the protocols and functions of a module, the latter by `module:function`.
 
-    The module is imported, so only one that the user named is given here. A function takes and gives JSON values:
-    arguments become the types of its annotations (dates, enums, dataclasses, models), results become JSON. A function
-    counts as writing unless its attribute `read_only` is true or a line of its docstring reads `read_only = True`;
-    `destructive` and `idempotent` are attributes likewise.
+    The functions are those that it defines or lists in `__all__`. The module is imported, so it
+    must be one that the user named. Arguments are converted from JSON to the annotated types
+    (dates, enums, dataclasses, models), and results to JSON. A function counts as a write unless it
+    has the attribute `read_only` or a docstring line `read_only = True`. It may also have the
+    attributes `destructive` and `idempotent`.
 
     Raises:
-        SourceUnavailable: there is no such module, it cannot be imported, or has no public function.
+        SourceUnavailable: the module does not exist, cannot be imported, or has no public function.
     """
     module = _import(name_or_path)
     if not (found := list(_public_functions(module))):
@@ -61,10 +63,10 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
 def read_functions(
     given: Sequence[Callable[..., Any]],
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """The same of functions and methods of the caller's own.
+    """Return the protocols and functions of the caller's own functions and methods.
 
     Raises:
-        SourceUnavailable: one is no plain function with a name.
+        SourceUnavailable: one is not a plain function with a name.
     """
     found = []
     for function in given:
@@ -78,7 +80,10 @@ def read_functions(
 
 
 def is_module(name: str) -> bool:
-    """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
+    """Return True if Python finds the first part of a dotted name, also in the current folder.
+
+    Nothing is imported.
+    """
     if not all(map(str.isidentifier, name.split("."))):
         return False
     return (
@@ -88,13 +93,17 @@ def is_module(name: str) -> bool:
 
 
 def _is_installed(name: str) -> bool:
+    """Return True if Python finds the first part of a dotted name on its path."""
     with contextlib.suppress(ImportError, ValueError):
         return importlib.util.find_spec(name.partition(".")[0]) is not None
     return False
 
 
 def _import(name_or_path: str) -> ModuleType:
-    """The module. Its own folder is looked in last; what an installed one imports is not to come from the current."""
+    """Import a module.
+
+    Its folder is searched last, so that it cannot replace what installed modules import.
+    """
     path = Path(name_or_path).expanduser()
     folders = list[str]()
     if path.suffix == ".py":
@@ -111,10 +120,7 @@ def _import(name_or_path: str) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # dataclasses and annotations look their module up there
         spec.loader.exec_module(module)
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # importing runs the user's code, which may fail in any way
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         problem = f"{type(error).__name__}: {error}"
         raise SourceUnavailable(
             f"the module {name_or_path!r} cannot be imported: {problem}."
@@ -126,6 +132,7 @@ def _import(name_or_path: str) -> ModuleType:
 
 
 def _public_functions(module: ModuleType) -> Iterator[tuple[str, _Function]]:
+    """Yield the public functions of a module with their names."""
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
@@ -139,6 +146,7 @@ def _public_functions(module: ModuleType) -> Iterator[tuple[str, _Function]]:
 def _read(
     found: Sequence[tuple[str, _Function]], home: str
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
+    """Return the protocols and functions for (name, function) pairs."""
     protocols = []
     functions = {}
     for name, function in found:
@@ -156,9 +164,7 @@ def _read(
         }
         result = _adapter(hints.get("return", Any))
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a default that has no JSON form is left out, with a warning
+            warnings.simplefilter("ignore")  # about defaults that are not JSON, which are left out
             output = result.json_schema(mode="serialization") if result is not None else None
             input_schema = _input_schema(named.values(), adapters, texts)
         protocol = ToolProtocol(
@@ -184,7 +190,7 @@ def _input_schema(
     adapters: dict[str, TypeAdapter[Any]],
     texts: dict[str, str],
 ) -> dict[str, Any]:
-    """The arguments as one object schema; `texts` are what is said of them."""
+    """Return the schema of all arguments. `texts` are their descriptions."""
     schemas, shared = TypeAdapter.json_schemas(
         [(name, "validation", one) for name, one in adapters.items()]
     )
@@ -197,9 +203,7 @@ def _input_schema(
         if parameter.default is parameter.empty:
             required.append(parameter.name)
         else:
-            with contextlib.suppress(
-                ValueError
-            ):  # it has no JSON form, as an object of one's own, or infinity
+            with contextlib.suppress(ValueError):  # the default is not JSON
                 default = to_jsonable_python(parameter.default)
                 json.dumps(default, allow_nan=False)
                 schema["default"] = default
@@ -212,7 +216,7 @@ def _input_schema(
 def _wrap_function(
     function: _Function, adapters: dict[str, TypeAdapter[Any]]
 ) -> Callable[..., Any]:
-    """`function` as one that takes JSON values."""
+    """Return `function` with arguments converted from JSON."""
     names = [*inspect.signature(function).parameters]
 
     @functools.wraps(function)
@@ -230,7 +234,10 @@ def _wrap_function(
 
 
 def _hints(function: _Function) -> dict[str, Any]:
-    """The annotations that can be evaluated, each alone: one may need a name that only type checkers import."""
+    """Return the annotations that can be evaluated.
+
+    Each is evaluated alone, because one may need a name that only type checkers import.
+    """
     origin: Any = inspect.unwrap(function)
     found: dict[str, Any] = {}
     for name, annotation in getattr(origin, "__annotations__", {}).items():
@@ -241,7 +248,10 @@ def _hints(function: _Function) -> dict[str, Any]:
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
-    """How values of an annotation are read and described; `None` where it says nothing, or pydantic has no schema."""
+    """Return the converter for an annotation.
+
+    Return None if the annotation says nothing or pydantic does not support it.
+    """
     if annotation is Any:
         return None
     try:
@@ -256,7 +266,10 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
 
 
 def _portable_annotation(annotation: Any) -> Any:
-    """`annotation` with each `typing.TypedDict` as typing_extensions' own: pydantic takes no other on Python 3.11."""
+    """Return `annotation` with each `typing.TypedDict` replaced by that of typing_extensions.
+
+    Pydantic accepts no other on Python 3.11.
+    """
     if typing.is_typeddict(annotation):
         fields: dict[str, Any] = {}
         for name, hint in typing.get_type_hints(annotation, include_extras=True).items():
@@ -281,9 +294,10 @@ def _portable_annotation(annotation: Any) -> Any:
 
 
 def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
-    """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none.
+    """Return the description, the text of each argument, and True if it says `read_only = True`.
 
-    The description and what is returned, on one line, each argument's text, and whether it says `read_only = True`.
+    The docstring may have Google's, NumPy's or Sphinx's style. The description includes what is
+    returned. All texts are on one line.
     """
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)

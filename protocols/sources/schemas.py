@@ -1,8 +1,8 @@
-"""OpenAPI's dialects of JSON Schema → self-contained JSON Schema 2020-12, leniently, without touching the network.
+"""Converts OpenAPI's dialects of JSON Schema to self-contained JSON Schema 2020-12.
 
-References are followed inside the document. Named objects stay references into `$defs` and keep their names; what else
-is referred to is written out in place. Keywords that the 2020-12 metaschema refuses are repaired where the meaning is
-plain (`type: int`) and dropped where it is not.
+References are followed inside the document only. Named objects stay references into `$defs` and
+keep their names; other targets are inlined. Keywords that the 2020-12 metaschema rejects are
+corrected if their meaning is clear (`type: int`), and dropped if not.
 """
 
 from __future__ import annotations
@@ -56,17 +56,26 @@ _JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperti
 
 
 class OpenApiDocument:
-    """An OpenAPI or Swagger document, in which references are followed; `where` names it in messages."""
+    """An OpenAPI or Swagger document whose references can be followed.
+
+    `where` names it in messages.
+    """
 
     def __init__(self, content: JsonObject, where: str) -> None:
         self.content = content
         self.where = where
         self.at = ""
-        """Names the operation that is being read: `GET /airports/{code}`."""
+        """The operation that is being read, for messages: `GET /airports/{code}`."""
         self.subtypes = dict[int, list[str]]()
-        """By identity of a schema: references to what its discriminator names, where it lists no alternatives."""
+        """References to the subtypes of a schema, by its id. They come from its discriminator.
+
+        Only schemas that list no alternatives themselves are included.
+        """
         self.marks = dict[str, tuple[str, list[str]]]()
-        """By reference: a property, and what discriminators say that it holds; of what nothing in a mapping extends."""
+        """By reference of a subtype: the discriminator property and its values for the subtype.
+
+        Subtypes that other subtypes extend are not included.
+        """
         for schema in map(
             as_mapping, as_mapping(as_mapping(content.get("components")).get("schemas")).values()
         ):
@@ -93,7 +102,10 @@ class OpenApiDocument:
                     self.marks.setdefault(ref, (str(told.get("propertyName")), []))[1].append(key)
 
     def follow(self, value: Json) -> JsonObject:
-        """The parameter, response or path item that `value` is or refers to, else {}. Raises as `target`."""
+        """Return the parameter, response or path item that `value` is or refers to, else {}.
+
+        Raises the same errors as `target`.
+        """
         seen: list[str] = []
         while isinstance(value, Mapping) and isinstance(ref := value.get("$ref"), str):
             if ref in seen:
@@ -104,13 +116,16 @@ class OpenApiDocument:
         return as_mapping(value)
 
     def target(self, ref: str) -> Any:
-        """What a reference points to, None where it leads nowhere: of a schema that is missing, nothing is known.
+        """Return the target of a reference, or None if it does not exist.
 
         Raises:
-            InvalidProtocol: it leads out of the document.
+            InvalidProtocol: it is outside of the document.
         """
         if not ref.startswith("#"):
-            hint = "Bundle the document into one file first, for example with 'npx @redocly/cli bundle'."
+            hint = (
+                "Bundle the document into one file first,"
+                " for example with 'npx @redocly/cli bundle'."
+            )
             raise self._broken_reference(
                 ref, "which lies outside the document; references are not fetched", hint
             )
@@ -126,10 +141,10 @@ class OpenApiDocument:
 
 
 class Schemas:
-    """The schemas of one document, as they are in requests or in responses.
+    """Converts the schemas of one document, for either requests or responses.
 
-    `hidden` marks the properties that are left out: a client does not send what is `readOnly`, nor gets what is
-    `writeOnly`.
+    `hidden` is the mark of properties that are left out: `readOnly` in requests and `writeOnly` in
+    responses.
     """
 
     def __init__(self, document: OpenApiDocument, hidden: Literal["readOnly", "writeOnly"]) -> None:
@@ -138,40 +153,38 @@ class Schemas:
         self._free = FreeNames()
         self._names: dict[str, str] = {}  # by reference
         self._refs: dict[str, str] = {}  # by name
-        self._made: dict[
-            str, tuple[Any, set[str]]
-        ] = {}  # by name: its schema (None while it is made), names it needs
-        self._lone: dict[
-            tuple[str, bool], Any
-        ] = {}  # by reference without siblings, and whether it is a base
-        self._needs: dict[
-            int, set[str]
-        ] = {}  # by identity of a schema in `_made`: the names it needs
-        self._roots: dict[str, dict[str, Any]] = {}  # by name: it and all that it needs
+        # By name: its schema (None while it is being converted) and the names that it needs.
+        self._made: dict[str, tuple[Any, set[str]]] = {}
+        # By a reference without siblings, and True if another schema extends its target.
+        self._lone: dict[tuple[str, bool], Any] = {}
+        # By id of a schema in `_made`: the names that it needs.
+        self._needs: dict[int, set[str]] = {}
+        # By name: its definition and all others that it needs.
+        self._roots: dict[str, dict[str, Any]] = {}
 
     def top(self, schema: Json) -> Any:
-        """A converted schema with a leading reference followed; `{}` for true."""
+        """Return a converted schema with a leading reference resolved; {} for true."""
         if not isinstance(schema, Mapping):
             return schema and {}
         return resolve(schema, {"$defs": self._definitions(schema)})
 
     def complete(self, schema: JsonObject) -> dict[str, Any]:
-        """A converted schema with the definitions that its references need."""
+        """Return a converted schema with the definitions that its references need."""
         needed = self._definitions(schema)
         return {**schema, "$defs": needed} if needed else dict(schema)
 
     def _definitions(self, schema: JsonObject) -> dict[str, Any]:
-        """Return the definitions that the references of a schema need, by name and in its order.
+        """Return the definitions that the references of a schema need, by name.
 
         Many tools share the result, so it must not be changed.
         """
         return self._closure(self._definition_names(schema))
 
     def _closure(self, names: set[str]) -> dict[str, Any]:
-        """Return these definitions and all that they refer to, directly or not.
+        """Return these definitions and all that they refer to, directly or indirectly.
 
-        What an earlier call found for one name is taken over whole. So the schemas of a document
-        that all refer to each other are walked once, and not once for each, and share one result.
+        Results for single names are reused. So the schemas of a document that all refer to each
+        other are walked only once, and share one result.
         """
         found: dict[str, Any] = {}
         largest: dict[str, Any] = {}
@@ -191,13 +204,17 @@ class Schemas:
         return closure
 
     def _definition_names(self, schema: Json) -> set[str]:
+        """Return the names of the definitions that a schema refers to."""
         if id(schema) in self._needs:
             return self._needs[id(schema)]
         names = {ref.removeprefix(_DEFINITIONS) for ref in iter_reference_targets(schema)}
         return names & self._refs.keys()
 
     def _definition(self, name: str) -> tuple[Any, set[str]]:
-        """What a name stands for, None while that is being made, and the references in it."""
+        """Return the schema of a name, and the names it refers to.
+
+        The schema is None while it is being converted.
+        """
         if name not in self._made:
             self._made[name] = None, set()
             schema = self.convert(self._document.target(self._refs[name]))
@@ -213,7 +230,7 @@ class Schemas:
                     "properties": {**schema["properties"], key: {**known, "enum": values}},
                 }
             if isinstance(schema, dict) and "properties" in schema:
-                schema["title"] = name  # under which its author and its users know it
+                schema["title"] = name  # the name that its author and its users know
             needs = self._definition_names(schema)
             self._made[name] = schema, needs
             if isinstance(schema, dict):
@@ -221,7 +238,7 @@ class Schemas:
         return self._made[name]
 
     def convert(self, raw: Json, *, base: bool = False) -> Any:
-        """`raw` as 2020-12: true, false or an object, whose references `complete` can answer.
+        """Return a schema in 2020-12: true, false or an object. `complete` adds its definitions.
 
         Raises:
             InvalidProtocol: a reference leads out of the document.
@@ -242,13 +259,16 @@ class Schemas:
         return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
 
     def _keywords(self, raw: JsonObject) -> dict[str, Any]:
-        """The keywords that 2020-12 shares with its forerunners, as far as their values are allowed."""
+        """Return the keywords that 2020-12 has in common with older dialects.
+
+        Keywords with invalid values are left out.
+        """
         found: dict[str, Any] = {}
         for key, value in raw.items():
             if key in _ONE and isinstance(value, bool | Mapping):
                 found[key] = self.convert(value)
             elif key in _LISTS and isinstance(value, list) and value:
-                # Who writes oneOf means any: what is made of unions offers an integer beside a number.
+                # Documents generated from unions write oneOf for anyOf (integer beside number).
                 several = "anyOf" if key == "oneOf" and "anyOf" not in raw else key
                 extends = key == "allOf" and (len(value) > 1 or "properties" in raw)
                 found[several] = [self.convert(part, base=extends) for part in value]
@@ -268,22 +288,24 @@ class Schemas:
         return found
 
     def _lone_reference(self, ref: str, *, base: bool) -> Any:
-        """Return the converted schema of a reference without siblings; all places that have it share the result."""
+        """Return the converted schema of a reference without siblings. The result is shared."""
         key = (ref, base)
         if key not in self._lone:
             self._lone[key] = self._reference(ref, {}, base=base)
         return self._lone[key]
 
     def _reference(self, ref: str, beside: JsonObject, *, base: bool) -> Any:
+        """Return the converted schema of a reference with the keywords beside it."""
         target = self._document.target(ref)
-        # Where another schema extends it, it stands for itself alone.
+        # A schema that another one extends does not stand for its subtypes.
         if not base and (known := self._document.subtypes.get(id(target))):
             return {"anyOf": [self._reference(one, beside, base=True) for one in known]}
         if ref not in self._names:
             name = self._free(
                 re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema"
             )
-            self._names[ref], self._refs[name] = name, ref
+            self._names[ref] = name
+            self._refs[name] = ref
         name = self._names[ref]
         nested = isinstance(target, Mapping) and target.keys() & _NESTED
         schema = {"$ref": f"{_DEFINITIONS}{name}"} if nested else self._definition(name)[0]
@@ -293,6 +315,7 @@ class Schemas:
         return self._merge_all_of({"allOf": [schema], **more}) if more else schema
 
     def _without_hidden(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return a schema without its hidden properties."""
         properties = schema.get("properties", {})
         shown = {
             name: part
@@ -308,10 +331,11 @@ class Schemas:
         return schema
 
     def _merge_all_of(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """`allOf` of what can be said in one schema as that schema: each part narrows the others, in any order.
+        """Return a schema with `allOf` merged into one object schema, if that is possible.
 
-        3.0 has no other way to describe a reference, or to extend an object, so this is how most shapes are written. A
-        part that allows no other fields closes the whole: ASP.NET writes both a base and what extends it so.
+        OpenAPI 3.0 has no other way to describe a reference or to extend an object, so most schemas
+        use it. If one part allows no further fields, the result allows none: ASP.NET writes this in
+        both the base and its extension.
         """
         parts = schema.get("allOf", [])
         beside = {key: value for key, value in schema.items() if key != "allOf"}
@@ -344,7 +368,7 @@ class Schemas:
 
 
 def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
-    """What the older dialects write in other ways, as 2020-12 has it."""
+    """Return the keywords of older dialects in the form of 2020-12."""
     found: dict[str, Any] = {}
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
     if kinds := [_TYPES[str(name)] for name in named if str(name) in _TYPES]:
@@ -354,9 +378,8 @@ def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
         and {*kinds} <= {"string", "null"}
         and isinstance(values := raw.get("enum"), list)
     ):
-        found["enum"] = [
-            json.dumps(one) if isinstance(one, int | float) else one for one in values
-        ]  # unquoted YAML
+        # Unquoted YAML values are numbers or booleans.
+        found["enum"] = [json.dumps(one) if isinstance(one, int | float) else one for one in values]
     if raw.get("type") == "file":
         found["format"] = "binary"
     if (
@@ -371,9 +394,9 @@ def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
 
 
 def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """`schema`, and null."""
+    """Return `schema` with null allowed."""
     if "type" not in schema:
-        # 3.0 says that `nullable` without a type means nothing; everybody writes it beside `$ref` and `allOf`.
+        # 3.0 ignores `nullable` without a type, but most documents use it with `$ref` or `allOf`.
         open_to_null = not schema.keys() & {
             "$ref",
             "allOf",
@@ -395,7 +418,7 @@ def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_valid_keyword(keyword: str, value: Json) -> bool:
-    """Whether a schema may say that: patterns that compile, numbers that are numbers."""
+    """Return True if a keyword may have this value, for example a pattern that compiles."""
     schema = {keyword: value}
     return (
         is_schema(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)

@@ -1,0 +1,80 @@
+"""Verifiers: which read of a source shows what a write has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from protocols.links import response_paths
+from protocols.protocol import ToolProtocol, Verify
+from protocols.schema import JsonObject, types, unwrap_schema
+
+_ALIKE = 2
+"""Least number of fields that the records of a write and of a read have in common.
+
+Records with only an `id` would match too many others.
+"""
+
+
+def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
+    """Return the protocols with a guessed `verified_by` for writes that have none.
+
+    A read verifies a write if its response has records with exactly the fields of the write's
+    response, including some of the write's arguments, and if it requires only arguments of the
+    write. A read that lists records is preferred to one that returns a single record, which may be
+    another one. Then the one with the fewest arguments wins.
+    """
+    unverified = (one for one in protocols if one.writes and one.verified_by is None)
+    records = {one.name: record_fields(one) for one in unverified}
+    wanted = {fields for fields in records.values() if len(fields) >= _ALIKE}
+    if not wanted:
+        return [*protocols]
+    reads = _reads_by_record(protocols, wanted)
+    result = []
+    for write in protocols:
+        record = records.get(write.name, frozenset())
+        fitting = [
+            read for read in reads.get(record, ()) if read.required <= write.parameters.keys()
+        ]
+        if record & write.parameters.keys() and fitting:
+            simplest = min(fitting, key=lambda read: read.rank)
+            write = replace(write, verified_by=Verify(tool=simplest.name, support="guessed"))
+        result.append(write)
+    return result
+
+
+class _RecordRead(NamedTuple):
+    """A read whose response contains certain records."""
+
+    rank: tuple[bool, int, str]
+    """Sort key, best first: lists before single records, then few arguments."""
+    name: str
+    required: frozenset[str]
+
+
+def _reads_by_record(
+    protocols: Sequence[ToolProtocol], wanted: Collection[frozenset[str]]
+) -> dict[frozenset[str], list[_RecordRead]]:
+    """Return the reads by the fields of the records in their responses.
+
+    `wanted` contains the sets of fields that matter.
+    """
+    found: dict[frozenset[str], list[_RecordRead]] = {}
+    for read in protocols:
+        if read.writes:
+            continue
+        for path, schema in response_paths(read.output_schema):
+            if (fields := _fields(schema)) in wanted:
+                rank = ("[]" not in path, len(read.parameters), read.name)
+                found.setdefault(fields, []).append(_RecordRead(rank, read.name, read.required))
+    return found
+
+
+def record_fields(protocol: ToolProtocol) -> frozenset[str]:
+    """Return the fields of the object that a tool returns, without a wrapper; empty if unknown."""
+    return _fields(unwrap_schema(protocol.output_schema))
+
+
+def _fields(schema: JsonObject) -> frozenset[str]:
+    return frozenset(schema.get("properties", {})) if "object" in types(schema) else frozenset()
