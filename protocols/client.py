@@ -24,8 +24,8 @@ from protocols.http.credentials import (
     variable_of,
 )
 from protocols.http.oauth import Keyring
+from protocols.http.redirects import follow_redirects
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
-from protocols.http.transport import follow_redirects
 from protocols.mcp import Servers
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json

@@ -334,7 +334,7 @@ class _Shapes:
 
 
 def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """Yield the schemas that all apply: those in its `allOf`, at any depth, then the schema itself."""
+    """Yield the schemas that all apply: those in its `allOf`, at any depth, then itself."""
     top = resolve(schema, root)
     for part in top.get("allOf", ()) if depth < _DEEPEST else ():
         yield from _layers(part, root, depth + 1)

@@ -337,7 +337,8 @@ def all_types(schema: Any, root: JsonObject, depth: int = 4) -> tuple[str, ...]:
 
 
 _NAMES = (
-    (type(None), "null"), (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (Mapping, "object")
+    (type(None), "null"), (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"),
+    (Mapping, "object")
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ class Credential:
     value: str = field(default="", repr=False)
     """A token, a key, or `user:password`. Empty if a token is fetched with `client_id`."""
     hosts: tuple[str, ...]
-    """Exact hosts. `host` is its https port (on loopback also port 80), `host:port` only that port.
+    """Exact hosts. `host` is its https port, on loopback also port 80; `host:port` only that port.
     """
     header: str = ""
     query: str = ""

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 import httpx2
 
 from protocols.http.decoding import ACCEPTED
+from protocols.http.redirects import follow_redirects
 from protocols.http.request import HttpRequest
-from protocols.http.transport import Transport, follow_redirects
+from protocols.http.transport import Transport
 from protocols.response import Answer
 from protocols.urls import Origin, split_url
 

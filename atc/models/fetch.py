@@ -26,8 +26,9 @@ from urllib.parse import urljoin
 from platformdirs import user_cache_dir
 
 from protocols.errors import ModelUnavailable
+from protocols.http.redirects import REDIRECTS
 from protocols.http.request import HttpRequest
-from protocols.http.transport import REDIRECTS, Transport
+from protocols.http.transport import Transport
 from protocols.private_files import (
     check_folder,
     make_folders,

@@ -11,7 +11,8 @@ from urllib.parse import quote
 from requests.structures import CaseInsensitiveDict
 
 from protocols.documentation import docs_page
-from protocols.http.request import HttpRequest, normalize_name
+from protocols.http.request import HttpRequest
+from protocols.http.request_names import normalize_name
 from protocols.schema import Json, JsonObject, dumps
 from protocols.secrets import encoded_forms, replace_secrets
 from protocols.settings import Credential, Place

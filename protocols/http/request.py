@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple
-from urllib.parse import quote, unquote, unquote_plus, urlencode
+from typing import Any, Final, Literal
+from urllib.parse import quote, unquote, unquote_plus
 
 from requests.structures import CaseInsensitiveDict
 from urllib3 import encode_multipart_formdata
@@ -22,6 +21,8 @@ from urllib3.fields import RequestField
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.http.decoding import ACCEPTED
 from protocols.http.path_arguments import PathRule, has_dot_segment
+from protocols.http.request_names import RequestName, by_reading, contradicts
+from protocols.http.values import iter_deep_object_pairs, join_items, text_pairs, url_encode
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, is_file, resolve, types
 from protocols.urls import split_url
@@ -53,45 +54,10 @@ _COOKIE_SAFE = (
 
 _MULTIPART = "multipart/form-data"
 _FILE_MEDIA = "application/octet-stream"
-_MERGED = (
-    "path",
-    "query",
-    "form",
-    "body",
-    "field",
-)  # many servers read them as one set of parameters
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 """Places in which an object is sent as its fields, and the place of these fields."""
 
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
-
-
-class _RequestName(NamedTuple):
-    """A name in a request, with its place, owner and value. `declared`: it is in the protocol."""
-
-    place: str
-    name: str
-    owner: str
-    value: Json = None
-    declared: bool = True
-
-    @property
-    def exact(self) -> tuple[str, str]:
-        """Key that is equal for two declared names if a server takes them for one name.
-
-        Some servers read the header `X-A` as `x_a`.
-        """
-        return self.place, normalize_name(self.name) if self.place == "header" else self.name
-
-    @property
-    def readings(self) -> set[tuple[str, str]]:
-        """All names that a server may read this one as.
-
-        For example `to[]` or `to.x` as `to`, or a form field as a query parameter.
-        """
-        place = "any" if self.place in _MERGED else self.place
-        base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
-        return {(place, normalize_name(self.name)), (place, normalize_name(base or self.name))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +152,7 @@ class RequestBuilder:
 
     # --- names in a request, and collisions between them
 
-    def _names(self, argument: str, value: Json) -> Iterator[_RequestName]:
+    def _names(self, argument: str, value: Json) -> Iterator[RequestName]:
         """Yield what is sent for one argument.
 
         As in OpenAPI, objects in a query or form become fields.
@@ -200,47 +166,46 @@ class RequestBuilder:
         joint = self._joins.get(argument)
         if joint is not None and place in ("query", "form"):
             if joint == "[]":
-                for name, inner in _iter_deep_object_pairs(wire, value):
-                    yield _RequestName(place, name, owner, inner, name == wire)
+                for name, inner in iter_deep_object_pairs(wire, value):
+                    yield RequestName(place, name, owner, inner, name == wire)
                 return
-            value = _join(value, joint)
+            value = join_items(value, joint)
         if not isinstance(value, Mapping) or place not in _OBJECTS:
-            yield _RequestName(place, wire, owner, value, declared or place == "path")
+            yield RequestName(place, wire, owner, value, declared or place == "path")
             return
         known = self._fields.get(argument, {})
         for key, inner in value.items():
             field_owner = f"the field {key!r} of {owner}" if key in known else owner
-            yield _RequestName(_OBJECTS[place], key, field_owner, inner, key in known)
+            yield RequestName(_OBJECTS[place], key, field_owner, inner, key in known)
         if place == "whole_body":
-            yield _RequestName(place, wire, owner, value)
+            yield RequestName(place, wire, owner, value)
 
     @cached_property
-    def _declared_names(self) -> list[_RequestName]:
+    def _declared_names(self) -> list[RequestName]:
         """All names in use by the tool, even if a call gives them no value."""
         query = self._template.partition("?")[2].split("&")
         found = [
-            _RequestName("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
+            RequestName("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
             for pair in query
             if pair
         ]
         if self._binding.idempotency_header:
             found.append(
-                _RequestName("header", self._binding.idempotency_header, "the idempotency key")
+                RequestName("header", self._binding.idempotency_header, "the idempotency key")
             )
         if "cookie" in self._used:
-            found.append(_RequestName("header", "Cookie", "the cookies"))
+            found.append(RequestName("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
             owner = f"argument {name!r}"
             fields = self._fields.get(name, ()) if place in _OBJECTS else ()
             found += [
-                _RequestName(_OBJECTS[place], key, f"the field {key!r} of {owner}")
-                for key in fields
+                RequestName(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields
             ]
-            found.append(_RequestName(place, self._binding.wire_name(name), owner))
+            found.append(RequestName(place, self._binding.wire_name(name), owner))
         return found
 
     def _refuse_collisions(
-        self, sent: list[_RequestName], reserved: Iterable[tuple[str, str]]
+        self, sent: list[RequestName], reserved: Iterable[tuple[str, str]]
     ) -> None:
         """Refuse an argument that a server could read in place of another.
 
@@ -249,12 +214,12 @@ class RequestBuilder:
         argument, nor shown to a person as its value. A field of a whole body may repeat a name from
         the query, but only with the same value.
         """
-        others = [_RequestName("form", "_method", "the method of the request")]
-        others += [_RequestName(place, name, "a credential") for place, name in reserved]
+        others = [RequestName("form", "_method", "the method of the request")]
+        others += [RequestName(place, name, "a credential") for place, name in reserved]
         exact = {name.exact: name.owner for name in reversed(self._declared_names)}
-        taken: Mapping[tuple[str, str], list[_RequestName]] = {}
+        taken: Mapping[tuple[str, str], list[RequestName]] = {}
         if not all(name.declared for name in sent):
-            taken = _by_reading([*self._declared_names, *sent, *others])
+            taken = by_reading([*self._declared_names, *sent, *others])
         for name in sent:
             if name.declared:
                 owners = {exact.get(name.exact, name.owner)}
@@ -262,7 +227,7 @@ class RequestBuilder:
                 self._single_line_text(name.name, name.name)
                 alike = [other for reading in name.readings for other in taken[reading]]
                 if name.place == "field":
-                    alike = [other for other in alike if _contradicts(other, name)]
+                    alike = [other for other in alike if contradicts(other, name)]
                 owners = {other.owner for other in alike}
             if other := min(owners - {name.owner}, default=None):
                 problem = f"{name.owner} would be sent as {name.name!r}, in the place of {other}"
@@ -296,12 +261,12 @@ class RequestBuilder:
                 raise self._refusal(f"argument {names} would make {filled!r} a step in the path.")
             segments.append(filled)
         path = "/".join(segments)
-        query_text = "&".join(filter(None, [_BRACES.sub(in_query, fixed), _url_encode(query)]))
+        query_text = "&".join(filter(None, [_BRACES.sub(in_query, fixed), url_encode(query)]))
         return f"{self.origin.url}{path or '/'}{'?' + query_text if query_text else ''}"
 
     def _url_values(self, name: str, values: Mapping[str, Json]) -> list[str]:
         """Return the texts that replace a variable of the URL: one, or one an item of a list."""
-        items = [item for _, item in _pairs({name: values.get(name)})]
+        items = [item for _, item in text_pairs({name: values.get(name)})]
         if not items or "" in items:
             raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
         self._single_line_text(name, items)
@@ -311,10 +276,10 @@ class RequestBuilder:
         """Return the encoded body and its media type, or (None, "") if the request has no body."""
         if at["form"] and self._multipart:
             return encode_multipart_formdata(
-                [self._part(name, text) for name, text in _pairs(at["form"])]
+                [self._part(name, text) for name, text in text_pairs(at["form"])]
             )
         if at["form"]:
-            return _url_encode(at["form"]).encode(), "application/x-www-form-urlencoded"
+            return url_encode(at["form"]).encode(), "application/x-www-form-urlencoded"
         if at["whole_body"]:
             (value,) = at["whole_body"].values()
             if isinstance(value, str) and not self._media.endswith("json"):
@@ -337,7 +302,7 @@ class RequestBuilder:
 
         It must not contain line breaks.
         """
-        text = ",".join(item for _, item in _pairs({name: value}))
+        text = ",".join(item for _, item in text_pairs({name: value}))
         if found := _CONTROL.search(text):
             raise self._refusal(
                 f"argument {name!r} holds the control character {found[0]!r}, which is not sent."
@@ -405,73 +370,3 @@ def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
         raise ToolError(
             None, f"{tool}: the arguments are not JSON ({problem}).", outcome="not_run"
         ) from None
-
-
-def normalize_name(name: str) -> str:
-    """Return `name` as the most lenient servers read it.
-
-    That is its letters and digits in one case, after percent-decoding it twice.
-    """
-    plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
-    return re.sub(r"[\W_]+", "", plain) or plain
-
-
-def _join(value: Json, joint: str) -> Json:
-    """Return an argument of the query or a form as one text.
-
-    With `{}` that is its JSON. Otherwise the items of a list are joined by `joint`; an empty list
-    gives None, and other values stay as they are.
-    """
-    if joint == "{}":
-        return None if value is None else json.dumps(value, separators=(",", ":"))
-    if isinstance(value, list | tuple):
-        return joint.join(item for _, item in _pairs({"": value})) or None
-    return value
-
-
-def _by_reading(names: Iterable[_RequestName]) -> dict[tuple[str, str], list[_RequestName]]:
-    """Return the names by each of their `readings`."""
-    found: dict[tuple[str, str], list[_RequestName]] = defaultdict(list)
-    for name in names:
-        for reading in name.readings:
-            found[reading].append(name)
-    return found
-
-
-def _contradicts(other: _RequestName, name: _RequestName) -> bool:
-    """Return True if `other` is a query parameter with another value than `name`."""
-    if other.place != "query" or other.value is None:
-        return False
-    return json.dumps(other.value) != json.dumps(name.value)
-
-
-def _url_encode(values: Mapping[str, Json]) -> str:
-    return urlencode(_pairs(values), quote_via=quote, safe="")
-
-
-def _iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a value in OpenAPI's deepObject style.
-
-    `{"gte": 1}` becomes `created[gte]`, `["x"]` becomes `expand[]`, and a list of objects becomes
-    `items[0][price]`.
-    """
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _iter_deep_object_pairs(f"{name}[{key}]", inner)
-    elif isinstance(value, list | tuple) and any(
-        isinstance(item, Mapping | list | tuple) for item in value
-    ):
-        for number, inner in enumerate(value):
-            yield from _iter_deep_object_pairs(f"{name}[{number}]", inner)
-    else:
-        yield f"{name}[]" if isinstance(value, list | tuple) else name, value
-
-
-def _pairs(values: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Return (name, text) for each value to send. Arrays give one pair an item; null gives none."""
-    return [
-        (name, item if isinstance(item, str) else json.dumps(item, separators=(",", ":")))
-        for name, value in values.items()
-        for item in (value if isinstance(value, list | tuple) else [value])
-        if item is not None
-    ]

@@ -1,4 +1,4 @@
-"""HTTP exchanges through `requests`, with a deadline, a body limit and same-origin redirects."""
+"""HTTP exchanges through `requests`, with a deadline and a body limit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
-from urllib.parse import urljoin
 
 import requests
 import urllib3
@@ -31,8 +30,6 @@ from protocols.urls import Origin, is_near, split_url
 MAX_ERROR_BYTES: Final = 65_536
 _POOL_SIZE = 8  # connections per host: as many as one program's calls may overlap
 _CHUNK = 65_536  # bytes
-_MOST_REDIRECTS = 5
-REDIRECTS: Final = (301, 302, 303, 307, 308)
 _PASSING = (429, 502, 503, 504)
 Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
 """Callback that gets the response head and an iterator over the body.
@@ -387,38 +384,3 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
     if inner is not None and deepest:
         return _reason(inner, deepest=deepest - 1)
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
-
-
-def follow_redirects(
-    request: HttpRequest, send: Callable[[HttpRequest], Answer]
-) -> tuple[Answer, HttpRequest]:
-    """Follow redirects within the origin. Return the last response and the request that led to it.
-
-    GET and HEAD requests are redirected as they are. Other methods are only redirected by status
-    303, as a GET. If the last redirect was not followed, `trouble` of the response says why.
-    """
-    for _ in range(_MOST_REDIRECTS + 1):
-        answer = send(request)
-        if answer.status not in REDIRECTS or "location" not in answer.headers:
-            return answer, request
-        home, _ = split_url(request.url)
-        try:
-            target = urljoin(request.url, answer.headers["location"]).partition("#")[0]
-            goal, _ = split_url(target)
-        except ValueError:
-            return replace(answer, trouble="the redirect leads to no http(s) address"), request
-        if goal != home:
-            trouble = (
-                f"the redirect leads to another origin, {target};"
-                " if you trust it, give that address yourself"
-            )
-            return replace(answer, trouble=trouble), request
-        if request.method not in ("GET", "HEAD"):
-            if answer.status != 303:
-                return replace(
-                    answer, trouble=f"a {request.method} is not sent on to {target}"
-                ), request
-            kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
-            request = replace(request, method="GET", headers=kept, body=None)
-        request = replace(request, url=target)
-    return replace(answer, trouble=f"more than {_MOST_REDIRECTS} redirects"), request

@@ -10,8 +10,8 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
@@ -29,10 +29,11 @@ from pydantic import BaseModel
 from requests.utils import select_proxy
 
 from protocols.errors import CredentialMissing
-from protocols.http.decoding import ACCEPTED, DamagedBody, UndecodableBody, decompressor_for
+from protocols.http.decoding import ACCEPTED
 from protocols.http.lookup import NameResolver, UnreachableAddress
 from protocols.http.oauth import Keyring, RedirectPage
 from protocols.http.transport import route_to
+from protocols.mcp.bodies import DecompressedStream, LimitedStream
 from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 from protocols.urls import Origin, split_url
@@ -124,14 +125,14 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             self._note(f"nothing within {seconds:g} s")
             return httpx2.Response(504, request=request)
         self._note(f"HTTP {answer.status_code}" if answer.is_error else "")
-        answer.stream = _LimitedStream(answer.stream, self._limit)
+        answer.stream = LimitedStream(answer.stream, self._limit)
         headers = httpx2.Headers(
             [one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED]
         )
         # Drop the charset: some of Python's codecs decompress, and a server must not choose them.
         headers["content-type"] = answer.headers.get("content-type", "").partition(";")[0].strip()
         events = headers["content-type"].lower() == "text/event-stream"
-        body = _DecompressedStream(
+        body = DecompressedStream(
             answer,
             most_bytes=self._limit,
             most_lines=_MOST_LINES if events else math.inf,
@@ -247,111 +248,6 @@ def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.
         stream=request.stream,
         extensions={**request.extensions, **named},
     )
-
-
-class _LimitedStream(httpx2.AsyncByteStream):
-    """The raw bytes of a response, up to a limit."""
-
-    def __init__(self, stream: Any, most_bytes: int) -> None:
-        self._stream = stream
-        self._most_bytes = most_bytes
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = 0
-        async for piece in self._stream:
-            read += len(piece)
-            if read > self._most_bytes:
-                raise _size_error(self._most_bytes)
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-def _size_error(limit: int) -> httpx2.StreamError:
-    return httpx2.StreamError(f"the answer is over the limit of {limit:,} bytes")
-
-
-def _timeout_error() -> httpx2.StreamError:
-    return httpx2.StreamError("the answer was not whole in time")
-
-
-class _DecompressedStream(httpx2.AsyncByteStream):
-    """The decompressed body of a response. Raises an error when a limit is exceeded."""
-
-    def __init__(
-        self,
-        answer: httpx2.Response,
-        *,
-        most_bytes: int,
-        most_lines: float,
-        deadline: float,
-        note: Callable[[str], None],
-    ) -> None:
-        """Wrap the body of `answer`.
-
-        `note` is called with the reason if the body fails. The SDK does not report it for event
-        streams.
-        """
-        self._answer = answer
-        self._note = note
-        self._most_bytes = most_bytes
-        self._most_lines = most_lines
-        self._deadline = deadline
-        self._bytes = 0
-        self._lines = 0
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async with aclosing(self._iter_decompressed()) as pieces:
-                async for piece in pieces:
-                    self._count(piece)
-                    yield piece
-        except httpx2.StreamError as error:
-            self._note(str(error))
-            raise
-
-    async def _iter_decompressed(self) -> AsyncGenerator[bytes]:
-        """Yield the decompressed pieces of the body."""
-        try:
-            steps = decompressor_for(self._answer.headers.get("content-encoding", ""))
-            async with aclosing(self._answer.aiter_raw()) as pieces:
-                while (received := await self._next(pieces)) is not None:
-                    for piece in steps(received):
-                        if anyio.current_time() > self._deadline:
-                            raise _timeout_error()
-                        if piece:
-                            yield piece
-        except UndecodableBody as error:
-            raise httpx2.StreamError(f"the answer {error}") from None
-        except DamagedBody as error:
-            raise httpx2.StreamError(str(error)) from None
-
-    async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
-        """Return the next raw piece, or None at the end.
-
-        Raises `httpx2.StreamError` after the deadline.
-        """
-        left = self._deadline - anyio.current_time()
-        try:
-            with anyio.fail_after(None if left == math.inf else left):
-                return await anext(pieces, None)
-        except TimeoutError:
-            raise _timeout_error() from None
-
-    def _count(self, piece: bytes) -> None:
-        """Count bytes and lines. Raises `httpx2.StreamError` over a limit."""
-        self._bytes += len(piece)
-        self._lines += piece.count(b"\n") + piece.count(b"\r")
-        if self._bytes > self._most_bytes:
-            raise _size_error(self._most_bytes)
-        if self._lines > self._most_lines:
-            raise httpx2.StreamError(
-                f"the stream of events is over the limit of {self._most_lines:,} lines"
-            )
-
-    async def aclose(self) -> None:
-        await self._answer.aclose()
 
 
 class _SignIn:

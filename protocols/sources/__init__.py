@@ -36,7 +36,8 @@ ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[A
 _NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
 _BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
 _GENERIC_TITLES = (
-    "", "api", "fastapi", "openapi", "swagger", "rest_api", "unnamed", "untitled", "swagger_api", "openapi_definition",
+    "", "api", "fastapi", "openapi", "swagger", "rest_api", "unnamed", "untitled", "swagger_api",
+    "openapi_definition",
 )  # fmt: skip
 
 

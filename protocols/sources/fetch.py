@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from protocols.errors import SourceUnavailable
+from protocols.http.redirects import follow_redirects
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest
-from protocols.http.transport import Transport, follow_redirects
+from protocols.http.transport import Transport
 from protocols.response import one_line, status_phrase
 from protocols.schema import Json, loads
 from protocols.secrets.sources import mask_source

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
-from urllib.parse import urljoin, urlsplit
 
 from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
-from protocols.naming import FreeNames
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import (
     ANNOTATIONS,
-    Json,
     JsonObject,
     as_mapping,
     is_file,
     items_of_type,
     types,
 )
+from protocols.sources.document import OpenApiDocument
+from protocols.sources.openapi_security import credentials_of, scheme_of
+from protocols.sources.openapi_servers import server_of, swagger_server
 from protocols.sources.operation import (
     FORM_TYPES,
     OperationArguments,
     annotations_of,
     is_json,
-    readable_name,
+    list_separator,
+    operation_names,
+    plain_text,
 )
-from protocols.sources.schemas import OpenApiDocument, Schemas
-from protocols.urls import is_url, split_url
+from protocols.sources.schemas import Schemas
 
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""
@@ -41,18 +41,8 @@ _LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "
 """Argument locations by OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are not arguments. OpenAPI says so for the first three."""
-_SEPARATORS = {
-    "spaceDelimited": " ",
-    "pipeDelimited": "|",
-    "ssv": " ",
-    "pipes": "|",
-    "csv": ",",
-    "deepObject": "[]",
-}
 _JSONS = {"application/json": 0, "application/json-patch+json": 2}
 """Preference among JSON media types, lowest first. Few documents describe a patch as a list."""
-_FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
-"""Supported OAuth flows by Swagger's names."""
 _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 _BODY = "$response.body"
 
@@ -103,14 +93,16 @@ class _Reader:
             raise SourceUnavailable(
                 f"{self._where} describes no operations: its 'paths' are missing or empty."
             )
-        named = dict(zip(_names(operations), operations.items(), strict=True))
+        named = dict(zip(operation_names(operations), operations.items(), strict=True))
         links = self._links({name: operation for name, (_, operation) in named.items()})
         protocols = [
             self._protocol(name, *found, links.get(name, [])) for name, found in named.items()
         ]
         return annotate_effects(
             protocols,
-            written=[name for name, (_, found) in named.items() if _text(found.get("operationId"))],
+            written=[
+                name for name, (_, found) in named.items() if plain_text(found.get("operationId"))
+            ],
         )
 
     def _modernize_operation(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
@@ -152,7 +144,7 @@ class _Reader:
                 media = items_of_type(raw.get("produces", content.get("produces")), str)
                 media = media or (["application/json"] if schema else [])
                 responses[status] = {**one, "content": dict.fromkeys(media, schema)}
-            servers = [{"url": _swagger_server(content, self._where)}]
+            servers = [{"url": swagger_server(content, self._where)}]
         return {
             **raw,
             "parameters": parameters,
@@ -167,14 +159,16 @@ class _Reader:
         """Return the protocol of one operation."""
         method, path = place
         self._document.at = f"{method} {path}"
-        server = self._server(operation["servers"])
+        server = server_of(self._document, operation["servers"], self._base_url)
         responses = operation["responses"]
         # AWS's documents distinguish operations by a fragment (`/search#by-name`). It is not sent.
         url, marked = without_path_marks(f"{server}/{path.split('#')[0].removeprefix('/')}")
         arguments = self._arguments(operation, url)
         arguments.mark_paths(marked)
-        credentials = self._credentials(operation)
-        schemes = {one: self._scheme(one, server) for names in credentials for one in names}
+        credentials = credentials_of(self._content, operation)
+        schemes = {
+            one: scheme_of(self._document, one, server) for names in credentials for one in names
+        }
         headers = {
             one["name"].lower(): one["name"]
             for one in operation["parameters"]
@@ -196,13 +190,15 @@ class _Reader:
                 "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
                 "idempotency_header": headers.get("idempotency-key"),
             },
-            title=_text(operation.get("summary")),
-            description=_text(operation.get("description")),
+            title=plain_text(operation.get("summary")),
+            description=plain_text(operation.get("description")),
             output_schema={"type": "null"} if success == "204" or method == "HEAD" else output,
             annotations=annotations_of(method).with_stricter_hints(hints),
             errors=tuple(
                 ErrorOutcome(
-                    status=status, description=_text(one.get("description")), schema=self._body(one)
+                    status=status,
+                    description=plain_text(one.get("description")),
+                    schema=self._body(one),
                 )
                 for status, one in responses.items()
                 if status != success
@@ -210,35 +206,10 @@ class _Reader:
             links=tuple(link for link in links if link.argument in arguments.properties),
             verified_by=Verify(tool=verifier) if isinstance(verifier, str) else None,
             category=str(tags[0]) if isinstance(tags, list) and tags else "",
-            collection=_text(as_mapping(self._content.get("info")).get("title")),
+            collection=plain_text(as_mapping(self._content.get("info")).get("title")),
             extra={"deprecated": True} if operation.get("deprecated") is True else {},
         )
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
-
-    def _server(self, servers: list[Any]) -> str:
-        """Return the absolute URL that precedes an operation's path, without a trailing slash."""
-        declared = _url(servers) or "/"
-        # A file has no address: what is relative in it is on the document's own server.
-        base = self._where if is_url(self._where) else _url(self._content.get("servers"))
-        url = declared if is_url(declared) else urljoin(base, declared)
-        if self._base_url is not None:
-            path = re.sub(r"^(\w+:)?//[^/?#]*", "", url)
-            url = (
-                self._base_url
-                if urlsplit(self._base_url).path
-                else f"{self._base_url}/{path.lstrip('/')}"
-            )
-        try:
-            split_url(url)
-        except ValueError as error:
-            problem = (
-                f"{self._document.at} is served at {declared!r} ({error}),"
-                " which names no http(s) host."
-            )
-            hint = f"Say where the service runs: '{self._where}@https://HOST'."
-            path = "host" if "swagger" in self._content else "servers"
-            raise InvalidProtocol(self._where, problem, path=path, hint=hint) from None
-        return url.split("#")[0].split("?")[0].rstrip("/")
 
     # --- requests
 
@@ -279,7 +250,7 @@ class _Reader:
             parameter,
         )
         schema = dict(as_mapping(self._sent.convert(raw)))
-        if text := _text(parameter.get("description")):
+        if text := plain_text(parameter.get("description")):
             schema["description"] = text
         if parameter.get("deprecated") is True:
             schema["deprecated"] = True
@@ -293,7 +264,7 @@ class _Reader:
             values := [one["value"] for one in named if "value" in one]
         ):
             schema["examples"] = values
-        joint = _separator(parameter) if location in ("query", "form") else None
+        joint = list_separator(parameter) if location in ("query", "form") else None
         if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
             schema["x-atc-join"] = joint
         return schema
@@ -361,7 +332,7 @@ class _Reader:
                     name, location, schema, required=needed and name in top.get("required", ())
                 )
             return
-        if isinstance(whole, dict) and (text := _text(body.get("description"))):
+        if isinstance(whole, dict) and (text := plain_text(body.get("description"))):
             whole = {"description": text} | whole
         arguments.add("", "body", whole, required=needed)
 
@@ -382,7 +353,7 @@ class _Reader:
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
         """Return OpenAPI's `links` by the tool that uses the values."""
         tools = {
-            _text(operation.get("operationId")): name for name, operation in operations.items()
+            plain_text(operation.get("operationId")): name for name, operation in operations.items()
         }
         found: dict[str, list[Link]] = {}
         for name, operation in operations.items():
@@ -407,138 +378,8 @@ class _Reader:
                         found.setdefault(consumer, []).append(made)
         return found
 
-    # --- credentials
-
-    def _credentials(self, operation: JsonObject) -> list[tuple[str, ...]]:
-        """Return the alternatives in `security`.
-
-        An empty one means that no credential is needed.
-        """
-        declared = operation.get("security", self._content.get("security"))
-        offered = [tuple(map(str, one)) for one in items_of_type(declared, Mapping)]
-        if any(offered):
-            return list(dict.fromkeys(offered))
-        for one in operation["parameters"]:
-            if (
-                one.get("in") == "header"
-                and one["name"].lower() == "authorization"
-                and one.get("required") is True
-            ):
-                return [("Authorization",)]
-        return [()] if declared == [] or offered else []
-
-    def _scheme(self, name: str, server: str) -> dict[str, Any]:
-        """Return how a credential is sent, or {} if it is not declared.
-
-        OAuth addresses are absolute.
-        """
-        known = as_mapping(self._content.get("components")).get("securitySchemes")
-        raw = self._document.follow(
-            as_mapping(known or self._content.get("securityDefinitions")).get(name)
-        )
-        if str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
-            return {}
-        kept = (
-            "type",
-            "in",
-            "name",
-            "scheme",
-            *(["description"] if raw.get("type") == "apiKey" else []),
-        )
-        scheme = {key: raw[key] for key in kept if isinstance(raw.get(key), str)}
-        flows = {}
-        for flow, one in as_mapping(
-            raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}
-        ).items():
-            if flow in _FLOWS.values() and isinstance(one, Mapping):
-                urls = {
-                    key: one[key]
-                    for key in ("authorizationUrl", "tokenUrl")
-                    if isinstance(one.get(key), str)
-                }
-                scopes = dict.fromkeys(as_mapping(one.get("scopes")), "")
-                flows[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {
-                    "scopes": scopes
-                }
-        return scheme | ({"flows": flows} if flows else {})
-
-
-def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
-    """Yield a name for each operation: its id, or one made of method and path.
-
-    FastAPI appends path and method to the name of the function, which is undone:
-    `list_orders_orders__id__get` → `list_orders`.
-    """
-    ids = {place: _text(one.get("operationId")) for place, one in operations.items()}
-    added = {
-        (method, path): re.sub(r"\W", "_", path) + f"_{method.lower()}"
-        for method, path in operations
-    }
-    brief = {place: name.removesuffix(added[place]) for place, name in ids.items()}
-    count = Counter(brief.values())
-    taken = {*ids.values()}
-    free = FreeNames()
-    for place, name in ids.items():
-        short = brief[place]
-        yield free(
-            (short if count[short] == 1 and short not in taken else name) or readable_name(*place)
-        )
-
 
 def _success_status(responses: JsonObject) -> str:
     """Return the lowest 2xx status, else `default` if it is declared, else ""."""
     found = sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
     return next(iter(found), "default" if "default" in responses else "")
-
-
-def _swagger_server(document: JsonObject, where: str) -> str:
-    """Return the URL before each path of a Swagger document, or only a path if it names no host."""
-    host = document.get("host")
-    path = f"/{str(document.get('basePath') or '').removeprefix('/')}"
-    if not isinstance(host, str) or not host:
-        return path
-    offered = [
-        scheme for scheme in items_of_type(document.get("schemes")) if scheme in ("https", "http")
-    ]
-    usual = urlsplit(where).scheme if is_url(where) else "https"
-    return f"{max(offered, default=usual)}://{host}{path}"
-
-
-def _separator(parameter: JsonObject) -> str | None:
-    """Return how the items of a list are joined in a query.
-
-    `[]` means field names in brackets, `{}` means JSON. None means that the name is repeated for
-    each item.
-    """
-    if "content" in parameter:
-        return "{}"
-    if "type" in parameter and not parameter.keys() & {"style", "explode"}:
-        return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
-    style = str(parameter.get("style", "form"))
-    return (
-        ","
-        if style == "form" and str(parameter.get("explode")).lower() == "false"
-        else _SEPARATORS.get(style)
-    )
-
-
-def _url(servers: Json) -> str:
-    """Return the URL of the first server, with default values for its variables, or ""."""
-    server = next(
-        (one for one in items_of_type(servers, Mapping) if isinstance(one.get("url"), str)),
-        {"url": ""},
-    )
-    variables = as_mapping(server.get("variables"))
-
-    def value(match: re.Match[str]) -> str:
-        variable = as_mapping(variables.get(match[1]))
-        return str(
-            variable.get("default", next(iter(items_of_type(variable.get("enum"))), match[0]))
-        )
-
-    return re.sub(r"\{([^{}]+)\}", value, server["url"])
-
-
-def _text(value: Json) -> str:
-    """Return a text without surrounding space; "" for other values."""
-    return value.strip() if isinstance(value, str) else ""

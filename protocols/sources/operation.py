@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +12,17 @@ from protocols.effects import SAFE
 from protocols.http.path_arguments import PATH_MARK
 from protocols.naming import FreeNames
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
+from protocols.schema import Json, JsonObject
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+_SEPARATORS = {
+    "spaceDelimited": " ",
+    "pipeDelimited": "|",
+    "ssv": " ",
+    "pipes": "|",
+    "csv": ",",
+    "deepObject": "[]",
+}
 
 
 @dataclass
@@ -117,4 +127,49 @@ def is_json(media: str) -> bool:
     kind = media.split(";")[0].strip().lower()
     return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith(
         "+json"
+    )
+
+
+def operation_names(operations: Mapping[tuple[str, str], JsonObject]) -> Iterator[str]:
+    """Yield a name for each operation, by (method, path): its id, or one made of method and path.
+
+    FastAPI appends path and method to the name of the function, which is undone:
+    `list_orders_orders__id__get` → `list_orders`.
+    """
+    ids = {place: plain_text(one.get("operationId")) for place, one in operations.items()}
+    added = {
+        (method, path): re.sub(r"\W", "_", path) + f"_{method.lower()}"
+        for method, path in operations
+    }
+    brief = {place: name.removesuffix(added[place]) for place, name in ids.items()}
+    count = Counter(brief.values())
+    taken = {*ids.values()}
+    free = FreeNames()
+    for place, name in ids.items():
+        short = brief[place]
+        yield free(
+            (short if count[short] == 1 and short not in taken else name) or readable_name(*place)
+        )
+
+
+def plain_text(value: Json) -> str:
+    """Return a text without surrounding space; "" for other values."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def list_separator(parameter: JsonObject) -> str | None:
+    """Return how the items of a list are joined in a query.
+
+    `[]` means field names in brackets, `{}` means JSON. None means that the name is repeated for
+    each item.
+    """
+    if "content" in parameter:
+        return "{}"
+    if "type" in parameter and not parameter.keys() & {"style", "explode"}:
+        return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
+    style = str(parameter.get("style", "form"))
+    return (
+        ","
+        if style == "form" and str(parameter.get("explode")).lower() == "false"
+        else _SEPARATORS.get(style)
     )

@@ -284,7 +284,8 @@ def _portable_annotation(annotation: Any) -> Any:
     origin = typing.get_origin(annotation)
     arguments = typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        return typing.Union[tuple(map(_portable_annotation, arguments))]  # noqa: UP007 - made from a tuple
+        members = tuple(map(_portable_annotation, arguments))
+        return typing.Union[members]  # noqa: UP007 - made from a tuple
     made: Any = origin  # as for a checker a class is no generic one
     return (
         made[tuple(map(_portable_annotation, arguments))]

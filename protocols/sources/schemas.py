@@ -15,7 +15,6 @@ from urllib.parse import unquote
 
 from jsonschema_rs import meta
 
-from protocols.errors import InvalidProtocol
 from protocols.naming import FreeNames
 from protocols.schema import (
     ANNOTATIONS,
@@ -23,26 +22,26 @@ from protocols.schema import (
     JsonObject,
     as_mapping,
     intersect_schemas,
-    items_of_type,
     iter_reference_targets,
     resolve,
-    resolve_pointer,
 )
+from protocols.sources.document import OpenApiDocument
 from protocols.validate import is_schema
 
 _DEFINITIONS = "#/$defs/"
 _ONE = frozenset({
-    "additionalProperties", "items", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedItems",
-    "unevaluatedProperties", "contentSchema",
+    "additionalProperties", "items", "not", "contains", "propertyNames", "if", "then", "else",
+    "unevaluatedItems", "unevaluatedProperties", "contentSchema",
 })  # fmt: skip
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _NESTED = _ONE | _LISTS | _MAPS | {"$ref"}
 _PLAIN = frozenset({
-    "title", "description", "format", "pattern", "deprecated", "readOnly", "writeOnly", "uniqueItems", "enum",
-    "examples", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-    "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties", "contentMediaType",
-    "contentEncoding", "dependentRequired", "$comment",
+    "title", "description", "format", "pattern", "deprecated", "readOnly", "writeOnly",
+    "uniqueItems", "enum", "examples", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains",
+    "minProperties", "maxProperties", "contentMediaType", "contentEncoding", "dependentRequired",
+    "$comment",
 })  # fmt: skip
 _TYPES = {
     "int": "integer",
@@ -53,91 +52,6 @@ _TYPES = {
     "None": "null",
 } | {name: name for name in ("string", "number", "integer", "boolean", "object", "array", "null")}
 _JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
-
-
-class OpenApiDocument:
-    """An OpenAPI or Swagger document whose references can be followed.
-
-    `where` names it in messages.
-    """
-
-    def __init__(self, content: JsonObject, where: str) -> None:
-        self.content = content
-        self.where = where
-        self.at = ""
-        """The operation that is being read, for messages: `GET /airports/{code}`."""
-        self.subtypes = dict[int, list[str]]()
-        """References to the subtypes of a schema, by its id. They come from its discriminator.
-
-        Only schemas that list no alternatives themselves are included.
-        """
-        self.marks = dict[str, tuple[str, list[str]]]()
-        """By reference of a subtype: the discriminator property and its values for the subtype.
-
-        Subtypes that other subtypes extend are not included.
-        """
-        for schema in map(
-            as_mapping, as_mapping(as_mapping(content.get("components")).get("schemas")).values()
-        ):
-            told = as_mapping(schema.get("discriminator"))
-            given = {key: str(ref) for key, ref in as_mapping(told.get("mapping")).items()}
-            refs = {
-                key: ref if "/" in ref else f"#/components/schemas/{ref}"
-                for key, ref in given.items()
-            }
-            found = {
-                ref: one
-                for ref in refs.values()
-                if isinstance(one := resolve_pointer(content, unquote(ref)), Mapping)
-            }
-            if found and not schema.keys() & {"oneOf", "anyOf"}:
-                self.subtypes[id(schema)] = list(found)
-            bases = [
-                part.get("$ref")
-                for one in found.values()
-                for part in items_of_type(one.get("allOf"), Mapping)
-            ]
-            for key, ref in refs.items():
-                if ref not in bases:
-                    self.marks.setdefault(ref, (str(told.get("propertyName")), []))[1].append(key)
-
-    def follow(self, value: Json) -> JsonObject:
-        """Return the parameter, response or path item that `value` is or refers to, else {}.
-
-        Raises the same errors as `target`.
-        """
-        seen: list[str] = []
-        while isinstance(value, Mapping) and isinstance(ref := value.get("$ref"), str):
-            if ref in seen:
-                raise self._broken_reference(ref, "which refers to itself")
-            seen.append(ref)
-            if (value := self.target(ref)) is None:
-                raise self._broken_reference(ref, "which leads nowhere")
-        return as_mapping(value)
-
-    def target(self, ref: str) -> Any:
-        """Return the target of a reference, or None if it does not exist.
-
-        Raises:
-            InvalidProtocol: it is outside of the document.
-        """
-        if not ref.startswith("#"):
-            hint = (
-                "Bundle the document into one file first,"
-                " for example with 'npx @redocly/cli bundle'."
-            )
-            raise self._broken_reference(
-                ref, "which lies outside the document; references are not fetched", hint
-            )
-        return resolve_pointer(self.content, unquote(ref))
-
-    def _broken_reference(self, ref: str, problem: str, hint: str = "") -> InvalidProtocol:
-        hint = (
-            hint or "Correct the reference, or delete that operation from a copy of the document."
-        )
-        return InvalidProtocol(
-            self.where, f"{self.at} needs {ref!r}, {problem}.", path="$ref", hint=hint
-        )
 
 
 class Schemas:

@@ -1,0 +1,68 @@
+"""Names in an HTTP request, and when a server could take one of them for another."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import unquote, unquote_plus
+
+from protocols.schema import Json
+
+_MERGED = ("path", "query", "form", "body", "field")  # many servers merge these parameters
+
+
+class RequestName(NamedTuple):
+    """A name in a request, with its place, owner and value. `declared`: it is in the protocol."""
+
+    place: str
+    name: str
+    owner: str
+    value: Json = None
+    declared: bool = True
+
+    @property
+    def exact(self) -> tuple[str, str]:
+        """Key that is equal for two declared names if a server takes them for one name.
+
+        Some servers read the header `X-A` as `x_a`.
+        """
+        return self.place, normalize_name(self.name) if self.place == "header" else self.name
+
+    @property
+    def readings(self) -> set[tuple[str, str]]:
+        """All names that a server may read this one as.
+
+        For example `to[]` or `to.x` as `to`, or a form field as a query parameter.
+        """
+        place = "any" if self.place in _MERGED else self.place
+        base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
+        return {(place, normalize_name(self.name)), (place, normalize_name(base or self.name))}
+
+
+def normalize_name(name: str) -> str:
+    """Return `name` as the most lenient servers read it.
+
+    That is its letters and digits in one case, after percent-decoding it twice.
+    """
+    plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
+    return re.sub(r"[\W_]+", "", plain) or plain
+
+
+def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[RequestName]]:
+    """Return the names by each of their `readings`."""
+    found: dict[tuple[str, str], list[RequestName]] = defaultdict(list)
+    for name in names:
+        for reading in name.readings:
+            found[reading].append(name)
+    return found
+
+
+def contradicts(other: RequestName, name: RequestName) -> bool:
+    """Return True if `other` is a query parameter with another value than `name`."""
+    if other.place != "query" or other.value is None:
+        return False
+    return json.dumps(other.value) != json.dumps(name.value)
