@@ -1,1 +1,1 @@
-"""Finds the few tools that matter for a task."""
+"""Retrieval: finding the few tools that a task needs among many."""

@@ -1,8 +1,9 @@
-"""AnyTool's retriever (§4.1): agents over a hierarchy of tools, what they may do, and how they go on.
+"""AnyTool's retriever (§4.1): agents that search a hierarchy of tools.
 
-Agents act in rounds. In a round each active agent asks the model once, up to `Options.threads` of them at the same
-time; what they asked for is then done in the order in which the agents were created. So the result depends on the
-options and on what the model replies to each prompt, never on how long a reply takes.
+Agents act in rounds. In a round each active agent asks the model once, up to
+`AnyToolOptions.threads` of them at the same time. Their function calls are then performed in the
+order in which the agents were created. So the result depends only on the options and on the model's
+reply to each prompt, not on how long replies take.
 """
 
 from __future__ import annotations
@@ -33,22 +34,27 @@ from protocols.truncate import clip_text
 
 AgentRole = Literal["meta", "category", "tool", "flat"]
 AgentStatus = Literal["active", "finished", "stopped"]
-"""*finished*: it called `finish_search`, and is never woken again. *stopped*: it used up its steps, or the whole search
-ended."""
+"""*finished*: the agent called `finish_search` and is never woken again. *stopped*: it used up its
+steps, or the whole search ended.
+"""
 EndReason = Literal["", "solvable", "pool full", "budget", "done"]
-"""Why a search ended: the pool suffices, it is full, the tokens are used up, or no agent has more to do."""
+"""Why a search ended: the pool is sufficient, the pool is full, the token budget is spent, or no
+agent has more to do.
+"""
 VerdictWord = Literal["Solvable", "Unsolvable", "Unsure"]
 
 _DEPTH = {"meta": 0, "flat": 0, "category": 1, "tool": 2}
-"""How deep in the hierarchy agents of a role stand."""
+"""The level of the hierarchy at which agents of each role work."""
 _LINE = 300
-"""Characters of a call or a result in the transcript."""
+"""Maximum characters of a call or a result in the transcript."""
 _REPLY_TOKENS = 600
 _VERDICT_TOKENS = 200
 _HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
-"""What an agent that may add APIs does when it has looked at some: small models look again, or finish."""
+"""Reminder for agents that have looked at APIs. Without it, small models look again or finish."""
 _FEW = 256
-"""So many names stand in the schema as the only ones possible; of more, a reply's are checked when it comes."""
+"""Up to this many names, the reply schema lists them as an enum. Longer lists are checked after the
+reply.
+"""
 _MOST_ADDED = 10
 _LOOKED_UP = 5
 _PAGE: JsonObject = {"type": "integer", "minimum": 1, "maximum": 999}
@@ -57,31 +63,34 @@ _VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum
 
 
 class Mistake(Exception):
-    """A call that cannot be done; its text says what can."""
+    """A call that cannot be carried out. The message tells the agent what it can do instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyToolOptions:
-    """The limits of AnyTool (§4.1, A.1 and the published code), and the ablations of its Tables 3, 6 and 7.
+    """Limits of an AnyTool search (§4.1, A.1 and the published code) and the ablations of Tables 3,
+    6 and 7.
 
     Raises:
-        ValueError: one is less than 1, or than its `least`.
+        ValueError: a value is below its minimum (1, or the field's `least`).
     """
 
     pool: int = 64
-    """APIs in the pool at most; the search ends when it is full."""
+    """Maximum number of APIs in the pool. The search ends when it is full."""
     tools_per_agent: int = 5
-    """Tools that a tool agent searches at most; a category of so few gets a tool agent at once."""
+    """Maximum number of tools for one tool agent. A category with no more tools than this gets a
+    tool agent directly.
+    """
     steps: int = 20
-    """Calls of the model that an agent makes at most, each time it is woken."""
+    """Maximum number of model calls of an agent each time it is woken."""
     tokens: int = 200_000
-    """Tokens of a query, prompts and replies of all agents together."""
+    """Token budget of one query: prompts and replies of all agents together."""
     threads: int = 16
-    """Agents that ask the model at the same time."""
+    """Number of agents that ask the model at the same time."""
     flat: bool = False
-    """One agent with the functions of all, and no hierarchy of agents."""
+    """Use a single agent with all functions instead of a hierarchy of agents."""
     prompt_tokens: int | None = None
-    """Tokens of an agent's prompt at most; None for what the model is said to hold."""
+    """Maximum tokens of an agent's prompt. None means the model's own limit."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -93,10 +102,10 @@ class AnyToolOptions:
 
 @dataclass(eq=False, kw_only=True)
 class SearchAgent:
-    """One agent of a search, known by its number in order of creation.
+    """One agent of a search, identified by its number in order of creation.
 
-    `history` is all that was said, whole; a prompt may show less of it. `categories`, `places` and `apis` are its
-    scope; an agent hands out or adds nothing beyond.
+    `history` is the complete conversation; a prompt may contain only part of it. `categories`,
+    `places` and `apis` are the agent's scope: it cannot delegate or add anything outside it.
     """
 
     number: int
@@ -108,11 +117,11 @@ class SearchAgent:
     creator: int | None = None
     status: AgentStatus = "active"
     steps: int = 0
-    """Calls of the model since it was last woken."""
+    """Model calls since the agent was last woken."""
     delegated_names: set[str] = field(default_factory=set)
-    """Categories or tools that have an agent of their own."""
+    """Categories or tools for which another agent was created."""
     studied: dict[str, None] = field(default_factory=dict)
-    """APIs whose details it asked for."""
+    """APIs whose details the agent asked for."""
     reminded: bool = False
 
     def __str__(self) -> str:
@@ -123,7 +132,9 @@ class SearchAgent:
         return f"#{self.number} {self.role} {', '.join(map(repr, named))}".rstrip()
 
     def add_message(self, text: str) -> None:
-        """Add a message; to the last one, where that has not been answered: turns alternate."""
+        """Add a user message. If the last message is still unanswered, append to it, since turns
+        must alternate.
+        """
         last = self.history[-1]
         if last.role == "user":
             self.history[-1] = replace(last, content=f"{last.content}\n\n{text}")
@@ -131,7 +142,10 @@ class SearchAgent:
             self.history.append(Message("user", text))
 
     def prompt(self, *, room: int) -> list[Message]:
-        """The history within about `room` tokens: the instructions and the task stay, the oldest turns are left out."""
+        """Return the history cut to about `room` tokens.
+
+        The instructions and the task are always kept; the oldest turns are dropped first.
+        """
         opening = self.history[:2]
         turns = self.history[2:]
         while len(turns) > 2 and prompt_tokens([*opening, *turns]) > room:
@@ -140,17 +154,19 @@ class SearchAgent:
 
     @property
     def tools(self) -> list[str]:
-        """The tools in its scope, a name that several categories have once."""
+        """Names of the tools in the agent's scope. A name that occurs in several categories is
+        listed once.
+        """
         return list(dict.fromkeys(place.tool for place in self.places))
 
     def places_of(self, names: Sequence[str]) -> tuple[ToolPlace, ...]:
-        """Where the tools of these names stand."""
+        """Return the places in the agent's scope of the tools with these names."""
         return tuple(place for name in names for place in self.places if place.tool == name)
 
 
 @dataclass(frozen=True, slots=True)
 class PoolVerdict:
-    """What the model said of a pool. A reply that cannot be read counts as *Unsure*."""
+    """The model's verdict on a pool. An unreadable reply counts as *Unsure*."""
 
     pool: tuple[str, ...]
     word: VerdictWord
@@ -161,7 +177,11 @@ class PoolVerdict:
 
 
 class AgentFunction(NamedTuple):
-    """The properties of what a function takes now (None where it can do nothing), and what it does."""
+    """A function that agents can call.
+
+    `build_parameters` returns the JSON Schema properties of its arguments at this moment, or None
+    if the function cannot do anything now. `act` carries out a call and returns the result text.
+    """
 
     build_parameters: Callable[[AgentSearch, SearchAgent], JsonObject | None]
     act: Callable[[AgentSearch, SearchAgent, JsonObject], str]
@@ -176,9 +196,11 @@ def _make_function(
     used: Callable[[AgentSearch, SearchAgent], Collection[str]] = lambda *_: (),
     pages: bool = False,
 ) -> AgentFunction:
-    """A function that takes names of the agent's `scope` that are not `used` up, and perhaps a page.
+    """Build a function that takes names from the agent's `scope` that are not yet `used`.
 
-    It takes at most `most` names; None: one. Of few names a reply can only say these; of many it is checked.
+    `most` returns the maximum number of names per call; None means exactly one. With `pages`, the
+    function also takes a page number. A short list of names is enforced by the reply schema, a long
+    one is checked when the reply comes.
     """
 
     def find_unused_names(search: AgentSearch, agent: SearchAgent) -> list[str]:
@@ -238,7 +260,9 @@ def _list_apis(search: AgentSearch, agent: SearchAgent, names: list[str], page: 
 
 
 def _detail_apis(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """Description, parameters and response fields of each; and what to do with those that fit."""
+    """Return description, parameters and response fields of each API, and how to add those that
+    fit.
+    """
     agent.studied |= dict.fromkeys(names)
     room = search.room.result // len(names)
     details = [listing.detail_text(search.hierarchy.documents[name], room=room) for name in names]
@@ -246,7 +270,7 @@ def _detail_apis(search: AgentSearch, agent: SearchAgent, names: list[str], _: J
 
 
 def _add(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """What finds room is added."""
+    """Add the APIs to the pool, as many as still fit."""
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
     search.awaiting.append(agent)
@@ -254,13 +278,19 @@ def _add(search: AgentSearch, agent: SearchAgent, names: list[str], _: Json) -> 
 
 
 def _check(search: AgentSearch, agent: SearchAgent, _: JsonObject) -> str:
-    """The verdict on the pool as it is at the end of the round."""
+    """Register the agent for the verdict on the pool, which is determined at the end of the
+    round.
+    """
     search.awaiting.append(agent)
     return ""
 
 
 def _finish(search: AgentSearch, agent: SearchAgent, _: JsonObject) -> str:
-    """Who studied APIs and added none is asked once more: else the embedded model left 14 of 25 pools empty."""
+    """Mark the agent as finished.
+
+    An agent that looked at APIs but added none is asked once to reconsider. Without this, the
+    embedded model left 14 of 25 pools empty.
+    """
     if agent.studied and not agent.reminded and search.decided_apis.isdisjoint(agent.studied):
         agent.reminded = True
         names = ", ".join(list(agent.studied)[:_LOOKED_UP])
@@ -312,15 +342,18 @@ FUNCTIONS: Mapping[AgentRole, Mapping[str, AgentFunction]] = {
     "tool": {**_APIS, **_FINISH},
     "flat": {**_LOOK, **_APIS, **_FINISH},
 }
-"""By role (Table 8). The flat agent has those of category and tool agents, but creates none (§5.3)."""
+"""Functions by agent role (Table 8). The flat agent has those of category and tool agents but
+cannot create agents (§5.3).
+"""
 
 
 def reply_schema(
     search: AgentSearch, agent: SearchAgent, functions: Mapping[str, AgentFunction]
 ) -> JsonObject:
-    """What a reply of `agent` must look like: a thought, and a call of a function that can do something now.
+    """Return the JSON Schema of a reply of `agent`: a thought and one function call.
 
-    Names that are used up (a category with an agent, an API in the pool) are no longer offered.
+    Only functions that can do something now are included. Names that are used up (a category that
+    has an agent, an API in the pool) are no longer offered.
     """
     calls: list[Json] = [
         an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"])
@@ -333,7 +366,10 @@ def reply_schema(
 def perform(
     search: AgentSearch, agent: SearchAgent, text: str, functions: Mapping[str, AgentFunction]
 ) -> tuple[str, str]:
-    """Do what a reply asks for: the call as a line, and its result or an error line."""
+    """Carry out the function call in a reply.
+
+    Return the call as one line of text, and its result or an error line.
+    """
     reply = json_object(text)
     call = reply.get("call", reply)
     name = call.get("function") if isinstance(call, dict) else None
@@ -353,10 +389,11 @@ def perform(
 
 
 class AgentSearch:
-    """The state of one query's search. `run` goes on until it ends; `resume` wakes unfinished agents with a reason.
+    """State of the search for one query.
 
-    `pool` is in order of addition, `agents` in order of creation, `ended` says why the search stopped last; `dropped`
-    are the APIs that were pruned, which no agent can add again. Not for use by several threads.
+    `run` works until the search ends; `resume` wakes unfinished agents and tells them why. `pool`
+    is in order of addition and `agents` in order of creation. `ended` is the reason why the search
+    last stopped. `dropped` are the pruned APIs, which no agent can add again. Not thread-safe.
     """
 
     def __init__(
@@ -378,11 +415,15 @@ class AgentSearch:
 
     @property
     def decided_apis(self) -> set[str]:
-        """APIs that cannot be added: those in the pool, and those that were pruned."""
+        """APIs that cannot be added: those already in the pool and those that were pruned."""
         return self.dropped.union(self.pool)
 
     def begin(self) -> None:
-        """Create the first agents: the agent of the only category, else as many meta agents as the categories need."""
+        """Create the first agents.
+
+        If there is only one category, that is its agent. Otherwise it is as many meta agents as are
+        needed to list all categories.
+        """
         categories = list(self.hierarchy.tools)
         role: AgentRole = "flat" if self.options.flat else "meta"
         if len(categories) == 1 and role == "meta":
@@ -399,7 +440,9 @@ class AgentSearch:
     def add_category_agent(
         self, category: str, *, creator: SearchAgent | None = None
     ) -> SearchAgent:
-        """An agent for a category, which is a tool agent where the category has few tools."""
+        """Create an agent for a category: a tool agent if the category has few tools, else a
+        category agent.
+        """
         places = self.hierarchy.places([category])
         role: AgentRole = "tool" if len(places) <= self.options.tools_per_agent else "category"
         return self.add_agent(role, categories=(category,), places=places, creator=creator)
@@ -412,7 +455,10 @@ class AgentSearch:
         places: tuple[ToolPlace, ...] = (),
         creator: SearchAgent | None = None,
     ) -> SearchAgent:
-        """A new agent with its instructions and its task; it may add the APIs of its tools."""
+        """Create an agent with its instructions and its task.
+
+        Tool and flat agents may add the APIs of the tools at `places`.
+        """
         match role:
             case "meta" | "flat":
                 scope = "\n".join(
@@ -440,14 +486,14 @@ class AgentSearch:
         return agent
 
     def prune(self, names: Iterable[str]) -> None:
-        """Take APIs out of the pool for good (those that a solver found to be of no use)."""
+        """Remove APIs from the pool for good, because a solver found them useless."""
         gone = set(names)
         self.dropped |= gone
         self.pool = [name for name in self.pool if name not in gone]
         self.transcript.append(f"pruned: {', '.join(sorted(gone))}")
 
     def run(self) -> None:
-        """Let the active agents act until the search ends; does nothing where none is active.
+        """Let the active agents act until the search ends. Does nothing if no agent is active.
 
         Raises:
             ModelUnavailable: the model did not answer an agent.
@@ -471,11 +517,12 @@ class AgentSearch:
     def resume(self, reason: str) -> None:
         """Tell every unfinished agent why the pool failed, then wake them one after another (§4.3).
 
-        The deepest come first, among equals the youngest; each acts, with those that it creates, until none of them has
-        anything left to do. The first to make the request solvable is the last to be woken.
+        The deepest agents come first, among equals the youngest. Each acts, together with the
+        agents it creates, until none of them has anything left to do. Waking stops as soon as the
+        pool is sufficient.
 
         Raises:
-            ModelUnavailable: as for `run`.
+            ModelUnavailable: the model did not answer an agent.
         """
         unfinished = [agent for agent in self.agents if agent.status != "finished"]
         reason = listing.clip_to_room(reason, room=self.room.result)
@@ -496,12 +543,16 @@ class AgentSearch:
                 self.run()
 
     def retrieval(self, *, k: int) -> Retrieval:
-        """The pool in order of addition, at most `k`; scores only say that order."""
+        """Return the first `k` APIs of the pool in order of addition. The scores only express that
+        order.
+        """
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
         return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.ask.usage)
 
     def _round(self, agents: Sequence[SearchAgent]) -> None:
-        """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
+        """Run one step of each agent: ask the model in parallel, perform the calls in order, then
+        check the pool once.
+        """
         requests = [
             ModelRequest(
                 messages=agent.prompt(room=self.room.prompt),
@@ -526,7 +577,9 @@ class AgentSearch:
         self.ended = self._limit()
 
     def _answer(self, agent: SearchAgent, call: str, result: str) -> None:
-        """Tell an agent the result of its call, and stop it after its last step."""
+        """Add the result of a call to the agent's history, and stop the agent after its last
+        step.
+        """
         agent.steps += 1
         agent.add_message(result)
         self.transcript.append(
@@ -536,7 +589,9 @@ class AgentSearch:
             agent.status = "stopped"
 
     def _verdict(self) -> str:
-        """What the pool is worth, as a result for agents; the model is asked where the pool changed since."""
+        """Return the verdict on the pool as a result text. The model is asked only if the pool
+        changed since the last check.
+        """
         if not self.pool:
             return "Unsolvable: the pool is empty"
         if self.verdict is None or self.verdict.pool != tuple(self.pool):
@@ -547,7 +602,10 @@ class AgentSearch:
         return str(self.verdict)
 
     def _ask_verdict(self) -> PoolVerdict:
-        """What the model says of the pool; its APIs get the room of an agent's scope and of a result."""
+        """Ask the model whether the pool suffices for the query.
+
+        The APIs may take the room of an agent's scope and of one result in the prompt.
+        """
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]
         messages = [
@@ -562,7 +620,10 @@ class AgentSearch:
         return PoolVerdict(tuple(self.pool), word, one_text(found.get("reason")))
 
     def _limit(self) -> EndReason:
-        """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""
+        """Return why the search must end, or an empty string if it may continue.
+
+        As in the published code, every verdict except *Unsolvable* ends the search.
+        """
         verdict = self.verdict
         if (
             verdict is not None
@@ -588,10 +649,12 @@ def _lines(*lines: str) -> str:
 
 
 class AnyTool:
-    """A `Retriever`: a meta agent chooses categories, category agents tools, tool agents APIs.
+    """A `Retriever` after AnyTool: meta agents choose categories, category agents choose tools,
+    tool agents choose APIs.
 
-    The hits are the pool in order of addition. Several threads may search at once. See `Search` for how agents act,
-    and `Hierarchy` for boxes without categories; it is made of the documents as they are at the first search.
+    The hits are the pool in order of addition. Several threads may search at once. See
+    `AgentSearch` for how agents act and `Hierarchy` for tools without categories. The hierarchy is
+    built from the documents at the first search.
     """
 
     def __init__(
@@ -606,7 +669,7 @@ class AnyTool:
         self._options = options
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """The first `k` APIs of the pool, see `Retriever.search`.
+        """Return the first `k` APIs of the pool, see `Retriever.search`.
 
         Raises:
             ModelUnavailable: the model did not answer.
@@ -616,12 +679,12 @@ class AnyTool:
         return search.retrieval(k=k)
 
     def start(self, query: str) -> AgentSearch:
-        """A search with its first agents, in which nothing was asked yet."""
+        """Return a search with its first agents, before any model call."""
         search = AgentSearch(query, self.hierarchy, self._ask, options=self._options)
         search.begin()
         return search
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of the documents, made at first use."""
+        """The hierarchy of the documents, built at first use."""
         return Hierarchy.of(self._documents)

@@ -1,4 +1,6 @@
-"""The shapes of retrieval: `Retriever` finds tools for a task, `Ranker` scores the documents of an index."""
+"""Types of retrieval: a `Retriever` finds tools for a task, a `Ranker` scores the documents of an
+index.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,19 @@ if TYPE_CHECKING:  # only what computes with arrays imports numpy, which the cor
 
 Floats: TypeAlias = "NDArray[np.float32]"
 Positions: TypeAlias = "NDArray[np.int64]"
-"""Of documents in an index."""
+"""Positions of documents in an index, int64."""
 
 
 class RetrievalUnavailable(AtcError):
-    """The packages, the model or the index that a search needs are not there."""
+    """A package, model or index that a search needs is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool (by alias) that fits a query. Scores compare within one result only; higher fits better.
+    """A tool (by alias) that fits a query.
 
-    `why` says what brought it where that is not the score: `named` in the query, or `producer of TOOL.ARGUMENT`.
+    Scores are comparable only within one result; higher is better. `why` is set if the tool was not
+    found by its score: `named` in the query, or `producer of TOOL(ARGUMENT)`.
     """
 
     tool: str
@@ -37,9 +40,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """The tools found, best first, ties in name order so that a run repeats; how they were found; what it took.
+    """Result of a search: the tools, how they were found, and the model usage.
 
-    `transcript` has a line for each thing done (an intent, a query with what it found, an agent's call).
+    `hits` are ordered best first, ties by name, so that a run is repeatable. `transcript` has one
+    line for each step (an intent, a query with its results, an agent's call).
     """
 
     hits: tuple[Hit, ...]
@@ -48,10 +52,10 @@ class Retrieval:
 
 
 class Retriever(Protocol):
-    """Searches one set of tools."""
+    """A search over one set of tools."""
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """At most `k` tools; fewer, or none, where fewer fit.
+        """Return at most `k` tools, best first. There are fewer, or none, if fewer fit.
 
         Raises:
             RetrievalUnavailable: something that the search needs is missing.
@@ -60,60 +64,74 @@ class Retriever(Protocol):
 
 
 View: TypeAlias = str | tuple[str, ...]
-"""What is looked for, once: one text, or several that stand for one (embeddings are averaged, words are joined)."""
+"""One thing to search for: a text, or several texts that stand for one. Dense search averages their
+embeddings, BM25 joins their words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best documents for one view: their positions in the index and their scores, best first, ties by name."""
+    """The best documents for one view: positions in the index and scores, best first, ties by
+    name.
+    """
 
     positions: Positions
     scores: Floats
 
 
 class Ranker(Protocol):
-    """One way to score the documents of an index, whose names stand in `names` by position."""
+    """A way to score the documents of an index. Documents are addressed by their position in
+    `names`.
+    """
 
     @property
     def names(self) -> Sequence[str]:
-        """The name of each document, by position; may be read from disk as it is indexed."""
+        """The name of each document, by position. Names may be read from disk on access."""
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """For each view the `n` best documents; fewer where fewer have anything to do with it."""
+        """Return for each view the `n` best documents, or fewer if fewer match at all."""
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
+        """Return the score of each document for each view, shape (views, documents).
+
+        With `positions`, only the documents at these positions are scored.
+        """
 
 
 class Embedder(Protocol):
-    """A model that turns texts into vectors of length one. Several threads may ask at once."""
+    """A model that turns texts into vectors of length one. Several threads may use it at once."""
 
     @property
     def name(self) -> str:
-        """What identifies the model and how it is used: vectors of equal names compare."""
+        """Identifies the model and how it is used. Vectors are comparable if the names are
+        equal.
+        """
 
     @property
     def dimensions(self) -> int:
         """The length of a vector."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """A row for each text, shape (texts, dimensions); the zero vector for a blank one, which is near to nothing.
+        """Return one row for each text, shape (texts, dimensions).
+
+        A blank text gets the zero vector, which is similar to nothing.
 
         Raises:
-            RetrievalUnavailable: the model cannot be had.
+            RetrievalUnavailable: the model is not available.
         """
 
 
 def find_missing_packages(*packages: str) -> list[str]:
-    """Those of `packages` (names as they are imported) that are not installed."""
+    """Return those of `packages` (import names) that are not installed."""
     return [package for package in packages if find_spec(package) is None]
 
 
 def require(what: str, *packages: str) -> None:
-    """See that all of `packages` are installed, for `what` (the subject of the sentence) needs them.
+    """Check that all of `packages` are installed. `what` needs them and is the subject of the error
+    message.
 
     Raises:
-        RetrievalUnavailable: one is not.
+        RetrievalUnavailable: a package is not installed.
     """
     if lacking := find_missing_packages(*packages):
         named = " and ".join(map(repr, lacking))

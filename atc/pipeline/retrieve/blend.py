@@ -1,4 +1,6 @@
-"""The best search that asks no model: documents, synthetic queries and words together, for one request or several."""
+"""The `blend` method: combines documents, synthetic queries and words. The best method that asks no
+model.
+"""
 
 from __future__ import annotations
 
@@ -18,43 +20,51 @@ DOCUMENT = 0.2
 QUERIES = 0.2
 ADAPTED = 0.4
 WORDS = 0.1
-"""How much each signal counts; words twice, in the document and in the expanded one. Chosen on the queries of ToolE's
-development split that have odd numbers; from .2 to .6 for the adapter the others found about as much.
+"""Weights of the signals. `WORDS` counts twice: for the document and for the document with its
+synthetic queries. Chosen on the odd-numbered queries of ToolE's development split; for `ADAPTED`,
+values from .2 to .6 were about equally good.
 """
 COVERED = 0.95
-"""Share of the documents that something was written about, from which on it is used: below, the others would be hidden
-behind them, since a query is more like a query than like a document.
+"""Minimum share of documents with synthetic queries for the queries to be used. Below it, the other
+documents would rarely be found, since a query resembles other queries more than it resembles a
+document.
 """
 _BANK = 2_000
-"""Synthetic queries by which it is measured how often a document comes up."""
+"""Number of synthetic queries used to measure how often each document is found."""
 _BLOCK = 256
 _OWN_DOCUMENT = 3.0
-"""How many queries a document weighs against its own, where its place among them is taken."""
+"""Weight of the document against its synthetic queries, in queries, when its centre is computed."""
 _SHRINKAGE = 0.5
-"""How far the covariance is drawn to that of a ball: there are fewer queries than it has numbers."""
+"""How far the covariance is shrunk towards a multiple of the identity, since there are fewer
+queries than entries to estimate.
+"""
 
 
 @dataclass(kw_only=True)
 class Signals:
-    """A `Ranker` by the weighted sum of z-scores: linear ones of a view's embedding, and rankers by words.
+    """A `Ranker` by the weighted sum of z-scores: linear functions of a view's embedding, and
+    lexical rankers.
 
-    `prior` (documents,) is taken from every score: half of what a document comes up more often than its share
-    (query-bank normalisation, Bogolin et al., 2022, over synthetic queries).
+    `prior` (documents,) is subtracted from every score: half of the log of how much more often than
+    average a document is found. This is query-bank normalisation (Bogolin et al., 2022) over
+    synthetic queries.
     """
 
     names: Sequence[str]
     embed: Callable[[Sequence[View]], Floats]
     linear: Sequence[tuple[Floats, Floats, float]]
-    """Weights (documents, dimensions), biases (documents,), and how much it counts."""
+    """Weights (documents, dimensions), biases (documents,) and weight of each linear signal."""
     lexical: Sequence[tuple[Ranker, float]]
     prior: Floats | float = 0.0
 
     @classmethod
     def build(cls, index: ToolIndex, dense: Dense, expansions: DocumentStore) -> Signals:
-        """Over the documents of an index as it is now; one that nothing was written about takes part as it stands.
+        """Build the signals over the current documents of an index.
+
+        A document without synthetic queries is represented by its own text alone.
 
         Raises:
-            RetrievalUnavailable: see `Embedder`, `Store`.
+            RetrievalUnavailable: the embedding model or the store is not available.
         """
         names = list(index.names)
         documents = [index.documents[name] for name in names]
@@ -93,17 +103,21 @@ class Signals:
         return signals
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """In deviations from a view's mean, shape (views, documents or positions)."""
+        """Return scores in standard deviations from a view's mean, shape (views, documents or
+        positions).
+        """
         found = self._added(views, self.embed(views))
         return found if positions is None else found[:, positions]
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """For each view the `n` best documents."""
+        """Return for each view the `n` best documents."""
         return [select_best(row, self.names, n=n) for row in self.scores(views)]
 
     def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
-        """Of each document, how much more often than the others it is what a query of the `bank` finds, in the unit of
-        scores; 0 without a bank. `vectors` are the bank's embeddings.
+        """Return the log of how much more often than average each document is found by the queries
+        of `bank`.
+
+        `vectors` are the embeddings of the bank. Without a bank the result is 0.
         """
         mass = np.zeros(len(self.names), np.float64)
         for start in range(0, len(bank), _BLOCK):
@@ -116,7 +130,7 @@ class Signals:
         return result
 
     def _added(self, views: Sequence[View], vectors: Floats) -> Floats:
-        """The scores of views whose embeddings are known."""
+        """Return the scores of views whose embeddings are given."""
         total = np.zeros((len(views), len(self.names)), np.float32)
         for weights, biases, share in self.linear:
             total += share * zscores(vectors @ weights.T + biases)
@@ -127,19 +141,23 @@ class Signals:
 
 
 def softmax(scores: Floats) -> Floats:
-    """The probability of each document, whose scores are in standard deviations, shape (views, documents)."""
+    """Return the probability of each document from scores in standard deviations, shape (views,
+    documents).
+    """
     sharp = np.exp(scores - scores.max(axis=1, keepdims=True))
     result: Floats = sharp / sharp.sum(axis=1, keepdims=True)
     return result
 
 
 def discriminant(queries: Floats, owners: Positions, prototypes: Floats) -> tuple[Floats, Floats]:
-    """Weights (documents, dimensions) and biases (documents,) of a linear discriminant: `x @ weights.T + biases` is
-    the log-odds, up to a constant of x, that a query of embedding x belongs to each document.
+    """Return the weights (documents, dimensions) and biases (documents,) of a linear discriminant.
 
-    `queries` (n, dimensions) are the synthetic queries' embeddings, `owners` their documents' positions, `prototypes`
-    the documents' means. Directions in which queries of one tool differ from each other (how one asks, made-up names
-    and places) count little, those in which tools differ count much. Without queries the weights are the prototypes.
+    `x @ weights.T + biases` is the log-odds, up to a constant of x, that a query with embedding x
+    belongs to each document. `queries` (n, dimensions) are the embeddings of the synthetic queries,
+    `owners` the positions of their documents, and `prototypes` the centres of the documents.
+    Directions in which queries of the same tool differ (phrasing, invented names and places) count
+    little. Directions in which tools differ count much. Without queries the weights are the
+    prototypes.
     """
     dimensions = prototypes.shape[1]
     centred = (queries - prototypes[owners]).astype(np.float64)
@@ -154,19 +172,23 @@ def discriminant(queries: Floats, owners: Positions, prototypes: Floats) -> tupl
 
 
 class Blend:
-    """A `Retriever` that ranks tools by their probability: for the whole query, and at most for one of its requests.
+    """A `Retriever` that ranks tools by their probability for the whole query plus that for its
+    best-matching request.
 
-    For the query and for each of its requests (`split`) the scores of all documents become probabilities; a document
-    has its probability for the whole query plus its highest for a request. A part of the query that asks for nothing
-    spreads its probability over many tools and so lifts none: it need not be known whether a query takes one tool or
-    several. `ranker` gives scores in standard deviations.
+    The scores of all documents become probabilities, once for the query and once for each of its
+    requests (`split_requests`). A document gets its probability for the whole query plus its
+    highest probability for a request. A part of the query that requests nothing spreads its
+    probability over many tools and so raises none; therefore it need not be known whether a query
+    needs one tool or several. `ranker` must return scores in standard deviations.
     """
 
     def __init__(self, ranker: Ranker) -> None:
         self._ranker = ranker
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """The `k` best tools; the transcript lists the requests that the query was taken apart into."""
+        """Return the `k` best tools. The transcript lists the requests that were found in the
+        query.
+        """
         requests = split_requests(query)
         views = [query, *requests] if len(requests) > 1 else [query]
         names = self._ranker.names
@@ -177,9 +199,10 @@ class Blend:
 
 
 def mixture(scores: Floats) -> Floats:
-    """One score for each document from those of the views (views, documents), the first of which is the whole query.
+    """Combine the scores of the views (views, documents) into one score per document. The first
+    view is the whole query.
 
-    It is a logarithm, so that unlikely documents keep their order.
+    The result is a logarithm, so that unlikely documents keep their order.
     """
     if not scores.size:
         return np.zeros(scores.shape[1], np.float32)

@@ -1,4 +1,4 @@
-"""Dense retrieval: documents as vectors, near to a query where the cosine is high."""
+"""Dense retrieval: documents and queries as vectors, compared by cosine."""
 
 from __future__ import annotations
 
@@ -12,30 +12,42 @@ from atc.pipeline.retrieve.embed import normalize_rows
 from atc.pipeline.retrieve.fuse import select_best
 
 EXACT_ROWS = 100_000
-"""Documents up to which a query is compared with all, a millisecond for 50,000; beyond it inverted lists come first."""
+"""Up to this many documents a query is compared with all of them (1 ms for 50,000). Above, inverted
+lists select candidates.
+"""
 _BLOCK_ROWS = 65_536
-"""Vectors that are read, and made float32, at a time."""
+"""Number of vectors that are read and converted to float32 at a time."""
 _CANDIDATES = 200
-"""At least so many come from the inverted lists; their order is by 4-bit numbers and is made anew by the true ones."""
+"""Minimum number of candidates from the inverted lists. The lists compare 4-bit codes; candidates
+are re-ranked by exact cosines.
+"""
 _TRAINED_ROWS = 50
-"""Vectors a list that its centre is learnt from; faiss warns below 39."""
+"""Number of training vectors per list. faiss warns below 39."""
 _ROUNDS = 10
-"""Of k-means; faiss' 25 take most of the time of a build and find no better lists to speak of."""
+"""Iterations of k-means. faiss' default of 25 takes most of the build time and finds no noticeably
+better lists.
+"""
 _PROBED_SHARE = 4
-"""One list of so many is read for a query: a query is less like the documents than they are like each other, so fewer
-miss too much. Of a million documents it takes some milliseconds."""
+"""One of this many lists is read for a query. Queries are less similar to documents than documents
+are to each other, so reading fewer lists misses too much. With a million documents this takes a few
+milliseconds.
+"""
 _REMEMBERED = 256
-"""Texts whose vectors are remembered: a search that fuses rankings asks for them again."""
+"""Number of texts whose vectors are cached, since a search that fuses rankings embeds them
+again.
+"""
 
 
 class Dense:
-    """A ranker over documents by the cosine of their vectors with a view's. Built once, then only read; thread-safe.
+    """A `Ranker` by the cosine between document vectors and a view's vector. Read-only after
+    construction; thread-safe.
 
-    `names` has a name for each row of `vectors` (documents, dimensions), float16 or float32, rows of length one, which
-    `embedder` made. Every document is compared with a query unless `lists` (see `build_lists`) choose which.
+    `names` has a name for each row of `vectors` (documents, dimensions), which are float16 or
+    float32 with rows of length one, made by `embedder`. Without `lists` (see `build_lists`), every
+    document is compared with a query.
 
     Raises:
-        ValueError: names and vectors differ in number.
+        ValueError: the numbers of names and vectors differ.
     """
 
     def __init__(
@@ -52,7 +64,10 @@ class Dense:
             lists.nprobe = max(16, lists.nlist // _PROBED_SHARE)
 
     def embed(self, views: Sequence[View]) -> Floats:
-        """A row of length one for each view, shape (views, dimensions); of several texts it is the mean's direction."""
+        """Return a row of length one for each view, shape (views, dimensions).
+
+        A view of several texts gets the direction of their mean.
+        """
         parts = [(view,) if isinstance(view, str) else view for view in views]
         wanted = dict.fromkeys(text for part in parts for text in part)
         known = {text: self._known[text] for text in wanted if text in self._known}
@@ -64,10 +79,11 @@ class Dense:
         return normalize_rows(np.stack(sums)) if sums else np.zeros((0, len(zero)), np.float32)
 
     def near(self, vectors: Floats, *, n: int) -> list[Ranking]:
-        """For each row of `vectors` the `n` nearest documents; none for a zero row, which a blank text gives.
+        """Return for each row of `vectors` the `n` nearest documents. A zero row (a blank text) has
+        none.
 
-        Through inverted lists, some of the nearest may be missing, and of some hundred equal documents those that come
-        are not the first by name.
+        With inverted lists, some of the nearest may be missing, and among hundreds of equal
+        documents those returned need not be the first by name.
         """
         ranked = []
         through_lists = self._lists is not None and n < len(self.names) // 2
@@ -85,7 +101,9 @@ class Dense:
         return ranked
 
     def scores_of(self, vectors: Floats, positions: Positions | None = None) -> Floats:
-        """The cosine of each row of `vectors` with each document (or those at `positions`), shape (rows, documents)."""
+        """Return the cosine of each row of `vectors` with each document (or those at `positions`),
+        shape (rows, documents).
+        """
         if positions is not None or self.vectors.dtype == np.float32:
             rows = (
                 self.vectors
@@ -101,19 +119,23 @@ class Dense:
         return scores
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """For each view the `n` nearest documents, see `Ranker`."""
+        """Return for each view the `n` nearest documents, see `Ranker`."""
         return self.near(self.embed(views), n=n)
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """The cosine of each view with each document (or those at `positions`), see `Ranker`."""
+        """Return the cosine of each view with each document (or those at `positions`), see
+        `Ranker`.
+        """
         return self.scores_of(self.embed(views), positions)
 
 
 def build_lists(vectors: Any, *, seed: int = 0) -> Any:
-    """Inverted lists of faiss over `vectors`, shape (rows, dimensions), float16 or float32, which may lie on disk.
+    """Build faiss inverted lists over `vectors`, shape (rows, dimensions), float16 or float32,
+    possibly on disk.
 
-    Vectors are grouped around centres, four bits for two numbers; a query reads the lists whose centres are near it.
-    That is a 16th of the vectors in memory, and enough to choose candidates by, which true cosines put in order.
+    Vectors are grouped around centres and stored with four bits for every two numbers. A query
+    reads the lists whose centres are near it. This takes a 16th of the memory of the vectors and is
+    precise enough to select candidates, which are then ranked by exact cosines.
 
     Raises:
         RetrievalUnavailable: faiss is not installed.

@@ -1,4 +1,4 @@
-"""What a search sees of a tool: its document, and the texts made of it."""
+"""The searchable document of a tool, and the texts derived from it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,25 @@ from protocols.schema import JsonObject, parse_path
 from protocols.toolbox import Tool
 
 _DEEPEST = 3
-"""Objects within which a response field still says what the tool is about."""
+"""Maximum nesting depth of response fields that are indexed. Deeper fields say little about the
+tool.
+"""
 _ARGUMENTS = 8
 _FIELDS = 4
-"""Names that a vector takes in: more of them drown what the tool is for. Chosen on synthetic queries of RestBench,
-StableToolBench and LiveMCPBench (against all names: +.044, +.010 and -.003 nDCG@5).
+"""Maximum numbers of argument and field names in the embedded text. More of them obscure the tool's
+purpose. Chosen on synthetic queries of RestBench, StableToolBench and LiveMCPBench (compared with
+all names: +.044, +.010 and -.003 nDCG@5).
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDocument:
-    """What is searched of one tool: the sections of ToolBench's retrieval document, the return schema included.
+    """The searchable text of one tool: the sections of ToolBench's retrieval document, including
+    the return schema.
 
-    `name` identifies the tool in its index (a toolbox's alias); `parameters` maps each argument to its description,
-    `returns` are the names of response fields. `category` → `collection` → `name` is AnyTool's hierarchy.
+    `name` identifies the tool in its index (the alias in a toolbox). `parameters` maps each
+    argument to its description; `returns` are the names of response fields. `category` →
+    `collection` → `name` is AnyTool's hierarchy.
     """
 
     name: str
@@ -41,14 +46,16 @@ class ToolDocument:
 
     @cached_property
     def digest(self) -> str:
-        """Changes whenever anything of the document does: what was made of it is kept under this key."""
+        """Hash of all fields. Derived data (vectors, synthetic queries) is stored under this
+        key.
+        """
         return hashlib.sha256(json.dumps(_json_fields(self), sort_keys=True).encode()).hexdigest()[
             :24
         ]
 
     @classmethod
     def of(cls, tool: Tool) -> ToolDocument:
-        """The document of a tool of a toolbox, named by its alias."""
+        """Build the document of a tool, named by its alias."""
         protocol = tool.protocol
         about = {
             name: one.get("description")
@@ -71,12 +78,14 @@ class ToolDocument:
 
 
 def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
-    """The documents of `tools`, in their order."""
+    """Return the documents of `tools`, in their order."""
     return [ToolDocument.of(tool) for tool in tools]
 
 
 def response_field_names(schema: JsonObject | None) -> tuple[str, ...]:
-    """The names of a response's fields, each once, in order, those of deeply nested objects left out."""
+    """Return the distinct names of a response's fields in order, without those of deeply nested
+    objects.
+    """
     names: dict[str, None] = {}
     for path, _ in response_paths(schema):
         keys = [step for step in parse_path(path) if isinstance(step, str) and step != "*"]
@@ -86,10 +95,11 @@ def response_field_names(schema: JsonObject | None) -> tuple[str, ...]:
 
 
 def words_text(document: ToolDocument) -> str:
-    """The text that BM25 indexes.
+    """Return the text that BM25 indexes.
 
-    Name and description count twice. Parameters and fields come by name alone: what their descriptions say of ids and
-    pages is the same for most tools of an API and drowns what sets them apart.
+    Name and description are included twice. Parameters and fields are included by name only: their
+    descriptions (of ids, of paging) are the same for most tools of an API and would hide what
+    distinguishes the tools.
     """
     about = [document.name, document.title, document.description]
     return "\n".join(
@@ -105,13 +115,15 @@ def words_text(document: ToolDocument) -> str:
 
 
 def vector_text(document: ToolDocument) -> str:
-    """The text that an embedding model reads: `json_text` with the first few arguments and response fields."""
+    """Return the text that an embedding model reads: `json_text` with only the first few arguments
+    and response fields.
+    """
     arguments = dict(list(document.parameters.items())[:_ARGUMENTS])
     return json_text(replace(document, parameters=arguments, returns=document.returns[:_FIELDS]))
 
 
 def json_text(document: ToolDocument) -> str:
-    """The document as JSON, empty sections left out: what a language model is shown."""
+    """Return the document as JSON without empty sections, as it is shown to a language model."""
     order = ("category", "collection", "name", "title", "description")
     sections: dict[str, Any] = {name: getattr(document, name) for name in order}
     sections |= {"parameters": list(document.parameters), "returns": list(document.returns)}
@@ -119,17 +131,20 @@ def json_text(document: ToolDocument) -> str:
 
 
 def read_document(record: JsonObject) -> ToolDocument:
-    """A document out of `dump_document`'s object."""
+    """Build a document from an object written by `dump_document`."""
     lists = {key: tuple(record.get(key, ())) for key in ("required", "returns")}
     return ToolDocument(**{**record, **lists})
 
 
 def dump_document(document: ToolDocument) -> JsonObject:
-    """A document as JSON; what is empty is left out."""
+    """Return a document as a JSON object without empty fields."""
     return {key: value for key, value in _json_fields(document).items() if value}
 
 
 def _json_fields(document: ToolDocument) -> dict[str, Any]:
-    """The fields as JSON has them; `dataclasses.asdict` copies deeply, which takes minutes for a million tools."""
+    """Return the fields as a JSON object.
+
+    `dataclasses.asdict` copies deeply, which takes minutes for a million tools.
+    """
     found = {field.name: getattr(document, field.name) for field in fields(document)}
     return found | {"parameters": dict(document.parameters)}

@@ -1,4 +1,6 @@
-"""One SQLite file for what a search knows of a tool set: its documents, vectors, and what a model wrote about them."""
+"""SQLite store for the documents of a tool set, their vectors, and the texts that a model wrote
+about them.
+"""
 
 from __future__ import annotations
 
@@ -21,28 +23,33 @@ from protocols.private_files import private_file, private_folder, private_opener
 
 FILE = "tools.sqlite"
 EXPANSION_KINDS = ("queries", "facets", "contrast")
-"""What models may have written about a document: `atc tools index` has queries written, `benchmarks.retrieval` all."""
+"""Kinds of texts that models write about a document. `atc tools index` writes only queries,
+`benchmarks.retrieval` all kinds.
+"""
 _VERSION = 2
 _BUSY_SECONDS = 60.0
 _SCHEMA = Path(__file__).with_name("tables.sql").read_text()
 _BLOCK = 512
-"""Texts that are looked up, or embedded before they are written down, at a time."""
+"""Number of texts that are looked up, or embedded between two writes, at a time."""
 
 Watch: TypeAlias = Callable[[int], None]
-"""Told how many documents, or texts, are done."""
+"""Progress callback: called with the number of documents or texts done so far."""
 EmbedAll: TypeAlias = Callable[[Iterable[list[str]]], Iterable[tuple[list[str], Floats]]]
-"""Embeds lists of texts anywhere: each comes back with its vectors, in any order."""
+"""Embeds lists of texts, possibly in other processes. Yields each list with its vectors, in any
+order.
+"""
 
 
 class DocumentStore:
-    """The file in `folder`, in SQLite's WAL mode; None: in memory, gone with the process.
+    """The SQLite file in `folder` in WAL mode, or an in-memory database if `folder` is None.
 
-    What models wrote is kept under a document's digest, the kind, the prompt's version and the model's name: when a
-    document changes, it alone is expanded again. Several threads and processes may use one folder at once.
+    Texts written by models are stored under the document's digest, the kind, the prompt's version
+    and the model's name. So when a document changes, only that document is expanded again. Several
+    threads and processes may use one folder at once.
 
     Raises:
-        RetrievalUnavailable: the file cannot be used; so may every other method.
-        CannotWrite: the folder cannot be made.
+        RetrievalUnavailable: the file cannot be used. Every method may raise this.
+        CannotWrite: the folder cannot be created.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -74,12 +81,14 @@ class DocumentStore:
                 raise
 
     def close(self) -> None:
-        """Let go of the file, as happens with the store itself at the latest."""
+        """Close the database. This also happens when the store is garbage-collected."""
         self._close()
 
     @contextmanager
     def lock_folder(self) -> Iterator[None]:
-        """Keep other processes from building in the folder; wait for one that does."""
+        """Hold the folder's lock, so that no other process builds there. Waits for a process that
+        holds it.
+        """
         if self.folder is None:
             yield
             return
@@ -89,12 +98,16 @@ class DocumentStore:
 
     @property
     def generation(self) -> str:
-        """Another text after each change of the documents; empty where there never was one."""
+        """A random text that changes whenever the documents change. Empty if there never were
+        any.
+        """
         found = self._rows("SELECT name FROM generation")
         return str(found[0][0]) if found else ""
 
     def replace_documents(self, documents: Iterable[ToolDocument]) -> None:
-        """Hold exactly `documents`, all or, where it fails, what was held before; only what is new is written.
+        """Make `documents` the content of the store. Only new or changed documents are written.
+
+        If it fails, the previous content is kept.
 
         Raises:
             ValueError: two documents have the same name, or one has none.
@@ -130,12 +143,12 @@ class DocumentStore:
                 self._rows("INSERT INTO generation VALUES (?)", (secrets.token_hex(6),))
 
     def document(self, name: str) -> ToolDocument | None:
-        """The document of that name, if there is one."""
+        """Return the document with this name, or None."""
         found = self._rows("SELECT record FROM documents WHERE name = ?", (_key(name),))
         return self._read(found[0][0]) if found else None
 
     def documents(self) -> Iterator[ToolDocument]:
-        """All documents in the order in which they were put, read piece by piece."""
+        """Yield all documents in the order in which they were stored, read in batches."""
         place = -1
         while rows := self._rows(
             "SELECT place, record FROM documents WHERE place > ? ORDER BY place LIMIT 4096",
@@ -145,10 +158,11 @@ class DocumentStore:
             yield from (self._read(record) for _, record in rows)
 
     def embed_texts(self, texts: Sequence[str], embedder: Embedder) -> Floats:
-        """A row for each text, float32 (texts, dimensions); a text is embedded once.
+        """Return one row for each text, float32 (texts, dimensions). Each text is embedded only
+        once.
 
         Raises:
-            RetrievalUnavailable: the model cannot be had; what was embedded until then is kept.
+            RetrievalUnavailable: the model is not available. Vectors computed until then are kept.
         """
         import numpy as np
 
@@ -168,12 +182,13 @@ class DocumentStore:
     def embed_with(
         self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None
     ) -> None:
-        """Keep the vectors of `texts` that are missing, which `embed_all` makes and `embedder` is the name of.
+        """Compute the missing vectors of `texts` with `embed_all` and store them. `embedder` is the
+        name of its model.
 
-        The blocks are those of `embedded`, so that a text is embedded among the same ones and its vector is the same.
-        `watch` is told how many were looked up.
+        The blocks are the same as in `embed_texts`, so that a text is embedded together with the
+        same texts and gets the same vector. `watch` is called with the number of texts looked up.
 
-        Raises whatever `embed_all` raises; what was embedded until then is kept.
+        Raises whatever `embed_all` raises. Vectors computed until then are kept.
         """
         looked_up = 0
 
@@ -208,7 +223,7 @@ class DocumentStore:
 
     @property
     def expanded_count(self) -> int:
-        """How many documents a model has written about."""
+        """Number of current documents about which a model has written texts."""
         written = "SELECT document FROM expansions WHERE texts != '[]'"  # also of tools that are gone, or were others
         [(count,)] = self._rows(f"SELECT count(*) FROM documents WHERE digest IN ({written})")  # noqa: S608
         return int(count)
@@ -220,9 +235,11 @@ class DocumentStore:
         *,
         most: int | None = None,
     ) -> tuple[str, ...]:
-        """What was written about a document as it now is, of each kind at most `most` texts.
+        """Return the texts written about the current version of a document, at most `most` of each
+        kind.
 
-        Where several models or prompts have written, the set with most replies counts, the newest of equal ones.
+        If several models or prompts have written texts, the set with the most replies is used,
+        among equals the newest.
         """
         found: list[str] = []
         for kind in kinds:
@@ -239,7 +256,7 @@ class DocumentStore:
     def samples(
         self, document: ToolDocument, *, kind: str, prompt: str, model: str
     ) -> Mapping[int, tuple[str, ...]]:
-        """The replies kept under `kind`, `prompt` and `model`, by their number."""
+        """Return the replies stored under `kind`, `prompt` and `model`, by their number."""
         rows = self._rows(
             "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ? AND model = ?",
             (document.digest, kind, prompt, model),
@@ -256,7 +273,7 @@ class DocumentStore:
         model: str,
         sample: int,
     ) -> None:
-        """Write down one reply; an empty one says that the model had nothing of use to say."""
+        """Store one reply. An empty reply records that the model wrote nothing useful."""
         self._rows(
             "INSERT OR REPLACE INTO expansions VALUES (?, ?, ?, ?, ?, ?)",
             (document.digest, kind, prompt, model, sample, json.dumps(list(texts))),
@@ -270,7 +287,7 @@ class DocumentStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction: all that is written in it, or nothing."""
+        """Run the block in one write transaction."""
         with self._lock, self._explaining(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield
@@ -295,7 +312,7 @@ class DocumentStore:
 
 
 def _key(name: str) -> bytes:
-    """A name as it is kept: it came out of JSON, where half a surrogate pair is allowed."""
+    """Encode a name for storage. Names come from JSON, which allows lone surrogates."""
     return name.encode("utf-8", "surrogatepass")
 
 
@@ -306,7 +323,7 @@ def _vector_key(text: str, embedder: str) -> bytes:
 def _find_missing_texts(
     texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]
 ) -> list[str]:
-    """The texts whose keys are not found, each once."""
+    """Return the texts whose keys are not in `found`, each once."""
     return list(
         {key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values()
     )

@@ -1,4 +1,4 @@
-"""Embedding models: texts in, vectors of length one out, so that a dot product is a cosine."""
+"""Embedding models. Their vectors have length one, so that a dot product is a cosine."""
 
 from __future__ import annotations
 
@@ -20,28 +20,36 @@ from atc.pipeline.retrieve.embedders import DEFAULT, MODELS, PACKAGES, Encoder
 from protocols.errors import ModelUnavailable
 
 _BATCH_TOKENS = 1024
-"""Tokens in one run, padding counted: more gains nothing on a CPU and takes memory."""
+"""Tokens in one batch, including padding. More brings no gain on a CPU and takes memory."""
 _TOKEN_CHARACTERS = 100
-"""No token covers more, so what lies beyond `max_tokens` times this needs no tokenizing."""
+"""Maximum characters of a token. Text beyond `max_tokens` times this need not be tokenized."""
 _BATCH_TEXTS = 128
 _TEXT_CHARACTERS = 24_000
-"""A request is refused as a whole for one text beyond the model's context, 8,192 tokens at OpenAI."""
+"""Maximum characters of a text. An endpoint refuses the whole request if one text exceeds the
+model's context (8,192 tokens at OpenAI).
+"""
 _TIMEOUT_SECONDS = 60.0
 _RETRIES = 4
 _MOST_BYTES = 32_000_000
-"""Of a reply: each vector may have some thousands of numbers of some twenty digits."""
+"""Maximum bytes of a reply: each vector may have some thousands of numbers of about twenty
+digits.
+"""
 _LARGEST = float(np.finfo(np.float32).max)
-"""A number in a vector. Endpoints compute in this precision; the length of such a vector is finite in ours."""
+"""Largest number accepted in a vector. Endpoints compute in float32; the length of such a vector is
+finite in float64.
+"""
 _OTHERWISE = "use the embedder 'minilm'"
 
 
 def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
-    """The embedder of this name, which its `.name` gives back; nothing is loaded or asked before its first text.
+    """Return the embedder with this name. Nothing is loaded or requested before its first text.
 
-    A model of `MODELS` is fetched into `folder` at its first text; `openai:MODEL` is one of an endpoint.
+    A model of `MODELS` is downloaded into `folder` at its first text. `openai:MODEL` is a model of
+    an endpoint.
 
     Raises:
-        RetrievalUnavailable: there is no such embedder, its packages are missing, or the endpoint is not configured.
+        RetrievalUnavailable: there is no such embedder, its packages are missing, or the endpoint
+            is not configured.
     """
     if name.startswith("openai:"):
         return OpenAIEmbedder(name.removeprefix("openai:"))
@@ -60,13 +68,15 @@ def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embed
 def open_embedder(
     name: str, folder: Path | None
 ) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
-    """A worker that embeds lists of texts with the embedder of this name, and gives each back with its vectors."""
+    """Yield a function that embeds a list of texts and returns the list with its vectors. For use
+    by workers of a pool.
+    """
     embedder = choose_embedder(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))
 
 
 def normalize_rows(vectors: NDArray[np.floating[Any]]) -> Floats:
-    """The rows of `vectors` (rows, dimensions) brought to length one; a zero row stays."""
+    """Scale the rows of `vectors` (rows, dimensions) to length one. Zero rows stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
     return scaled
@@ -75,9 +85,10 @@ def normalize_rows(vectors: NDArray[np.floating[Any]]) -> Floats:
 def embed_distinct(
     texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]
 ) -> Floats:
-    """A row for each of `texts`: `embed` is given each distinct one once, and a blank one gets the zero vector.
+    """Return one row for each of `texts`. `embed` gets each distinct text once; a blank text gets
+    the zero vector.
 
-    `dimensions` is asked only where all are blank.
+    `dimensions` is called only if all texts are blank.
     """
     rows = {
         text: row for row, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))
@@ -90,9 +101,10 @@ def embed_distinct(
 
 
 class MixedEmbedder:
-    """An `Embedder` whose vectors are those of its parts, one after another, each scaled by the root of its share.
+    """An `Embedder` that concatenates the vectors of its parts, each scaled by the square root of
+    its share.
 
-    A cosine is so the mean of the parts' cosines, weighted by their shares, which add up to one.
+    A cosine is then the mean of the parts' cosines, weighted by the shares, which add up to one.
     """
 
     def __init__(self, name: str, parts: Sequence[tuple[Embedder, float]]) -> None:
@@ -109,7 +121,8 @@ class MixedEmbedder:
 
 
 class OnnxEmbedder:
-    """An encoder of the table as an `Embedder`, on onnxruntime; fetched and loaded at its first text.
+    """An `Embedder` for an encoder of `MODELS`, run by onnxruntime. Downloaded and loaded at its
+    first text.
 
     `folder` is where model files are kept, by default the user's cache.
     """
@@ -137,7 +150,7 @@ class OnnxEmbedder:
         return vectors
 
     def _run(self, session: Any, tokens: Sequence[Sequence[int]]) -> Floats:
-        """The vectors of texts of about equal length: the mean of the last hidden state."""
+        """Return the vectors of texts of about equal length: the mean of the last hidden state."""
         ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
         mask = np.zeros_like(ids)
         for row, text in enumerate(tokens):
@@ -152,7 +165,7 @@ class OnnxEmbedder:
         )
 
     def _load(self) -> tuple[Any, Any]:
-        """The tokenizer and the session."""
+        """Load the tokenizer and the onnxruntime session."""
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -178,7 +191,9 @@ class OnnxEmbedder:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Rows of about equal length together, so that little is spent on padding."""
+    """Yield batches of row numbers. Texts of similar length share a batch, so that little is spent
+    on padding.
+    """
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[row] > _BATCH_TOKENS:
@@ -190,10 +205,11 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 class OpenAIEmbedder:
-    """A model behind an OpenAI-compatible /embeddings endpoint; OPENAI_API_KEY and OPENAI_BASE_URL say which.
+    """A model behind an OpenAI-compatible /embeddings endpoint, configured by OPENAI_API_KEY and
+    OPENAI_BASE_URL.
 
     Raises:
-        RetrievalUnavailable: there is neither a key nor a base URL.
+        RetrievalUnavailable: neither a key nor a base URL is set.
     """
 
     def __init__(self, model: str) -> None:
@@ -219,14 +235,15 @@ class OpenAIEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; where it is not known yet, the endpoint is asked for one."""
+        """The length of a vector. If it is not known yet, the endpoint is asked for one vector."""
         return self._dimensions or int(self.embed(["length"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """See `Embedder.embed`.
 
         Raises:
-            RetrievalUnavailable: the endpoint fails, or answers with something else than a vector for each text.
+            RetrievalUnavailable: the endpoint fails, or does not answer with one vector for each
+                text.
         """
         return embed_distinct(texts, self._embed, lambda: self.dimensions)
 
@@ -270,10 +287,11 @@ class OpenAIEmbedder:
 
 
 def _vectors(reply: Any) -> NDArray[np.float64]:
-    """Return the vectors of a reply, one for each index from 0 on.
+    """Return the vectors of a reply, ordered by their index from 0 on.
 
     Raises:
-        KeyError, TypeError, ValueError, OverflowError: it has others, or none.
+        KeyError, TypeError, ValueError, OverflowError: the reply has no vectors, or they are
+            invalid.
     """
     rows = {_index(item): item["embedding"] for item in reply["data"]}
     if not rows or len(rows) != len(reply["data"]):

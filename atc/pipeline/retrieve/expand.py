@@ -1,4 +1,6 @@
-"""Document expansion: a model writes queries that a tool can answer; they are kept, and indexed with the document."""
+"""Document expansion: a model writes queries that a tool can answer, which are stored and indexed
+with the document.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,20 @@ from protocols.model import Ask, Message
 from protocols.schema import JsonObject
 
 _LONGEST = 400
-"""Characters of one text; a longer one has begun to repeat itself."""
+"""Maximum characters of one text. Longer texts have begun to repeat themselves."""
 _MOST_NAMES = 15
-"""Parameters, and fields of the response, that the model is shown: more of them push out what the tool is for."""
+"""Maximum number of parameters and of response fields shown to the model. More of them hide the
+tool's purpose.
+"""
 
 
 @dataclass(frozen=True)
 class ExpansionKind:
-    """A prompt of this package and the `keys` of the JSON object that answers it, each a text.
+    """A kind of expansion: a prompt of this package, and the `keys` of the JSON object that answers
+    it, each a text.
 
-    With `sampled`, as many replies are drawn as are wanted; else one reply holds all.
+    With `sampled`, several replies are drawn, one for each text wanted; otherwise one reply holds
+    all texts.
     """
 
     name: str
@@ -45,25 +51,30 @@ class ExpansionKind:
     max_tokens: int
     sampled: bool = False
     fill: Callable[..., str] = fill
-    """Gives the prompts `expand_NAME` and `expand_example_NAME`."""
+    """Returns the prompts `expand_NAME` and `expand_example_NAME`."""
 
     @cached_property
     def schema(self) -> JsonObject:
-        """What a reply must look like."""
+        """JSON Schema of a reply."""
         return an_object(dict.fromkeys(self.keys, a_text(_LONGEST, least=8)))
 
     @cached_property
     def version(self) -> str:
-        """Changes with the prompt, its example or the schema: what was written under another one is written again."""
+        """Hash of the prompt, its example and the schema. Texts written under another version are
+        written again.
+        """
         said = [message.content for message in self.build_prefix()] + [json.dumps(self.schema)]
         return hashlib.sha256("\0".join(said).encode()).hexdigest()[:12]
 
     def messages(self, document: ToolDocument) -> list[Message]:
-        """The prompt for a document."""
+        """Return the prompt for a document."""
         return [*self.build_prefix(), Message("user", render_document(document))]
 
     def build_prefix(self, tool: str = "") -> list[Message]:
-        """What each prompt begins with: the instructions, and an example (`tool` in place of its own)."""
+        """Return the messages that begin each prompt: the instructions and an example.
+
+        `tool` replaces the tool of the standard example.
+        """
         return [
             Message("system", self.fill(f"expand_{self.name}")),
             Message("user", tool or fill("expand_example_tool")),
@@ -72,11 +83,11 @@ class ExpansionKind:
 
 
 SYNTHETIC = ExpansionKind("queries", ("query",), max_tokens=160, sampled=True)
-"""Re-Invoke's synthetic queries, one a reply."""
+"""Re-Invoke's synthetic queries, one per reply."""
 
 
 def render_document(document: ToolDocument) -> str:
-    """A document as the model is shown it."""
+    """Return a document as text for the model."""
     fewer = dict(list(document.parameters.items())[:_MOST_NAMES])
     returns = document.returns[:_MOST_NAMES]
     return json_text(
@@ -87,10 +98,10 @@ def render_document(document: ToolDocument) -> str:
 
 
 QUERIES = 10
-"""Synthetic queries a tool, as in Re-Invoke."""
+"""Synthetic queries per tool, as in Re-Invoke."""
 _TEMPERATURE = 0.7
 _ATTEMPTS = 4
-"""Tries for one reply, each with another seed."""
+"""Attempts for one reply, each with another seed."""
 
 
 def expand_all(
@@ -103,14 +114,16 @@ def expand_all(
     pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
 ) -> Usage:
-    """Have a model write what `store` lacks of `documents`; gives what that took. Each process asks its own.
+    """Let a model write the texts that `store` lacks for `documents`, and return the usage.
 
-    `queries` is the number of replies, where the kind is sampled. `pool` says where the model is asked, a document at
-    a time. `watch` is told how many of how many documents are done.
-    A reply's seed depends on the document alone, not on the order or on other documents.
+    `queries` is the number of replies per document, if the kind is sampled. `pool` determines where
+    the model is asked, one document at a time; each process opens its own model with `open_ask`.
+    `watch` is called with the numbers of documents done and in total. The seed of a reply depends
+    on the document alone, not on the order or on other documents.
 
     Raises:
-        ModelUnavailable: the model failed; what it has written is kept, and the next call goes on from there.
+        ModelUnavailable: the model failed. What it has written is kept, and the next call continues
+            from there.
     """
     different = list({document.digest: document for document in documents}.values())
     key = {"kind": kind.name, "prompt": kind.version, "model": open_ask().name}
@@ -150,17 +163,22 @@ def expand_all(
 
 
 _ExpansionJob: TypeAlias = tuple[ToolDocument, Sequence[int], Sequence[str]]
-"""A document, the numbers of the replies that it lacks, and the texts that it has."""
+"""A document, the numbers of its missing replies, and the texts it already has."""
 _ExpansionResult: TypeAlias = tuple[
     ToolDocument, Mapping[int, Sequence[str]], Usage, ModelUnavailable | None
 ]
-"""A document, the texts of each reply by its number, what they took, and why there are no more."""
+"""A document, the texts of each reply by number, the usage, and the error that ended the work, if
+any.
+"""
 
 
 def _write_texts(
     wanted: _ExpansionJob, kind: ExpansionKind, ask: Ask, stopped: Sequence[object]
 ) -> _ExpansionResult:
-    """What `ask` writes about one document, until it fails or another did."""
+    """Ask the model for the missing replies of one document.
+
+    Stop early if the model fails, or if `stopped` shows that another document failed.
+    """
     document, numbers, given = wanted
     tally = Tally(ask)
     known = list(given)
@@ -179,7 +197,7 @@ def _write_texts(
 def _reply(
     document: ToolDocument, kind: ExpansionKind, ask: Ask, *, sample: int, known: Sequence[str]
 ) -> list[str]:
-    """One good text for each key of the kind; what is faulty is asked for again."""
+    """Return one usable text for each key of the kind. Unusable texts are requested again."""
     good: dict[str, str] = {}
     for attempt in range(_ATTEMPTS):
         seed = f"{document.digest} {kind.name} {sample} {attempt}"

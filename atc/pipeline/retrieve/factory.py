@@ -1,4 +1,4 @@
-"""How each method of search is put together over an index. Needs the packages of retrieval."""
+"""Builds the search methods over an index. Needs the packages of the `retrieval` extra."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ from atc.pipeline.retrieve.toolqp import ToolQP
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What methods are built over. A method that needs what is None here says so when it is built."""
+    """The parts that search methods are built from. A method that needs a part that is None raises
+    when it is built.
+    """
 
     index: ToolIndex
     ask: Any = None
-    """The model (`Ask`) that answers what a method asks for each query, or None."""
+    """The model (`Ask`) for methods that ask one for each query, or None."""
     expansions: DocumentStore | None = None
-    """Synthetic queries of the tools."""
+    """Store of the tools' synthetic queries."""
     threads: int = 16
-    """Questions that one search may ask a model at once."""
+    """Maximum number of concurrent model requests of one search."""
 
     @property
     def documents(self) -> list[ToolDocument]:
-        """All of the index."""
+        """All documents of the index."""
         return list(self.index.documents.values())
 
 
@@ -56,11 +58,12 @@ Build: TypeAlias = Callable[[Setup, Flags], Retriever]
 
 
 def build(spec: str, setup: Setup) -> Retriever:
-    """The retriever that `spec` spells, over `setup`.
+    """Build the retriever described by `spec` over `setup`.
 
     Raises:
-        UnknownMethod: no such method or flag, or a value that the flag does not take.
-        RetrievalUnavailable: it needs vectors, synthetic queries or a model that `setup` has not.
+        UnknownMethod: there is no such method or flag, or a value is invalid for its flag.
+        RetrievalUnavailable: the method needs vectors, synthetic queries or a model that `setup`
+            lacks.
     """
     method, flags = read_method(spec)
     if method.asks and setup.ask is None:
@@ -74,10 +77,10 @@ def build(spec: str, setup: Setup) -> Retriever:
 
 
 def ranker(setup: Setup, on: str) -> Ranker:
-    """The ranker `bm25`, `dense` or `hybrid` over the index's documents.
+    """Return the ranker `bm25`, `dense` or `hybrid` over the index's documents.
 
     Raises:
-        RetrievalUnavailable: it goes by meaning, and the index was built without vectors.
+        RetrievalUnavailable: the ranker needs vectors, and the index was built without them.
     """
     if on == "bm25":
         return setup.index.lexical
@@ -129,7 +132,7 @@ def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:
 
 
 def _expanded_ranker(setup: Setup, flags: Flags) -> Ranker:
-    """A ranker over the documents with their synthetic queries."""
+    """Build a ranker over the documents with their synthetic queries."""
     on = flags.pop("on", "dense")
     if flags.get("queries") == 0:
         return ranker(setup, on)
@@ -182,4 +185,6 @@ BUILDERS: Mapping[str, Build] = {
     "listwise": _listwise,
     "anytool": _anytool,
 }
-"""By name; the flags were read by `methods.read`, and what is wrong with their values is a ValueError."""
+"""Builders by method name. They get flags that `read_method` has parsed and raise ValueError for
+invalid values.
+"""

@@ -1,4 +1,6 @@
-"""What a search is to a user: a method, with names first, producers behind, and nothing where nothing fits."""
+"""Search over a toolbox: runs a method, puts tools named in the query first, and adds the producers
+of required ids.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,25 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _MANY = 100
-"""Hits of which the closure chooses: a producer that fits the query, too, goes before one that does not."""
+"""Number of hits fetched when producers are added. A producer that also fits the query is preferred
+to one that does not.
+"""
 _MOST_BLENDED = 100_000
-"""Tools up to which `auto` blends: every one is scored for every query."""
+"""Largest number of tools for which `auto` chooses `blend`, which scores every tool for every
+query.
+"""
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
-"""What ordinary words do not have: a name that has it is meant as one."""
+"""Matches words with an underscore, a digit or camel case. Such a word in a query is meant as a
+name.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finder:
-    """A retriever over a toolbox: finds by `method`, then keeps the promises that hold for every method.
+    """A `Retriever` over a toolbox that applies to every `method` what all searches guarantee.
 
-    A tool that the query names stands first. With `closure`, the producers of ids that the found tools need come along,
-    within `k`.
+    A tool that the query names comes first. With `closure`, tools that produce ids which the found
+    tools need are included, within `k`.
     """
 
     toolbox: Toolbox
@@ -46,7 +54,7 @@ class Finder:
     closure: bool = True
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """At most `k` tools, see `Retriever.search`."""
+        """Return at most `k` tools, see `Retriever.search`."""
         named = self._find_named_tools(query)
         found = self.method.search(query, k=max(k, _MANY) if self.closure else k)
         others = [hit for hit in found.hits if hit.tool not in named]
@@ -60,9 +68,9 @@ class Finder:
         return replace(found, hits=tuple(chosen))
 
     def _find_named_tools(self, query: str) -> list[str]:
-        """The tools whose names stand in the query as names, in its order.
+        """Return the tools that the query refers to by name, in its order.
 
-        An ordinary word (`search`) is a name only where it is all that is asked.
+        An ordinary word (`search`) counts as a name only if it is the entire query.
         """
         words = [word for word in _WORD.findall(query) if word in self.toolbox]
         return [
@@ -78,14 +86,17 @@ def open_index(
     pool: Pool | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> ToolIndex:
-    """The index of `toolbox`, brought up to date: only documents that have changed are embedded again.
+    """Open the index of `toolbox` and bring it up to date. Only changed documents are embedded
+    again.
 
-    It stands in the configured folder, else in the cache by the toolbox's sources, else (tools made in Python) in
-    memory. It has vectors where `method` goes by meaning; with `auto`, where the embedding model is there already.
-    `pool` says where they are embedded, if not here. `watch` is told how many tools were read.
+    The index is kept in the configured folder, else in the cache under a hash of the toolbox's
+    sources, else (tools made in Python) in memory. It has vectors if `method` needs them; with
+    `auto`, if the embedding model is already installed. `pool` runs the embedding in other workers.
+    `watch` is called with the number of tools read.
 
     Raises:
-        RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be used.
+        RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be
+            used.
     """
     require(f"searching {len(toolbox)} tools", "numpy", "bm25s", "Stemmer")
     from atc.pipeline.retrieve.embed import choose_embedder, open_embedder
@@ -116,7 +127,7 @@ def open_index(
 def open_finder(
     spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16
 ) -> Retriever:
-    """A search of `toolbox` by the method that `spec` spells, see `Finder`.
+    """Build a search of `toolbox` by the method described by `spec`, see `Finder`.
 
     Raises:
         UnknownMethod, RetrievalUnavailable: see `atc.pipeline.retrieve.factory.build`.
@@ -128,7 +139,9 @@ def open_finder(
 
 
 def resolve_method(spec: str, index: ToolIndex) -> str:
-    """`spec`, or what `auto` stands for: by what the index has, none that asks a model."""
+    """Return `spec`, or the method that `auto` selects: the best one for this index that asks no
+    model.
+    """
     if spec != AUTO:
         return spec
     if index.dense is None:

@@ -1,4 +1,4 @@
-"""The best of many scores, and several rankings made one."""
+"""Selecting the best documents from scores, and combining several rankings into one."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import numpy as np
 from atc.pipeline.retrieve.base import Floats, Hit, Positions, Ranker, Ranking, Retrieval, View
 
 _DECIMALS = 6
-"""Scores that agree to here are tied: equal documents differ by less, since a matrix product adds up the rows at its
-end in another order than those before."""
+"""Scores that agree to this many decimals are tied. Equal documents can differ slightly, since a
+matrix product sums its last rows in a different order.
+"""
 
 
 def select_best(
     scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None
 ) -> Ranking:
-    """The `n` best of `scores` (documents,), ties by name; a score of minus infinity never comes.
+    """Return the `n` best of `scores` (documents,), ties by name. Scores of minus infinity are
+    excluded.
 
-    `positions[i]` is the position in the index of what `scores[i]` belongs to, by default `i`. Names are read of tied
-    documents only, since they may lie on disk.
+    `positions[i]` is the position in the index that `scores[i]` belongs to, by default `i`. Names
+    are read only for tied documents, since they may be on disk.
     """
     kept = np.flatnonzero(scores > -np.inf)
     n = max(0, min(n, len(kept)))
@@ -42,9 +44,10 @@ def select_best(
 
 
 def zscores(scores: Floats) -> Floats:
-    """Each row brought to mean 0 and deviation 1, so that scores of different kinds add up; a constant row becomes 0.
+    """Scale each row to mean 0 and deviation 1, so that scores of different kinds can be added. A
+    constant row becomes 0.
 
-    Shape (views, documents) in and out, or (documents,).
+    Shape (views, documents) or (documents,), in and out.
     """
     if not scores.size:
         return scores
@@ -54,7 +57,7 @@ def zscores(scores: Floats) -> Floats:
 
 
 def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
-    """`scores` in deviations from `mean`; 0 where all scores are the same (rounding aside)."""
+    """Return `scores` in deviations from `mean`, or 0 if all scores are equal up to rounding."""
     flat = deviation <= 10.0**-_DECIMALS * np.maximum(1.0, np.abs(mean))
     result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(
         np.float32
@@ -63,7 +66,8 @@ def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
 
 
 def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """ToolQP's aggregation of what several queries found: the best rank that a tool has in any list counts.
+    """Merge the results of several queries as in ToolQP: a tool is ranked by its best rank in any
+    list.
 
     Ties are broken by the highest similarity in any list, then by name.
     """
@@ -71,17 +75,20 @@ def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Re-Invoke's ranking of tools by several views of one query (Algorithm 2), out of the best of each view.
+    """Merge the results of several views of one query as in Re-Invoke (Algorithm 2).
 
-    In each view a tool has the tuple (reversed rank, similarity); its tuple is the greatest over the views, and tools
-    are ordered by theirs. The first k are right where each list holds k: whoever is among them has a rank of at most k
-    in some view.
+    In each view a tool has the tuple (reversed rank, similarity). Tools are ordered by their
+    greatest tuple over the views. The first k tools are exact if each list holds at least k, since
+    every such tool has a rank of at most k in some view.
     """
     return _by_places(lists, anywhere=False)
 
 
 def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
-    """By (best rank, similarity); the similarity is that of the best-ranked place, or the highest `anywhere`."""
+    """Order tools by (best rank, similarity).
+
+    The similarity is the highest in any list if `anywhere`, else that at the best rank.
+    """
     places: dict[str, tuple[float, ...]] = {}
     for one in lists:
         for rank, hit in enumerate(one):
@@ -93,7 +100,9 @@ def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
 
 
 def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
-    """The tools by what they are worth, ties by name; their scores, in (0, 1], only say that order."""
+    """Return the tools by descending value, ties by name. The scores, in (0, 1], only express that
+    order.
+    """
     names = sorted(worth)
     names.sort(
         key=worth.__getitem__, reverse=True
@@ -102,17 +111,17 @@ def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
 
 
 def hits(ranked: Ranking, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
-    """The first `k` of `ranked` as hits."""
+    """Return the first `k` documents of a ranking as hits."""
     pairs = zip(ranked.positions[:k].tolist(), ranked.scores[:k].tolist(), strict=True)
     return tuple(Hit(names[position], score) for position, score in pairs)
 
 
 class Hybrid:
-    """A `Ranker`: the weighted sum of the z-scores of several rankers over the same documents.
+    """A `Ranker` by the weighted sum of the z-scores of several rankers over the same documents.
 
-    Up to `full` documents a score is standardized by all scores of its view. Above, only the `pool` best documents of
-    each ranker are candidates, and mean and deviation come from `full` documents at even distances: what a full pass
-    over a million documents would give, within their sampling error.
+    Up to `full` documents, a score is standardized by all scores of its view. Above, only the
+    `pool` best documents of each ranker are candidates, and mean and deviation are estimated from a
+    sample of evenly spaced documents.
     """
 
     def __init__(
@@ -128,7 +137,7 @@ class Hybrid:
         return self._parts[0][0].names
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """The weighted sums of z-scores, shape (views, documents or positions)."""
+        """Return the weighted sums of z-scores, shape (views, documents or positions)."""
         small = len(self.names) <= self._full
         total: Floats | None = None
         for ranker, weight in self._parts:
@@ -145,7 +154,7 @@ class Hybrid:
         return total
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """For each view the `n` best documents."""
+        """Return for each view the `n` best documents."""
         if len(self.names) <= self._full:
             return [select_best(row, self.names, n=n) for row in self.scores(views)]
         lists = [ranker.top(views, n=max(n, self._pool)) for ranker, _ in self._parts]
@@ -157,7 +166,7 @@ class Hybrid:
         return found
 
     def _sample(self) -> Positions:
-        """Few enough positions to score for each view, spread evenly."""
+        """Return evenly spaced positions, few enough to be scored for each view."""
         return np.unique(
             np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64)
         )
@@ -165,11 +174,11 @@ class Hybrid:
 
 @dataclass(frozen=True, slots=True)
 class PlainRetriever:
-    """A `Retriever`: the best of one ranker for the query as it stands."""
+    """A `Retriever` that returns the best documents of one ranker for the unchanged query."""
 
     ranker: Ranker
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """At most `k` tools, best first."""
+        """Return at most `k` tools, best first."""
         [found] = self.ranker.top([query], n=k)
         return Retrieval(hits=hits(found, self.ranker.names, k=k))

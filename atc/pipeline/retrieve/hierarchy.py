@@ -1,4 +1,4 @@
-"""Category → tool → API: the hierarchy that agents share, and its parts as text within a prompt's room."""
+"""AnyTool's hierarchy of category → tool → API, and its parts as texts that fit into a prompt."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from protocols.truncate import clip_text
 _NO_CATEGORY = "general"
 _INSTRUCTIONS = 500
 _LEAST = 300
-"""Tokens that the instructions of an agent take, and those that are shared out even if the model holds fewer."""
+"""`_INSTRUCTIONS` is the number of tokens of an agent's instructions. `_LEAST` is the minimum that
+is shared out, even if the model's context is smaller.
+"""
 _BEGINNINGS = (400, 160, 80, 40, 0)
-"""Characters of a description, from generous to none."""
+"""Lengths of descriptions to try, in characters."""
 
 
 class ToolPlace(NamedTuple):
-    """A tool of the hierarchy (the paper's word for what our documents call a collection)."""
+    """A tool of the hierarchy with its category. "Tool" is the paper's word for what our documents
+    call a collection.
+    """
 
     category: str
     tool: str
@@ -29,8 +33,8 @@ class ToolPlace(NamedTuple):
 class Hierarchy:
     """The APIs (names of documents) of each tool of each category, in the documents' order.
 
-    A document without a category stands in one that is called like its collection, one without a collection in a tool
-    that is called like its category.
+    A document without a category belongs to a category named after its collection. One without a
+    collection belongs to a tool named after its category.
     """
 
     tools: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -38,7 +42,7 @@ class Hierarchy:
 
     @classmethod
     def of(cls, documents: Mapping[str, ToolDocument]) -> Hierarchy:
-        """The hierarchy of `documents`, by name; each is read once."""
+        """Build the hierarchy of `documents`, given by name. Each document is read once."""
         tools: dict[str, dict[str, list[str]]] = {}
         for name, document in documents.items():
             category = document.category or document.collection or _NO_CATEGORY
@@ -51,19 +55,22 @@ class Hierarchy:
         )
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[ToolPlace, ...]:
-        """The tools of `categories`, or of all."""
+        """Return the tools of `categories`, or of all categories."""
         chosen = self.tools if categories is None else categories
         return tuple(
             ToolPlace(category, tool) for category in chosen for tool in self.tools[category]
         )
 
     def apis(self, places: Iterable[ToolPlace]) -> tuple[str, ...]:
-        """The APIs of tools."""
+        """Return the APIs of tools."""
         return tuple(api for place in places for api in self.tools[place.category][place.tool])
 
 
 def resolve_name(name: str, known: Sequence[str]) -> str | None:
-    """The one of `known` that `name` means, in any case; its last part is enough (`Latest` for `Parcels/Latest`)."""
+    """Return the entry of `known` that `name` refers to, or None if there is none or more than one.
+
+    Case is ignored, and the last part of a name is enough (`Latest` for `Parcels/Latest`).
+    """
     if name in known:
         return name
     wanted = " ".join(name.split()).casefold()
@@ -74,8 +81,10 @@ def resolve_name(name: str, known: Sequence[str]) -> str | None:
 
 
 class Room(NamedTuple):
-    """Tokens of a prompt, and what of them each part may take: of what the instructions leave, a third is for the
-    agent's scope, a quarter for the request, a quarter for one result. Earlier turns get what is left.
+    """Token budget of a prompt and of its parts.
+
+    Of the tokens beside the instructions, a third is for the agent's scope, a quarter for the
+    request and a quarter for one result. Earlier turns get the rest.
     """
 
     prompt: int
@@ -85,13 +94,15 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, prompt_tokens: int) -> Room:
-        """The shares of a prompt of so many tokens."""
+        """Return the shares of a prompt of `prompt_tokens` tokens."""
         free = max(_LEAST, prompt_tokens - _INSTRUCTIONS)
         return cls(prompt_tokens, free // 3, free // 4, free // 4)
 
 
 def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
-    """Lines in pages of at most `room` tokens, at least one line each; no lines make one empty page."""
+    """Split lines into pages of at most `room` tokens, but at least one line each. No lines make
+    one empty page.
+    """
     found: list[list[str]] = [[]]
     used = 0
     for line in lines:
@@ -105,7 +116,8 @@ def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
 
 
 def page(lines: Sequence[str], number: int, *, room: int) -> str:
-    """One page of a list (the first is 1), with how many there are where it is not all.
+    """Return one page of a list, numbered from 1. If there are several pages, their number is
+    added.
 
     Raises:
         IndexError: there is no such page.
@@ -118,20 +130,24 @@ def page(lines: Sequence[str], number: int, *, room: int) -> str:
 
 
 def category_lines(names: Iterable[str], hierarchy: Hierarchy) -> list[str]:
-    """A line for each category."""
+    """Return one line for each category."""
     return [f"- {name} (tools: {len(hierarchy.tools[name])})" for name in names]
 
 
 def api_lines(names: Iterable[str], hierarchy: Hierarchy, *, room: int) -> list[str]:
-    """A line for each API: its name and as much of its description as leaves room for all; else the name alone."""
+    """Return one line for each API: its name and description.
+
+    Descriptions are shortened equally until all lines fit, in the extreme to the name alone.
+    """
     documents = [hierarchy.documents[name] for name in names]
     return _fit_lines(lambda most: [_api_line(document, most) for document in documents], room)
 
 
 def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) -> str:
-    """Tools, each with its APIs, which show what it is for: a collection has no description of its own.
+    """Return a text that lists tools, each with its APIs. The APIs show a tool's purpose, since
+    collections have no description.
 
-    All descriptions are shown to the same length.
+    All descriptions are cut to the same length.
     """
 
     def lines(most: int) -> list[str]:
@@ -146,7 +162,7 @@ def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) 
 
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
-    """What is known of an API, as much of it as fits."""
+    """Return all that is known of an API, cut to `room` tokens."""
     told = {
         name: f"{name} ({one_text(text)})" if text else name
         for name, text in document.parameters.items()
@@ -163,7 +179,7 @@ def detail_text(document: ToolDocument, *, room: int) -> str:
 
 
 def clip_to_room(text: str, *, room: int) -> str:
-    """A text, or as much of its beginning as `room` tokens hold, with how much is left out."""
+    """Cut a text to `room` tokens and note how much was left out."""
     most = room * 3
     shown = text
     while tokens_of(shown) > room and most:
@@ -173,7 +189,7 @@ def clip_to_room(text: str, *, room: int) -> str:
 
 
 def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
-    """The lines with the longest descriptions at which they fit."""
+    """Return the lines with the longest description length at which they fit into `room` tokens."""
     for most in _BEGINNINGS:
         found = lines(most)
         if sum(tokens_of(line) + 1 for line in found) <= room:
@@ -182,7 +198,9 @@ def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
 
 
 def _api_line(document: ToolDocument, most: int) -> str:
-    """A line about an API with `most` characters of its description; none: its name alone."""
+    """Return a line about an API with `most` characters of its description, or only its name if
+    `most` is 0.
+    """
     title = one_text(document.title)
     about = one_text(document.description)
     named = (

@@ -1,8 +1,9 @@
 """`ToolIndex`: the documents of a tool set, searched by words and by meaning.
 
-The truth is one SQLite file (`Store`). What a search reads besides, bm25s' matrix, the vectors and faiss' lists, is
-derived from it: folders beside the file, named by what they were made of, mapped into memory, and made anew where they
-are missing, damaged or of an earlier generation.
+The source of truth is one SQLite file (`DocumentStore`). The bm25s matrix, the vectors and the
+faiss lists are derived from it. They are kept in folders beside the file, named by what they were
+made from, and memory-mapped. They are rebuilt if they are missing, damaged or of an earlier
+generation.
 """
 
 from __future__ import annotations
@@ -38,16 +39,17 @@ _LISTS = "lists.faiss"
 class ToolIndex:
     """The documents of a tool set by position, ranked by words and, with an embedder, by meaning.
 
-    It does not change: a tool set that did is indexed again, which embeds only what is new. Several threads may search.
+    An index does not change. A changed tool set is indexed again, which embeds only what is new.
+    Several threads may search.
     """
 
     def __init__(
         self, store: DocumentStore, *, embedder: Embedder | None = None, watch: Watch | None = None
     ) -> None:
-        """The index of what `store` holds; `build` fills the store first.
+        """Open the index over the content of `store`; `build` fills the store first.
 
         Raises:
-            RetrievalUnavailable: the store cannot be used, or the embedding model cannot be had.
+            RetrievalUnavailable: the store or the embedding model is not available.
         """
         self.store = store
         self.folder: Path | None = store.folder
@@ -74,15 +76,18 @@ class ToolIndex:
         embed_all: EmbedAll | None = None,
         watch: Watch | None = None,
     ) -> Self:
-        """An index of exactly `documents`, in memory or in `folder`, where only what is new is embedded.
+        """Build an index of exactly `documents`, in memory or in `folder`. Only what is new is
+        embedded.
 
-        Another process that builds in the same folder waits until this one is done.
-        `embed_all` does that elsewhere, with the same model as `embedder`. `watch` is told how many documents are done.
+        Another process that builds in the same folder waits until this one is done. `embed_all`
+        computes the vectors elsewhere with the same model as `embedder`. `watch` is called with the
+        number of documents done.
 
         Raises:
-            ValueError: two documents have the same name, or one has none; the folder stays as it was.
-            RetrievalUnavailable: a package is missing, the embedding model cannot be had (what was embedded until then
-                is kept), or the file in the folder cannot be used.
+            ValueError: two documents have the same name, or one has none. The folder is left
+                unchanged.
+            RetrievalUnavailable: a package or the embedding model is not available (vectors
+                computed until then are kept), or the file in the folder cannot be used.
             CannotWrite: the folder cannot be written.
         """
         store = DocumentStore(folder)
@@ -95,11 +100,11 @@ class ToolIndex:
 
     @cached_property
     def expansions(self) -> DocumentStore | None:
-        """What a model wrote about the documents; None where it wrote nothing."""
+        """The store, if a model has written texts about the documents; else None."""
         return self.store if self.store.expanded_count else None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the store."""
         self.store.close()
 
     def _words(self) -> Lexical:
@@ -144,7 +149,9 @@ class ToolIndex:
         return self._load_or_make("vectors", embedder.name, make, read)
 
     def _embed_documents(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
-        """The vector of each document, shape (documents, dimensions), in memory or in a file that is mapped."""
+        """Return the vector of each document, shape (documents, dimensions), in memory or in a
+        memory-mapped file.
+        """
         kind = (
             np.float32 if len(self.names) <= EXACT_ROWS else np.float16
         )  # half the room; the fifth decimal differs
@@ -175,9 +182,10 @@ class ToolIndex:
         make: Callable[[Path], object],
         read: Callable[[Path], _DerivedData],
     ) -> _DerivedData:
-        """What `read` finds in the derived folder of a kind; `make` fills it where it is missing or damaged.
+        """Load derived data with `read`. If it is missing or damaged, `make` writes it into a new
+        folder first.
 
-        A folder is filled elsewhere and then named, so that it is whole wherever it stands.
+        The folder is filled under a temporary name and then renamed, so that it is always complete.
         """
         assert self.folder is not None
         made_of = hashlib.sha256(f"{index_fingerprint()} {key}".encode()).hexdigest()[:12]
@@ -214,7 +222,9 @@ class ToolIndex:
 
 
 class _Documents(Mapping[str, ToolDocument]):
-    """The documents of an index by name. Of one that another process has removed since, the name is left."""
+    """The documents of an index by name. A document that another process has removed since is
+    returned with its name only.
+    """
 
     def __init__(self, store: DocumentStore, names: Sequence[str]) -> None:
         self._store = store
@@ -241,7 +251,10 @@ class _Documents(Mapping[str, ToolDocument]):
 
 @cache
 def index_fingerprint() -> str:
-    """Changes when the tokenizer or the texts made of a document do: what was derived before is then of no use."""
+    """Return a hash that changes with the tokenizer and with the texts made from a document.
+
+    Derived data with another fingerprint is not used.
+    """
     probe = ToolDocument(
         name="getUserToken2",
         description="Finds the users' HTTPServer naïvely; 搜索工具, поиск!",

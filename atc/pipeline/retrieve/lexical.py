@@ -1,4 +1,4 @@
-"""BM25 over the words of tool documents, by bm25s."""
+"""BM25 over the words of tool documents, computed by bm25s."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ K1 = 1.5
 B = 0.75
 _WORDS = "vocabulary.npy"
 _NO_WORDS = "no-words"
-"""Files: hashes of words with their numbers, and what stands for bm25s' own where no document has a word."""
+"""File names: the hashes of words with their numbers, and a marker file for an index in which no
+document has a word.
+"""
 _BLOCK = 1024
-"""Documents whose best score is looked at first, to know early which scores are too low to come."""
+"""Documents per block. The best score of each block tells early which scores are too low to be
+returned.
+"""
 
 
 class Texts(Sequence[str]):
-    """Texts in a folder, each read as it is asked for: to read a million at once takes most of the time of opening."""
+    """Texts in a folder, each read on access. Reading a million at once would take most of the time
+    of opening an index.
+    """
 
     def __init__(self, folder: Path, kind: str) -> None:
         files = (folder / f"{kind}-{part}.npy" for part in ("bytes", "ends"))
@@ -32,7 +38,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
-        """Write them where they are found by their `kind`."""
+        """Write texts into `folder`, to be opened with the same `kind`."""
         parts = [
             b"\n",
             *(text.encode("utf-8", "surrogatepass") for text in texts),
@@ -49,7 +55,10 @@ class Texts(Sequence[str]):
 
 
 def _on_disk(folder: Path) -> Callable[[str], int | None]:
-    """Gives the number of a word, if it is there; words are found by 64 bits of their hashes, which are in order."""
+    """Return a function that looks up the number of a word, or None if the word is unknown.
+
+    Words are identified by 64 bits of their hashes, which are sorted.
+    """
     hashes, numbers = np.asarray(np.load(folder / _WORDS, mmap_mode="r"))
 
     def number(word: str) -> int | None:
@@ -66,11 +75,13 @@ def _hash(word: str) -> int:
 
 
 class Lexical:
-    """BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of `atc.pipeline.retrieve.vocabulary`; a `Ranker`.
+    """A `Ranker` by BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of
+    `atc.pipeline.retrieve.vocabulary`.
 
-    A word that stands twice in a query counts twice; of a view of several texts all words count. A document that shares
-    no word with a view scores 0 and is never in `top`. `engine` is bm25s' index; None where no document has a word.
-    `number` gives the number of a word where that is not read from `vocabulary`.
+    A word that occurs twice in a query counts twice. Of a view of several texts all words count. A
+    document that shares no word with a view scores 0 and is never in `top`. `engine` is the bm25s
+    index, or None if no document has a word. `number` returns the number of a word if it is not in
+    `vocabulary`.
     """
 
     def __init__(
@@ -84,7 +95,7 @@ class Lexical:
 
     @classmethod
     def build(cls, names: Sequence[str], texts: Iterable[str]) -> Lexical:
-        """An index in memory of `texts`, whose documents are called `names`.
+        """Build an index of `texts` in memory. `names` are the names of their documents.
 
         Raises:
             RetrievalUnavailable: bm25s or PyStemmer is not installed.
@@ -105,10 +116,10 @@ class Lexical:
 
     @classmethod
     def open(cls, folder: Path) -> Lexical:
-        """What `save` wrote, memory-mapped.
+        """Open an index written by `save`, memory-mapped.
 
         Raises:
-            OSError, ValueError: files are not there, or do not belong together.
+            OSError, ValueError: files are missing or do not belong together.
             RetrievalUnavailable: bm25s is not installed.
         """
         require("searching tools", "bm25s")
@@ -130,7 +141,7 @@ class Lexical:
         return cls(names, engine, {}, _on_disk(folder))
 
     def save(self, folder: Path) -> None:
-        """Write an index that was built into `folder`, which is there."""
+        """Write an index that was built in memory into the existing `folder`."""
         Texts.save(folder, "names", self.names)
         if self._engine is None:
             (folder / _NO_WORDS).touch()
@@ -141,11 +152,13 @@ class Lexical:
         self._engine.save(folder, show_progress=False)
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """For each view the `n` best documents, ties by name."""
+        """Return for each view the `n` best documents, ties by name."""
         return [self._best(self._scores(view), n) for view in views]
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
+        """Return the score of each document (or of those at `positions`) for each view, shape
+        (views, documents).
+        """
         width = len(self.names) if positions is None else len(positions)
         rows = [
             self._scores(view) if positions is None else self._scores(view)[positions]
@@ -154,7 +167,10 @@ class Lexical:
         return np.stack(rows) if rows else np.zeros((0, width), np.float32)
 
     def _scores(self, view: View) -> Floats:
-        """Of all documents; the last row is remembered, since a search that fuses rankings asks for it again."""
+        """Return the scores of all documents for a view.
+
+        The last result is cached, since a search that fuses rankings asks for it again.
+        """
         if self._last is not None and self._last[0] == view:
             return self._last[1]
         total = np.zeros(len(self.names), dtype=np.float32)
@@ -170,7 +186,9 @@ class Lexical:
         return total
 
     def _best(self, scores: Floats, n: int) -> Ranking:
-        """The best of them, without those that a look at each block's best shows to be too low."""
+        """Return the `n` best documents. Documents that score below the n-th best block maximum are
+        skipped.
+        """
         least = np.float32(0)
         if 0 < n <= len(scores) // _BLOCK:
             blocks = scores[: len(scores) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).max(axis=1)

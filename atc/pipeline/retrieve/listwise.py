@@ -1,4 +1,4 @@
-"""Listwise re-ranking: what a retriever found first is put in order by the language model."""
+"""Listwise re-ranking: a language model reorders the first results of another retriever."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ _MAX_TOKENS = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Listwise:
-    """Finds by `retriever` and lets a model choose, by letter, up to three of the first `candidates` (at most 26).
+    """A `Retriever` that lets a model choose up to three of the first `candidates` of `retriever`
+    by letter (at most 26).
 
-    Those chosen stand first, the others follow in their order. The scores of the result are the retriever's, handed
-    out anew from the top. A reply without a letter changes nothing, and the transcript says so.
+    The chosen tools come first, the others follow in their order. The scores of the original
+    ranking are reassigned from the top. A reply without a letter changes nothing, and the
+    transcript says so.
     """
 
     retriever: Retriever
@@ -33,7 +35,7 @@ class Listwise:
     candidates: int = 10
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """At most `k` tools, see `Retriever.search`.
+        """Return at most `k` tools, see `Retriever.search`.
 
         Raises:
             ModelUnavailable: the model gave no reply.

@@ -1,4 +1,6 @@
-"""The methods of search by name, spelled with their flags: `bm25`, `reinvoke:queries=5,on=bm25` (`atc.core.specs`)."""
+"""The search methods by name. A spec adds flags: `bm25`, `reinvoke:queries=5,on=bm25` (see
+`atc.core.specs`).
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,20 @@ from atc.core.specs import Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
 AUTO = "auto"
-"""Not a method: the best that asks no model, of what the index has."""
+"""Not a method: selects the best method that asks no model and that the index supports."""
 
 
 class UnknownMethod(AtcError):
-    """No method of search is called so, or it has no such flag."""
+    """There is no search method with this name, or it has no such flag."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One way to search. `asks`: a model, for every query; `embeds`: needs vectors of the index."""
+    """A search method. `asks`: it asks a model for every query. `embeds`: it needs the vectors of
+    the index.
+    """
 
     name: str
     summary: str
@@ -109,14 +113,14 @@ METHODS: Mapping[str, Method] = {
     name: Method(name=name, summary=summary, flags=flags, **dict.fromkeys(needs, True))
     for name, summary, flags, needs in _TABLE
 }
-"""In the order in which `--help` and tables show them."""
+"""In the order in which `--help` and tables list them."""
 
 
 def read_method(spec: str) -> tuple[Method, Flags]:
-    """The method and the flags of a spec.
+    """Return the method and the flags of a spec.
 
     Raises:
-        UnknownMethod: no such method or flag, or a value that the flag does not take.
+        UnknownMethod: there is no such method or flag, or a value is invalid for its flag.
     """
     try:
         return read_spec(spec, METHODS, what="method of search")
@@ -125,9 +129,9 @@ def read_method(spec: str) -> tuple[Method, Flags]:
 
 
 def method_for(spec: str, *, asks: bool) -> str:
-    """Return the spec of the method that a run searches by: by default planned searches, where a model can be asked.
+    """Return the spec of the method for a run. The default is `planned` if a model can be asked.
 
-    Without a model, a method that asks one gives way to the best that asks none.
+    Without a model, a method that needs one is replaced by the best that needs none.
     """
     if spec == AUTO:
         return "planned" if asks else AUTO

@@ -1,4 +1,6 @@
-"""Asking models in a search: calls counted, and replies read as JSON."""
+"""Helpers for search methods that ask a model: usage counting, reply schemas, and reading of JSON
+replies.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ from protocols.schema import Json, JsonObject
 
 
 class Tally:
-    """`ask` with a count of what it took, from `usage` on; one a search. Several threads may ask at once.
+    """Wraps `ask` and counts its usage, starting from `usage`. One per search; thread-safe.
 
-    Where an endpoint tells no numbers they are estimated: else no budget would ever be spent.
+    Token counts that an endpoint does not report are estimated, since otherwise a budget would
+    never be spent.
     """
 
     def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
@@ -31,7 +34,7 @@ class Tally:
 
     @property
     def powers(self) -> Powers:
-        """The model's."""
+        """The powers of the wrapped model."""
         return powers(self._ask)
 
     @property
@@ -40,11 +43,11 @@ class Tally:
         return self.usage.input_tokens + self.usage.output_tokens
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """Continue `messages`, see `Ask`; a call that raises is not counted."""
+        """Continue `messages`, see `Ask`. A call that raises is not counted."""
         return self._counted(self._ask(messages, **options), messages)
 
     def each(self, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
-        """The reply to each request, see `ask_each`."""
+        """Return the reply to each request, see `ask_each`."""
         replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
         return [
             self._counted(one, asked.messages) if isinstance(one, Completion) else one
@@ -60,17 +63,19 @@ class Tally:
 
 
 def tokens_of(text: str) -> int:
-    """About how many tokens a text has, on the safe side for scripts in which a character is a token or more."""
+    """Estimate the tokens of a text. Rather too high for scripts in which a character can be a
+    token or more.
+    """
     return token_estimate(text) + sum(not character.isascii() for character in text)
 
 
 def prompt_tokens(messages: Iterable[Message]) -> int:
-    """About how many tokens a conversation has."""
+    """Estimate the tokens of a conversation."""
     return sum(tokens_of(message.content) + 4 for message in messages)
 
 
 def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:
-    """The schema of an object that has these properties and no others."""
+    """Return the schema of an object with exactly these properties."""
     required: list[Json] = [name for name in properties if name not in optional]
     return {
         "type": "object",
@@ -81,12 +86,12 @@ def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> Json
 
 
 def a_text(most: int, *, least: int = 0) -> JsonObject:
-    """The schema of a text of so many characters."""
+    """Return the schema of a string of `least` to `most` characters."""
     return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
 
 def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
-    """The schema of a list of so many items."""
+    """Return the schema of a list of `least` to `most` items."""
     return {
         "type": "array",
         "items": items,
@@ -96,7 +101,7 @@ def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
 
 
 def json_object(reply: str) -> dict[str, Any]:
-    """The JSON object that a reply is, or that stands in it; empty where there is none."""
+    """Return the JSON object in a reply, or an empty one if there is none."""
     begin = reply.find("{")
     end = reply.rfind("}")
     try:
@@ -107,21 +112,26 @@ def json_object(reply: str) -> dict[str, Any]:
 
 
 def one_text(value: object) -> str:
-    """A text on one line; empty where the value is none."""
+    """Return a string with all whitespace collapsed to single spaces, or an empty string for any
+    other value.
+    """
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def texts(value: object) -> list[str]:
-    """The texts of a list that are not empty."""
+    """Return the non-empty strings of a list."""
     return [text for item in value if (text := one_text(item))] if isinstance(value, list) else []
 
 
 _LONG = 9
-"""Words from which on a text that says few different ones is taken to repeat itself."""
+"""Texts of at least this many words are checked for repetition."""
 
 
 def find_text_fault(text: str, *, given: Iterable[str]) -> str | None:
-    """Why a sample is of no use; None where it is of use. `given` are texts that the model had and may not repeat."""
+    """Return why a text is unusable, or None if it is usable.
+
+    `given` are texts that were in the prompt and must not be repeated.
+    """
     words = re.findall(r"\w+", text.casefold())
     if not any(word.strip("_0123456789") for word in words):
         return "empty or unreadable"

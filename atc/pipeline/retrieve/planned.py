@@ -1,4 +1,6 @@
-"""Several searches for one task: their hits take turns, and the tools that produce needed ids come along."""
+"""The `planned` method: several searches for one task, merged in turns, and the producers of
+required ids.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import clip_text
 
 _LEAST = 1e-9
-"""A rise that counts: where two tools produce for each other, rises get smaller without end."""
+"""Minimum increase of a score. Two tools that produce arguments for each other would raise each
+other forever in ever smaller steps.
+"""
 _MOST = 6
 _TASK_CHARACTERS = 4000
 _MAX_TOKENS = 300
@@ -22,12 +26,14 @@ _SCHEMA = an_object({"searches": a_list(a_text(120, least=3), most=_MOST, least=
 
 
 def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """The `k` best of `hits` and of the producers of their arguments, best first, ties by name.
+    """Return the `k` best of `hits` and of the tools that produce their arguments, best first, ties
+    by name.
 
-    A producer is worth the mean of its own score and that of the tool whose argument it yields, where that is more than
-    its own: what a good hit needs and what fits the query too comes first, and no number has to be chosen. So do the
-    producers of producers. A tool that is not among `hits` has the score of the last of them; give more hits than `k`,
-    so that producers can be told apart. What rose for another's sake says so in `why`.
+    A producer gets the mean of its own score and of the score of the tool that needs it, if that is
+    higher than its own. So producers that are needed by a good hit and also fit the query come
+    first, without a tuned parameter. This is repeated for the producers of producers. A tool that
+    is not among `hits` starts with the lowest score of `hits`; pass more hits than `k`, so that
+    producers can be told apart. The field `why` of a raised tool names the tool that needs it.
     """
     own = {hit.tool: hit.score for hit in hits}
     found = {hit.tool: hit for hit in hits}
@@ -52,9 +58,11 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
 
 
 def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """At most `k` tools of several searches for one task: their best hits first, then their second ones, and so on.
+    """Merge several searches for one task into at most `k` tools: the best hits first, then the
+    second ones, and so on.
 
-    The producers of what they need rise as in `with_producers`; a score is how many tools stand behind, at first.
+    Producers are raised as in `with_producers`. Before that, a tool's score is the number of tools
+    from it to the end of the list.
     """
     merged = {
         hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None
@@ -68,17 +76,19 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRetriever:
-    """A `Retriever` for tasks that take several tools: ToolQP's decomposition without its conversation.
+    """A `Retriever` for tasks that need several tools: ToolQP's decomposition without its
+    conversation.
 
-    A model takes the task apart into searches with one short request; the task itself is searched where its reply holds
-    none.
+    A model splits the task into searches with one short request. If its reply holds none, the task
+    itself is searched.
     """
 
     ranker: Ranker
     ask: Ask
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """At most `k` tools, those that stand first in any search before the second ones, see `Retriever.search`.
+        """Return at most `k` tools. The first hits of all searches precede the second ones, see
+        `Retriever.search`.
 
         Raises:
             ModelUnavailable: the model did not answer.

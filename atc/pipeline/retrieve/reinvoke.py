@@ -1,4 +1,6 @@
-"""Re-Invoke (Chen et al., 2024) and Doc2Query: documents with synthetic queries, queries taken apart into intents."""
+"""Re-Invoke (Chen et al., 2024) and Doc2Query: documents with synthetic queries, and queries split
+into intents.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,11 @@ def expanded_dense(
     *,
     queries: int = QUERIES,
 ) -> Ranker:
-    """Re-Invoke's documents: a copy with each synthetic query, whose embeddings are averaged (Algorithm 2).
+    """Build Re-Invoke's dense ranker: one copy of a document for each synthetic query, with
+    averaged embeddings (Algorithm 2).
 
-    The mean is not brought to length one, so that a score is the mean of the copies' similarities. A document without
-    queries counts as it stands.
+    The mean is not normalised, so that a score is the mean of the copies' similarities. A document
+    without queries is embedded alone.
     """
     copies = []
     for document in documents:
@@ -53,10 +56,10 @@ def expanded_lexical(
     kinds: Sequence[str] = ("queries",),
     queries: int = QUERIES,
 ) -> Ranker:
-    """BM25 over documents with all their synthetic queries behind them.
+    """Build a BM25 ranker over documents with all their synthetic queries appended.
 
-    BM25 scores of copies do not average into a document's: rare words of one query would count as often as it has
-    copies. So one text holds all queries, as in Doc2Query.
+    BM25 scores of copies cannot be averaged into a document's score: rare words of a single query
+    would count as often as there are copies. So one text holds all queries, as in Doc2Query.
     """
     every = [
         "\n".join([words_text(one), *expansions.texts(one, kinds, most=queries)])
@@ -72,12 +75,14 @@ def d2q(
     *,
     queries: int = QUERIES,
 ) -> Ranker:
-    """A ranker by meaning over documents with their predicted queries behind them, one text each: N = 10 in ToolQP.
+    """Build a dense ranker over documents with their predicted queries appended, one text each (N =
+    10 in ToolQP).
 
-    The queries are those of Re-Invoke: ToolQP writes both by one prompt (Figure 12). This is Doc2Query as it was
-    published; ToolQP's own baseline of that name (Table 5) takes the mean over copies of the document with one query
-    each, which is `expanded_dense`; by words it is `expanded_lexical`. An embedding model reads only the beginning of a
-    text, 256 tokens for MiniLM, so that of a long document it sees few of the queries, or none.
+    The queries are those of Re-Invoke, since ToolQP writes both with one prompt (Figure 12). This
+    is Doc2Query as published. ToolQP's own baseline of that name (Table 5) averages copies of the
+    document with one query each, which is `expanded_dense`; the lexical variant is
+    `expanded_lexical`. An embedding model reads only the beginning of a text, 256 tokens for
+    MiniLM, so with a long document it reads few of the queries or none.
     """
     every = [
         "\n".join([vector_text(document), *expansions.texts(document, most=queries)])
@@ -89,7 +94,9 @@ def d2q(
 
 
 def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
-    """The mean of the rows of each of `count` owners; an owner of none has the zero vector."""
+    """Return the mean of the rows of each of `count` owners. An owner without rows gets the zero
+    vector.
+    """
     total = np.zeros((count, vectors.shape[1]), np.float64)
     np.add.at(total, owners, vectors)
     rows = np.maximum(np.bincount(owners, minlength=count), 1)
@@ -100,15 +107,16 @@ def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
 _MOST_INTENTS = 6
 _MAX_TOKENS = 300
 _LONGEST_QUERY = 6000
-"""Characters of a query that the model reads; the end of a longer one is left out."""
+"""Maximum characters of a query that the model reads. The rest is cut off."""
 SCHEMA = an_object({"intents": a_list(a_text(200, least=3), most=_MOST_INTENTS, least=1)})
 
 FoundIntents: TypeAlias = tuple[tuple[str, ...], Usage]
-"""The intents of a query, and what the model took."""
+"""The intents of a query, and the model's usage."""
 
 
 def extract_intents(query: str, ask: Ask) -> FoundIntents:
-    """The intents that the model sees in a query (§3.2); the query itself where its reply holds none.
+    """Ask the model for the intents of a query (§3.2). If its reply holds none, return the query
+    itself.
 
     Raises:
         ModelUnavailable: see `Ask`.
@@ -142,15 +150,16 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _LEAST_WORDS = 3
-"""A shorter part asks for nothing of its own: `Thank you`, `any ideas?`."""
+"""Minimum words of a request. Shorter parts request nothing: `Thank you`, `any ideas?`."""
 _MOST_REQUESTS = 8
 
 
 def split_requests(query: str) -> tuple[str, ...]:
-    """The requests of a query, in its order and its words; the whole query where it is one. At most eight.
+    """Split a query into its requests, in order and in its own words. Return at most eight, or the
+    whole query if it is one.
 
-    It is cut at the ends of sentences, and at conjunctions and commas behind which a request may begin. A part of
-    fewer than three words is left out.
+    The query is cut at the ends of sentences, and at conjunctions and commas after which a request
+    may begin. Parts of fewer than three words are dropped.
     """
     parts: dict[str, None] = {}
     for line in query.splitlines():
@@ -170,10 +179,11 @@ def split_requests(query: str) -> tuple[str, ...]:
 
 
 class ReInvoke:
-    """A `Retriever` over any ranker, usually one over expanded documents (`expanded_dense`, `expanded_lexical`).
+    """A `Retriever` over any ranker, usually one over expanded documents (`expanded_dense`,
+    `expanded_lexical`).
 
-    `find` takes a query apart; None is the ablation without (the query is the only view). Several threads may search at
-    once.
+    `find` extracts the intents of a query. None is the ablation without intents: the query is the
+    only view. Several threads may search at once.
     """
 
     def __init__(
@@ -183,7 +193,7 @@ class ReInvoke:
         self._find = find
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """The `k` best tools; the transcript lists the intents.
+        """Return the `k` best tools. The transcript lists the intents.
 
         Raises:
             ModelUnavailable, RetrievalUnavailable: see `Retriever.search`.

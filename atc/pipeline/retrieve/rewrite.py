@@ -3,14 +3,15 @@
 | method | what the model writes | how it is searched | from |
 |---|---|---|---|
 | `hyde` | five hypothetical tools | the mean of their vectors and the query's | ToolQP, Table 5 |
-| `q2d` | five hypothetical tools | each behind the query, the mean of the five vectors | ToolQP, Table 5 |
-| `q2e` | five search queries | each behind the query, the mean of the five vectors | ToolQP, Table 5 |
-| `…-prf` | the same, shown what the query alone finds first | as above | ToolQP, Table 5 |
+| `q2d` | five hypothetical tools | the mean of five vectors, each of query + tool | ToolQP, Table 5 |
+| `q2e` | five search queries | the mean of five vectors, each of query + search | ToolQP, Table 5 |
+| `…-prf` | the same, shown the first results of the query | as above | ToolQP, Table 5 |
 
-The papers do not say at which temperature they sample, nor how many tools a `-prf` prompt shows. Here several samples
-are taken at 0.7, as in the paper of HyDE (Gao et al., 2023) and as Re-Invoke generates its queries; five tools are
-shown, as ToolQP shows its planner. Over BM25 "the mean" is one bag of words:
-`q2d` and `q2e` then count the query five times, as Query2doc does (Wang et al., 2023), `hyde` once.
+The papers state neither the sampling temperature nor how many tools a `-prf` prompt shows. Here
+samples are drawn at 0.7, as in the HyDE paper (Gao et al., 2023) and as Re-Invoke generates its
+queries. Five tools are shown, as ToolQP shows its planner. Over BM25, "the mean" is one bag of
+words: `q2d` and `q2e` then count the query five times, as Query2doc does (Wang et al., 2023),
+`hyde` once.
 """
 
 from __future__ import annotations
@@ -37,12 +38,16 @@ from protocols.model import Ask, Message
 from protocols.truncate import clip_text
 
 MAX_TOKENS = 256
-"""For one sample: a tool takes about 70, a search 50, the longest that the schemas allow about 240."""
+"""Maximum tokens of one sample. A tool takes about 70, a search 50, the longest that the schemas
+allow about 240.
+"""
 _MOST_PARAMETERS = 8
 _MOST_PHRASES = 6
 _QUERY_CHARACTERS = 4000
 _TOOL_CHARACTERS = 300
-"""Of the query, and of a tool of the first pass: so that a prompt fits a small context."""
+"""Maximum characters of the query, and of a tool of the first pass, so that a prompt fits a small
+context.
+"""
 
 TOOL_SCHEMA = an_object(
     {
@@ -56,16 +61,18 @@ SEARCH_SCHEMA = an_object({"search": a_list(a_text(80), most=_MOST_PHRASES, leas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteMethod:
-    """One way to expand a query; `dataclasses.replace` makes an ablation of it."""
+    """One way to expand a query. Use `dataclasses.replace` for ablations."""
 
     writes: Literal["tool", "search"]
-    """A hypothetical tool, or a query as one would type it into a search for tools."""
+    """A hypothetical tool, or a query as a user would type it into a search for tools."""
     combine: Literal["mean", "append"]
-    """The query beside what is written, or before each of them."""
+    """Search with the query and the written texts side by side, or with each text appended to the
+    query.
+    """
     samples: int = 5
     temperature: float = 0.7
     feedback: int = 0
-    """How many tools of a first pass by the query alone the model is shown."""
+    """Number of results of the unchanged query that the model is shown."""
 
 
 _OWN: Mapping[str, RewriteMethod] = {
@@ -80,12 +87,14 @@ REWRITERS: Mapping[str, RewriteMethod] = {
 
 
 class Rewriter:
-    """Searches `ranker` by a query and what a model makes of it, as the `method` of `METHODS` says.
+    """A `Retriever` that searches `ranker` with a query expanded by a model, as method `method` of
+    `REWRITERS`.
 
-    `documents` are those of the ranker's names. `text` makes of a hypothetical tool what the ranker's index holds of a
-    real one, so that the two compare. `samples` and `feedback` are the method's own where not given. A sample that is
-    empty, cannot be read, or repeats what the model was given is left out; where none is left, the query alone is
-    searched, and the transcript says so.
+    `documents` are the documents of the ranker by name. `text` renders a hypothetical tool in the
+    form in which the ranker's index holds real ones, so that they are comparable. `options`
+    (`samples`, `feedback`) override those of the method. A sample that is empty, unreadable or
+    repeats the prompt is dropped. If none is left, the query alone is searched, and the transcript
+    says so.
     """
 
     def __init__(
@@ -105,7 +114,8 @@ class Rewriter:
         self._text = text
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """At most `k` tools, see `Retriever.search`. A blank query, or an empty index, asks no model.
+        """Return at most `k` tools, see `Retriever.search`. With a blank query or an empty index,
+        no model is asked.
 
         Raises:
             ModelUnavailable: the model gave no reply.
@@ -150,7 +160,7 @@ class Rewriter:
         return hits(ranked, self._ranker.names, k=k)
 
     def _read(self, reply: str, query: str) -> tuple[str, str | None]:
-        """One expansion, and what is wrong with it, if something is."""
+        """Return one expansion and what is wrong with it, if anything."""
         if self.method.writes == "search":
             text = read_search(reply)
             return text, find_text_fault(text, given=[query])
@@ -164,7 +174,7 @@ class Rewriter:
 
 
 def read_tool(reply: str) -> ToolDocument:
-    """The tool that a reply describes; without a description where it describes none."""
+    """Return the tool described by a reply. Its description is empty if the reply has none."""
     found = json_object(reply)
     listed = found.get("parameters")
     names = [one_text(name) for name in listed] if isinstance(listed, dict | list) else []
@@ -176,7 +186,9 @@ def read_tool(reply: str) -> ToolDocument:
 
 
 def read_search(reply: str) -> str:
-    """The search query of a reply, its phrases joined; empty where there is none."""
+    """Return the search query of a reply with its phrases joined, or an empty string if it has
+    none.
+    """
     phrases = json_object(reply).get("search")
     listed = phrases if isinstance(phrases, list) else [phrases]
     return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
@@ -185,9 +197,11 @@ def read_search(reply: str) -> str:
 def build_rewrite_prompt(
     method: RewriteMethod, query: str, shown: Sequence[ToolDocument]
 ) -> list[Message]:
-    """The conversation that asks for one sample; `shown` are tools of a first pass, best first.
+    """Build the conversation that asks for one sample. `shown` are tools of a first pass, best
+    first.
 
-    What is the same for every query stands first, so that a model reads it once.
+    The part that is the same for every query comes first, so that the model's prompt cache can
+    reuse it.
     """
     messages = [
         Message(

@@ -1,7 +1,9 @@
-"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, look at what was found, query again; then one ranking of it all.
+"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, inspect the results, query again, then merge
+all results.
 
-The paper leaves the course of a search to a large model's judgement (ToolQP-Prompting). A small one loses its place, so
-here the host leads from sub-goal to sub-goal, each question is narrow, and each reply is JSON.
+The paper leaves the course of a search to a large model's judgement (ToolQP-Prompting). A small
+model loses track, so here the host proceeds from sub-goal to sub-goal, each question is narrow, and
+each reply is JSON.
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ from protocols.schema import Json, JsonObject
 
 PLAN_TEMPERATURE = 0.0
 QUERY_TEMPERATURE = 0.5
-"""Both of Table 5, ToolQP-Prompting."""
+"""Both temperatures are from Table 5, ToolQP-Prompting."""
 PLAN_TOKENS = 600
 QUERY_TOKENS = 250
-"""Longest replies that are waited for; a model that writes more has begun to repeat itself."""
+"""Maximum tokens of a reply. A model that writes more has begun to repeat itself."""
 _TASK_LETTERS = 4000
 _DESCRIPTION_LETTERS = 140
 _MOST_GOALS = 6
 _TRIES = 3
-"""Queries for one sub-goal, at most; then the next one has its turn."""
+"""Maximum number of queries for one sub-goal before the next one has its turn."""
 _DEPTH = 20
-"""Tools of each query that are ranked, at least."""
+"""Minimum number of tools of each query that are ranked."""
 _NONE = "none"
 _PLAN_SCHEMA = an_object(
     {"plan": a_text(600), "sub_goals": a_list(a_text(200, least=3), most=_MOST_GOALS, least=1)}
@@ -45,7 +47,7 @@ _PLAN_SCHEMA = an_object(
 
 
 class QueryCache:
-    """Looks each different query up once, `depth` tools deep."""
+    """Searches `base` once for each different query, `depth` tools deep."""
 
     def __init__(self, base: Retriever, *, depth: int) -> None:
         self._base = base
@@ -53,7 +55,7 @@ class QueryCache:
         self._by_query: dict[str, Sequence[Hit]] = {}
 
     def find_hits(self, query: str) -> Sequence[Hit]:
-        """The best tools for `query`, best first."""
+        """Return the best tools for `query`, best first."""
         key = _key(query)
         if key not in self._by_query:
             self._by_query[key] = self._base.search(query, k=self._depth).hits
@@ -61,18 +63,20 @@ class QueryCache:
 
     @property
     def lists(self) -> list[Sequence[Hit]]:
-        """What was found, a list a query, in the order of the queries."""
+        """The hits of each query, in the order of the queries."""
         return list(self._by_query.values())
 
 
 class ToolQP:
-    """A `Retriever` that plans and searches with `base`; `documents` has the descriptions of what `base` finds.
+    """A `Retriever` that plans and searches with `base`. `documents` has the descriptions of the
+    tools that `base` finds.
 
-    `queries` are those that the model may write (C.4); the user's own is searched too. It sees the `shown` best tools
-    of each (C.3). Searches may run at once.
+    `queries` is the maximum number of queries that the model may write (C.4); the user's own is
+    searched as well. The model sees the `shown` best tools of each (C.3). Several searches may run
+    at once.
 
     Raises:
-        ValueError: fewer than one query or tool.
+        ValueError: `queries` or `shown` is less than one.
     """
 
     def __init__(
@@ -93,10 +97,10 @@ class ToolQP:
         self._shown = shown
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """See `Retriever.search`; the ranking is by peak rank over all queries.
+        """Return at most `k` tools ranked by peak rank over all queries, see `Retriever.search`.
 
         Raises:
-            RetrievalUnavailable: as the base.
+            RetrievalUnavailable: raised by `base`.
             ModelUnavailable: the model did not answer.
         """
         if not self._documents or not query.strip():
@@ -180,7 +184,9 @@ class ToolQP:
 
 
 def format_found_tools(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
-    """Found tools as a model reads them: numbered, a line each, the name and the beginning of the description."""
+    """Format tools for the model: one numbered line each, with the name and the beginning of the
+    description.
+    """
     lines = []
     for number, hit in enumerate(found, start=1):
         document = documents.get(hit.tool)
@@ -202,7 +208,7 @@ def _reply_schema(judged: Sequence[Hit] | None) -> JsonObject:
 
 
 def _key(query: str) -> str:
-    """Equal for queries that differ in case and spaces alone."""
+    """Normalise a query: queries that differ only in case and spaces have the same key."""
     return " ".join(query.casefold().split())
 
 

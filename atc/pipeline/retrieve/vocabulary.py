@@ -1,10 +1,10 @@
-"""The words of a text, as BM25 counts them.
+"""Splits a text into the words that BM25 counts.
 
-Text is taken in Unicode's compatibility form, without accents. Names are split on case and
-underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3` and `COVID19` stay whole.
-Words are lower-cased, English stop words dropped, the rest is stemmed (Snowball English). Scripts that write no spaces
-(Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer) give each character and each pair of neighbours; words of other
-scripts stay whole.
+Text is brought into Unicode's compatibility form, without accents. Names are split on case and
+underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3` and
+`COVID19` stay whole. Words are lower-cased, English stop words dropped, and the rest is stemmed
+(Snowball English). Scripts without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer)
+give each character and each pair of neighbours; words of other scripts stay whole.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import Any
 from atc.pipeline.retrieve.base import require
 
 TOKENIZER = "words-2"
-"""Changes with the rules above: an index keeps it, and is made anew where it differs."""
+"""Version of the rules above. It is part of an index's fingerprint; an index with another version
+is rebuilt.
+"""
 
 _LONGEST = 64
-"""Characters kept of a word: longer ones are encoded data, which nobody looks for by its end."""
+"""Maximum characters kept of a word. Longer words are encoded data that nobody searches for."""
 _REMEMBERED = 1 << 17
-"""Stems kept in memory: beyond, the memory starts anew."""
+"""Maximum number of cached stems. When it is reached, the cache is cleared."""
 _STOP_WORDS = frozenset(
     """
     a about above after again all also am an and any are as at be because been before being below between both but by
@@ -47,11 +49,13 @@ _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _PIECES = re.compile(
     rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}"
 )
-"""Runs of a script without spaces, runs of other letters and their marks, and the pieces of ASCII."""
+"""Matches runs of a script without spaces, runs of other letters with their marks, and pieces of
+ASCII words.
+"""
 
 
 def tokens(text: str) -> list[str]:
-    """The stems of `text` in its order, as often as they come; an empty list where nothing but stop words is said.
+    """Return the stems of `text` in order, with repetitions. Stop words are left out.
 
     Raises:
         RetrievalUnavailable: PyStemmer is not installed.
@@ -71,7 +75,7 @@ def tokens(text: str) -> list[str]:
 
 
 class _Stems(dict[str, str]):
-    """The stem of each word seen, empty for a stop word. Several threads may read it."""
+    """Cache of the stem of each word, empty for a stop word. Thread-safe."""
 
     def __init__(self, stemmer: Any) -> None:
         super().__init__()

@@ -1,4 +1,6 @@
-"""What the models of a search are told, one Markdown file a prompt, named by the method that it is of."""
+"""Prompts of the search methods: one Markdown file each, whose name begins with the method it
+belongs to.
+"""
 
 from __future__ import annotations
 
