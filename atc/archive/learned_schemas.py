@@ -1,9 +1,10 @@
-"""Response schemas learned as programs run: for tools of which nobody said what they answer, or said it wrongly.
+"""Response schemas learned from the responses of tools: for tools that declare none, or a wrong
+one.
 
-A tool gets a response schema from the responses that its calls brought, where none is declared or one of them breaks
-the declared one. It counts for the rest of the run, is kept in the state folder by what the tool is (its protocol,
-whatever it is called there), shown in the stubs of the next run, and used by the check, as observed and not as
-declared: it never stops a program for a key that was not seen yet.
+A schema is inferred if none is declared, or if a response violates the declared one. It applies for
+the rest of the run and is stored in the state folder under a hash of the tool's protocol. In later
+runs it appears in the stubs and is used by the check. Its evidence is `observed`, not `declared`: a
+program is never rejected for a key that was not seen yet.
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ from protocols.validate import validator
 from sandbox.trace import ToolCall
 
 _RULES = 3
-"""Of what is learned of a response, by number. What was learned by other rules, which kept other keys, is not read."""
+"""Version of the learning rules. Schemas learned by another version, which kept other keys, are
+ignored.
+"""
 _LARGEST_CHARACTERS = 300_000
-"""Of a tool's responses as JSON. Nothing is learned from more: reading it would hold up the run."""
+"""Maximum characters of a tool's responses as JSON. Nothing is learned beyond, since this would
+delay the run.
+"""
 _STRUCTURE = frozenset(
     {"title", "description", "type", "required", "items", "additionalProperties", "$ref"}
 )
@@ -43,10 +48,11 @@ _LISTS = ("anyOf", "oneOf", "prefixItems")
 
 
 class LearnedSchemas:
-    """The response schemas that were learned, one small file a tool. Safe to share between threads and processes.
+    """The learned response schemas, one small file per tool. Safe to share between threads and
+    processes.
 
-    `shared` says that others than those whose calls brought the responses are shown them: then only keys that certainly
-    are names of fields are kept, see `probing.keys`.
+    With `shared`, schemas are shown to others than the users whose calls produced the responses.
+    Then only keys that certainly are field names are kept, see `probing.keys`.
     """
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
@@ -55,18 +61,22 @@ class LearnedSchemas:
         self._lock = threading.Lock()
 
     def open_separate(self, name: str, *, shared: bool = False) -> LearnedSchemas:
-        """Return schemas of their own, which share nothing with these, kept in a folder of this name."""
+        """Return a separate set of learned schemas that shares nothing with this one, in a
+        subfolder named `name`.
+        """
         return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
     def apply_to(self, toolbox: Toolbox) -> Toolbox:
-        """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
+        """Return the toolbox with the learned schemas of tools that declare none, or a wrong
+        one.
+        """
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
         return toolbox.map(
             lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool
         )
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
-        """Take what the completed calls of a run show, and give the toolbox that knows it."""
+        """Learn from the completed calls of a run, and return the toolbox with the new schemas."""
         shown = (
             call
             for call in calls
@@ -90,7 +100,8 @@ class LearnedSchemas:
         return better
 
     def _apply_to_tool(self, tool: Tool) -> Tool:
-        """Return the tool with what is known of it; as it is where there is nothing, or the file is damaged.
+        """Return the tool with its learned schema, or unchanged if there is none or the file is
+        damaged.
 
         Raises:
             NotPrivate: another user wrote the file.
@@ -104,7 +115,9 @@ class LearnedSchemas:
             return tool
 
     def _file(self, tool: Tool) -> Path:
-        """Named after what the tool is without its responses: the same for the same tool in every run."""
+        """Return the file of a tool. Its name is a hash of the protocol without responses, so it is
+        the same in every run.
+        """
         bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
         known = json.dumps([_RULES, bare], sort_keys=True)
         digest = hashlib.sha256(known.encode()).hexdigest()[:32]
@@ -122,7 +135,9 @@ def _replace_schema(tool: Tool, schema: JsonObject, level: EvidenceLevel = "obse
 
 
 def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
-    """The tools of `before` whose declared response schema `after` replaces by what calls brought."""
+    """Return the tools of `before` whose declared response schema is replaced by an observed one in
+    `after`.
+    """
     declared = (
         tool
         for tool in before.values()
@@ -136,7 +151,9 @@ def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
 
 
 def export_tool(tool: Tool, declared: Tool) -> Tool:
-    """Return the tool as a file for others may show it: with those keys alone that certainly are names of fields."""
+    """Return the tool in a form that may be shown to others: only with keys that certainly are
+    field names.
+    """
     if (
         tool.protocol.output_schema is None
         or tool.protocol.output_schema == declared.protocol.output_schema
@@ -149,7 +166,9 @@ def export_tool(tool: Tool, declared: Tool) -> Tool:
 
 
 def is_news(tool: Tool, response: Json) -> bool:
-    """Whether a response shows what the tool's protocol does not tell: it is undescribed, or this departs from it."""
+    """True if a response adds information: the tool has no response schema, or the response
+    violates it.
+    """
     schema = tool.protocol.output_schema
     return schema is None or not is_described(tool) or not validator(schema).is_valid(response)
 
@@ -157,10 +176,12 @@ def is_news(tool: Tool, response: Json) -> bool:
 def add_observed_schemas(
     toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False
 ) -> Toolbox:
-    """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
+    """Return the toolbox with schemas inferred from completed calls, for tools without one or with
+    a wrong one.
 
-    For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
-    can come, and an object has no other keys. `shared` as for `infer`.
+    Responses are unwrapped for programs as before, so a run in progress is not affected. With
+    `exactly`, the check treats the responses as complete: objects have no other keys. `shared` is
+    passed to `infer`.
     """
     came = dict[str, list[Json]]()
     sizes = Counter[str]()
@@ -195,7 +216,9 @@ def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: b
 
 
 def structure(schema: Any) -> Any:
-    """A schema's types, keys and nesting alone: no value that a response held is left in it."""
+    """Return only the types, keys and nesting of a schema, so that it contains no value of a
+    response.
+    """
     if not isinstance(schema, Mapping):
         return schema
     kept: dict[str, Any] = {}
@@ -220,9 +243,10 @@ def structure(schema: Any) -> Any:
 def _as_programs_see_it(
     tool: Tool, schema: JsonObject, *, exactly: bool = False
 ) -> JsonObject | None:
-    """The schema in the form in which programs get the same of a response as before; None where there is none.
+    """Return a variant of the schema with which responses are unwrapped for programs as before, or
+    None.
 
-    An object that may have more keys is never unwrapped, nor is one whose key may be missing.
+    An object that may have more keys, or whose key may be missing, is never unwrapped.
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":

@@ -1,8 +1,9 @@
-"""Solved programs as tools: a program becomes a function of the literals that are its parameters.
+"""Solved programs as tools: a program becomes a function, and selected literals become its
+parameters.
 
-A saved tool is one protocol document. Its binding holds the function's source and the identity of each tool that it
-calls. The sandbox defines it beside the programs that call it, so it runs there like these, and its calls
-are checked, gated and journaled like theirs.
+A saved tool is one protocol document. Its binding holds the function's source and the identity of
+each tool that it calls. The sandbox defines the function beside the programs that call it. So it
+runs like these programs, and its calls are checked, gated and journaled like theirs.
 """
 
 from __future__ import annotations
@@ -48,21 +49,23 @@ def NAME():
         return SAID[0][0][0]
     return ''.join([sep.join([str(value) for value in values]) + end for values, sep, end in SAID]).strip()
 """
-"""What a function does beside the program: it gives back what that prints, one value as it is."""
+"""Template of the function: it returns what the program prints. A single printed value is returned
+unchanged.
+"""
 _USED = frozenset({"print", "len", "str"})
 
 
 class CannotSave(AtcError):
-    """A run that cannot become a tool as it was asked for. The sentence says what to change."""
+    """The run cannot be saved as a tool as requested. The message says what to change."""
 
     exit_code = 2
 
 
 class Savable:
-    """A solved run that is to become a tool.
+    """A solved run that can be saved as a tool.
 
     Raises:
-        CannotSave: it is not solved.
+        CannotSave: the run is not solved.
     """
 
     def __init__(self, run: StoredRun) -> None:
@@ -83,13 +86,15 @@ class Savable:
 
     @property
     def literals(self) -> dict[str, Json]:
-        """What could be a parameter: each literal as Python, a placeholder for a secret, and its value."""
+        """The literals that can become parameters: Python source, with placeholders for secrets, →
+        value.
+        """
         return {
             self._redact(repr(one)): one for one in self._known.values() if one not in (0, 1, "")
         }
 
     def literal(self, text: str) -> Json:
-        """The literal that a person means by `text`: as Python, else as plain text.
+        """Return the literal that a user means by `text`: as a Python literal, else as plain text.
 
         Raises:
             CannotSave: the program has no such literal.
@@ -107,12 +112,14 @@ class Savable:
         )
 
     def tool(self, name: str, parameters: Mapping[str, Json], sandbox: Sandbox) -> ToolProtocol:
-        """The tool, after its function has passed the check and has given the run's answer from the run's calls.
+        """Build the tool, after checking that its function returns the run's answer from the
+        recorded calls.
 
-        The run's task describes it.
+        The run's task becomes its description.
 
         Raises:
-            CannotSave: a name cannot be used, a secret would be in it, or the function does not do what the run did.
+            CannotSave: a name cannot be used, the tool would contain a secret, or the function does
+                not behave like the run.
         """
         self._check_names(name, parameters)
         binding = ProgramBinding(
@@ -179,7 +186,7 @@ class Savable:
             )
 
     def _tool_identities(self) -> dict[str, str]:
-        """The identity of each tool that the program calls."""
+        """Return the identity of each tool that the program calls."""
         called = [name for name in self._names if name in self._run.protocols]
         known = self._run.summary.identities
         for alias in called:
@@ -191,7 +198,7 @@ class Savable:
         return {alias: known[alias] for alias in called}
 
     def _function(self, name: str, parameters: Mapping[str, Json]) -> str:
-        """The program as one function."""
+        """Return the source of the program as one function."""
         said = "said"
         while said in self._source:
             said += "_"
@@ -212,7 +219,9 @@ class Savable:
         return ast.unparse(ast.fix_missing_locations(function))
 
     def _run_and_compare(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
-        """What the function gives from the run's own calls: the run's answer, or it is not saved."""
+        """What the function gives from the run's own calls: the run's answer, or it is not
+        saved.
+        """
         recorded = self._attempt.trace
         answer = self._attempt.answer or ""
         assert recorded is not None
@@ -250,25 +259,29 @@ class Savable:
 
 
 class _LiteralReplacer(ast.NodeTransformer):
-    """Puts parameters in the places of literals: `names` has those that are one, by the identity of their nodes."""
+    """Replaces literals by parameters. `names` maps the `id()` of a literal's node to its
+    parameter.
+    """
 
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names = names
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """A parameter in the literal's place."""
+        """Return the parameter if this literal is one."""
         return ast.Name(self._names[id(node)], ast.Load()) if id(node) in self._names else node
 
 
 def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
-    """The toolbox with those saved tools whose own tools are in it."""
+    """Return the toolbox with those saved tools whose own tools are in it."""
     return toolbox.also(
         [tool for _, tool, _ in check_saved_tools(toolbox, folder) if tool is not None]
     )
 
 
 def check_saved_tools(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
-    """Each file of saved tools: its name, the tool, or else why `toolbox` cannot offer it."""
+    """Return for each file of saved tools: its name, the tool or None, and why `toolbox` cannot
+    offer it.
+    """
     return [
         (path.name, *_check_saved_tool(toolbox, path)) for path in sorted(folder.glob("*.json"))
     ]
@@ -302,7 +315,10 @@ def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape
 
 
 def _find_literals(tree: ast.AST) -> list[ast.Constant]:
-    """The texts and numbers that a program works with. Keys of responses, parts of texts and documentation are none."""
+    """Return the strings and numbers that a program works with.
+
+    Keys of responses, parts of f-strings and docstrings are excluded.
+    """
     nodes = list(ast.walk(tree))
     others = {id(part) for node in nodes for part in _no_literals(node)}
     return [node for node in nodes if _is_literal(node) and id(node) not in others]
@@ -313,7 +329,7 @@ def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
 
 
 def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """How often each name is bound, and how often to which literal."""
+    """Return how often each name is bound, and how often to which literal."""
     nodes = list(ast.walk(tree))
     names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     literals = [

@@ -1,8 +1,10 @@
-"""Language models: implementations of `protocols.model.Ask`, the choice among them, and other models
-that this machine could run.
+"""Language models: implementations of `protocols.model.Ask`, and the choice among them.
 
-`openai.py` any OpenAI-compatible endpoint, each in its own `dialects.py` · `local.py` the embedded models · `lark.py`
-what of a grammar or schema can be enforced · `wire.py` what is sent and answered · `scripted.py` for tests.
+- `openai.py`: any OpenAI-compatible endpoint; `dialects.py` holds what kinds of endpoint differ in
+- `local.py`: the embedded models
+- `lark.py`: tests which part of a grammar or schema can be enforced
+- `wire.py`: the format of requests and replies
+- `scripted.py`: prepared replies for tests
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from protocols.schema import as_mapping, items_of_type
 from protocols.urls import split_url
 
 _OLLAMA_TOKENS = 2500
-"""Of tools in a prompt: Ollama cuts a longer prompt at its own context, 4,096 tokens where nothing else is set."""
+"""Maximum tokens of tools in a prompt. Ollama cuts longer prompts at its own context, 4,096 tokens
+by default.
+"""
 
 _WAIT_SECONDS = 0.5
 _LIST_BYTES = 1_000_000
@@ -38,8 +42,10 @@ SUGGESTIONS = {
     "qwen2.5-coder:14b": 10.5e9,
     "qwen3-coder:30b": 20.5e9,
 }
-"""Models that write programs better than the embedded one, smallest first: tag at Ollama → bytes of memory, for weights
-of 4 bits, the context and the runtime (1.5 GB). Any GGUF file can be used as well, by its path."""
+"""Models that write better programs than the embedded one, smallest first: Ollama tag → bytes of
+memory for 4-bit weights, the context and the runtime (1.5 GB). Any GGUF file can be used as well,
+by its path.
+"""
 
 
 def choose(
@@ -52,19 +58,26 @@ def choose(
     on_message: Callable[[str], None] | None = None,
     on_reading: Callable[[int, int, float], None] | None = None,
 ) -> Ask:
-    """The model that `name` stands for; nothing is loaded or asked before its first call.
+    """Return the model that `name` stands for. Nothing is loaded or requested before its first
+    call.
 
-    `local` is the embedded model, `smollm2` a small one (see `LOCAL_MODELS`), `FILE.gguf` one of one's own,
-    `scripted:FILE` says what stands in a file. `ollama:NAME` is a model of an Ollama server (OLLAMA_HOST, else
-    this machine's), `llamacpp` or `llamacpp:PORT` what a llama.cpp server on this machine has loaded. `openai` is the
-    configured endpoint's default model and any other name (`openai:NAME` too) one of its models. Without a name it is
-    the endpoint if OPENAI_API_KEY or OPENAI_BASE_URL is set, else the embedded model, which is fetched into `cache_dir`
-    at its first call and tells `on_reading` how many of how many tokens of a prompt it has read in how many seconds. An
-    endpoint has `timeout_seconds` for one try, and a request that failed for a reason that may pass is repeated
+    - `local`: the embedded model; `smollm2`: a small one (see `LOCAL_MODELS`)
+    - `FILE.gguf`: a model file of the user
+    - `scripted:FILE`: prepared replies from a file
+    - `ollama:NAME`: a model of an Ollama server (OLLAMA_HOST, else on this machine)
+    - `llamacpp` or `llamacpp:PORT`: the model that a llama.cpp server on this machine has loaded
+    - `openai`: the default model of the configured endpoint
+    - any other name, also as `openai:NAME`: a model of the configured endpoint
+
+    Without a name, it is `openai` if OPENAI_API_KEY or OPENAI_BASE_URL is set, else `local`. The
+    embedded model is downloaded into `cache_dir` at its first call. While it reads a prompt, it
+    calls `on_reading` with the tokens read, the total and the seconds so far. An endpoint has
+    `timeout_seconds` for each attempt; a request that failed temporarily is repeated up to
     `max_retries` times.
 
     Raises:
-        ModelUnavailable: the name needs an endpoint and none is set, or a file that cannot be read.
+        ModelUnavailable: the name needs an endpoint and none is configured, or it names a file that
+            cannot be read.
     """
     if name is None:
         name = "openai" if is_configured() else "local"
@@ -95,9 +108,11 @@ def choose(
 
 
 def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """The name, state and place of each model that can be used here, also of the `chosen` one.
+    """Yield the name, state and location of each model that can be used here, including the
+    `chosen` one.
 
-    `folder` is where fetched models are; `(endpoint)` stands for the default model of the configured endpoint.
+    `folder` is where downloaded models are kept. `(endpoint)` stands for the default model of the
+    configured endpoint.
     """
     for name in LOCAL_MODELS:
         yield name, *locate_model(name, folder=folder)
@@ -118,7 +133,7 @@ def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def ollama_url() -> str:
-    """Where Ollama's server listens, as its own variable says."""
+    """Return the address of Ollama's server, from OLLAMA_HOST if it is set."""
     host = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/").replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - replaced
     if "://" in host:
         return host
@@ -126,12 +141,14 @@ def ollama_url() -> str:
 
 
 def llamacpp_url(port: str = "") -> str:
-    """Where a llama.cpp server listens on this machine."""
+    """Return the address of a llama.cpp server on this machine."""
     return f"http://127.0.0.1:{port or 8080}"
 
 
 def free_memory() -> float | None:
-    """Bytes that a model could take now, what a container allows included; None where the system does not tell."""
+    """Return the bytes of memory that a model could use now, within the container's limit. None if
+    unknown.
+    """
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(
@@ -150,7 +167,9 @@ def free_memory() -> float | None:
 
 
 def recommend_model(free: float | None) -> str | None:
-    """The largest of SUGGESTIONS that fits; None where only the embedded model does, or nothing is known."""
+    """Return the largest of SUGGESTIONS that fits into `free` bytes, or None if none fits or `free`
+    is unknown.
+    """
     return next(
         (tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free),
         None,
@@ -158,7 +177,10 @@ def recommend_model(free: float | None) -> str | None:
 
 
 def list_served_models(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:
-    """The names for `--model` that servers at these addresses offer, and where; a server that is not there has none."""
+    """Yield the names for `--model` that servers at these addresses offer, each with its address.
+
+    A server that cannot be reached offers nothing.
+    """
     for entry in _fetch_model_list(f"{ollama}/api/tags", "models"):
         yield one_line(f"ollama:{entry.get('name')}", limit=_NAME), ollama
     if any(

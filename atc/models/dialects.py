@@ -1,4 +1,6 @@
-"""What kinds of endpoint hold a reply to, and how each is told: found out by asking, never assumed."""
+"""The kinds of endpoint: what each can enforce, and how it is asked for it. Detected by requests,
+never assumed.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,19 @@ from protocols.model import Powers
 from protocols.schema import Json, items_of_type
 
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
-"""Fields of a request that hold a reply to a grammar."""
+"""Request fields that constrain a reply by a grammar."""
 CONTINUING_FIELDS = frozenset({"continue_final_message", "add_generation_prompt"})
-"""Fields that have the assistant's words gone on with. Where one is refused, so is the other."""
+"""Request fields that make the model continue the assistant's last message. If one is refused, so
+are all.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """Fields of a chat completion that one kind of endpoint knows beyond those that all share.
+    """Fields of a chat completion request that only one kind of endpoint knows.
 
-    `grammar` gives those that hold the reply to a grammar; `continuing` are those that have the assistant's message
-    gone on with.
+    `grammar` returns the fields that constrain the reply by a grammar. `continuing` are the fields
+    that make the model continue the assistant's last message.
     """
 
     name: str
@@ -42,7 +46,9 @@ VLLM = Dialect(
     grammar=lambda text: {"structured_outputs": {"grammar": text}},
     continuing={"continue_final_message": True, "add_generation_prompt": False},
 )
-"""Which backend it was started with, it does not tell: `auto` gives llguidance what xgrammar cannot read."""
+"""vLLM does not report its backend. The default `auto` uses llguidance for grammars that xgrammar
+cannot read.
+"""
 SGLANG = Dialect(
     name="SGLang",
     powers=_SCHEMA,
@@ -54,10 +60,10 @@ OPENAI = Dialect(name="OpenAI", powers=Powers(schema=True, strict=True))
 
 
 def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
-    """What the endpoint understands, by at most three requests that change nothing there.
+    """Detect the dialect of an endpoint with at most three requests that change nothing there.
 
     Raises:
-        ModelUnavailable: it cannot be asked now.
+        ModelUnavailable: the endpoint cannot be reached now.
     """
     if endpoint.is_official:
         return OPENAI
@@ -79,7 +85,9 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
 
 
 def fits_strict(schema: Any) -> bool:
-    """Whether every object of a schema is closed and requires all its keys, as OpenAI's `strict` demands."""
+    """True if every object of a schema is closed and requires all its keys, as OpenAI's `strict`
+    demands.
+    """
     if isinstance(schema, list):
         return all(map(fits_strict, schema))
     if not isinstance(schema, Mapping):

@@ -1,4 +1,4 @@
-"""Requests to an OpenAI-compatible endpoint, sent and repeated by its client, and what its failures mean."""
+"""Requests to an OpenAI-compatible endpoint: retries, and sentences that explain its failures."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ from protocols.urls import Origin, split_url
 
 OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"
-"""Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
+"""Sent if no key is set: the client insists on one, and local servers ignore it."""
 _REFUSALS = (400, 422)
 _PASSING = (408, 409, 429)
-"""Statuses below 500 after which a request is tried again."""
+"""Temporary failures below status 500, after which a request is repeated."""
 _SHORTEST_SECRET = 12
-"""Characters of a key that no reply may repeat; shorter ones are words (`none`, `test`) for servers of one's own."""
+"""Keys of at least this many characters are removed from replies. Shorter ones are words (`none`,
+`test`) for local servers.
+"""
 _LONGEST_WAIT = 120.0
-"""Seconds that an endpoint may ask to wait before the next try."""
+"""Maximum seconds that an endpoint may ask to wait before the next attempt."""
 
 
 class RequestRefused(Exception):
-    """The endpoint refuses what it was sent (HTTP 400 or 422). `field` is the parameter that it names, if it does."""
+    """The endpoint refused a request (HTTP 400 or 422). `field` is the parameter that it names, or
+    None.
+    """
 
     def __init__(self, error: Any, message: str) -> None:
         super().__init__(message)
@@ -42,11 +46,13 @@ class RequestRefused(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Endpoint:
-    """An address of the API. `url` ends where `/chat/completions` follows; `model` is named in messages of errors.
+    """The address of an OpenAI-compatible API, with the rules for requests to it.
 
-    A request that failed for a reason that may pass is repeated `max_retries` times, after as long as the endpoint asks
-    or half a second, one, two … Each try has `timeout_seconds` until its reply is there whole, and a reply has at most
-    `max_bytes`, decompressed. Redirects to another origin are not followed.
+    `url` is the part before `/chat/completions`. `model` is named in error messages. A request that
+    failed temporarily is repeated up to `max_retries` times, after the wait that the endpoint asks
+    for, or after half a second, one, two … Each attempt has `timeout_seconds` until its reply is
+    complete. A reply has at most `max_bytes` after decompression. Redirects to another origin are
+    not followed.
     """
 
     url: str
@@ -56,12 +62,12 @@ class Endpoint:
     max_bytes: int = 8_000_000
     model: str | None = None
     fallback_advice: str = "use --model local"
-    """What to do without this endpoint."""
+    """What the user can do without this endpoint. The end of error messages."""
     _client: Any = field(default=None, init=False)
 
     @property
     def is_official(self) -> bool:
-        """Whether it is OpenAI's own."""
+        """True if this is OpenAI's own API."""
         return self._origin.host == "api.openai.com"
 
     @property
@@ -75,12 +81,14 @@ class Endpoint:
             ) from None
 
     def request(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """The reply to a GET, or to a POST where there is a body. `path` follows the endpoint's URL, or is a URL.
+        """Send a GET, or a POST if there is a body, and return the JSON reply.
+
+        `path` follows the endpoint's URL, or is a complete URL.
 
         Raises:
-            Refused: the endpoint refuses this body.
-            OutOfTime: it did not come in the time that is left, see `atc.core.parallel`. Where less than one time-out
-                is left, nothing is tried again.
+            RequestRefused: the endpoint refuses this body.
+            OutOfTime: the reply did not come in the time that is left, see `atc.core.parallel`. If
+                less than one time-out is left, nothing is repeated.
             ModelUnavailable: any other failure.
         """
         import httpx2
@@ -101,7 +109,7 @@ class Endpoint:
             raise ModelUnavailable(sentence) from error
 
     def _send_with_retries(self, send: Callable[..., Any]) -> Any:
-        """Return the answer of the first try that has one, within the time that is left."""
+        """Return the first successful answer, within the time that is left."""
         from openai import APITimeoutError, OpenAIError
 
         tries = 0
@@ -128,14 +136,14 @@ class Endpoint:
             time.sleep(wait)
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """The same for a path of the server that is not of this API."""
+        """Like `request`, for a path of the server outside this API."""
         return self.request(self.url.removesuffix("/v1") + path, body)
 
     def probe(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """The reply of `request_at_root`, or {} where nothing of this kind is there.
+        """Return the reply of `request_at_root`, or {} if the server has nothing at this path.
 
         Raises:
-            ModelUnavailable: it cannot be told, the endpoint is down for instance.
+            ModelUnavailable: this cannot be determined, for instance because the endpoint is down.
         """
         try:
             return self.request_at_root(path, body)
@@ -150,7 +158,11 @@ class Endpoint:
             raise
 
     def first_model(self) -> str:
-        """The first of the endpoint's models."""
+        """Return the name of the first model that the endpoint lists.
+
+        Raises:
+            ModelUnavailable: it lists none, or the request failed.
+        """
         offered = [
             entry.get("id") for entry in items_of_type(self.request("/models").get("data"), dict)
         ]
@@ -162,7 +174,7 @@ class Endpoint:
         return names[0]
 
     def close(self) -> None:
-        """Close the connections; the next request opens new ones."""
+        """Close the connections. The next request opens new ones."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -192,7 +204,7 @@ class Endpoint:
         return self._client
 
     def _sentence(self, error: Any) -> str:
-        """What a failure of the client means, and the next step."""
+        """Explain a failure of the client in one sentence with the next step."""
         from openai import APIConnectionError, APITimeoutError
 
         from atc.models.exchange import UnusableReply
@@ -230,10 +242,11 @@ class Endpoint:
         return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
     def _parse_reply(self, text: str) -> dict[str, Json]:
-        """Return the reply in a body, in which nothing repeats the key.
+        """Parse the JSON object in a reply's body and replace the key if it occurs there.
 
         Raises:
-            ModelUnavailable: it is no JSON object, with finite numbers and at most 200 levels.
+            ModelUnavailable: the body is not a JSON object with finite numbers and at most 200
+                levels.
         """
         try:
             reply = parse_json(text)
@@ -252,7 +265,7 @@ class Endpoint:
 
 
 def _wait_after(error: Any, tries: int) -> float | None:
-    """Return the seconds before the next try; None for a failure that does not pass."""
+    """Return the seconds to wait before the next attempt, or None if the failure is permanent."""
     from atc.models.exchange import UnusableReply
 
     status = getattr(error, "status_code", None)
@@ -269,7 +282,7 @@ def _wait_after(error: Any, tries: int) -> float | None:
 
 
 def detail(error: Any) -> str:
-    """The endpoint's own words, one short line, without the key that it may quote."""
+    """Return the endpoint's own error message on one short line, with the key removed."""
     text = error.response.text
     key = error.request.headers.get("authorization", "").removeprefix("Bearer ")
     try:
@@ -284,7 +297,7 @@ def detail(error: Any) -> str:
 
 
 def error_text(body: Any, *, key: str) -> str:
-    """The error in the body of a reply, as `detail` gives it."""
+    """Return the error message in the body of a reply on one short line, with the key removed."""
     said: Any = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(said, dict):
         said = said.get("message") or said
@@ -292,5 +305,5 @@ def error_text(body: Any, *, key: str) -> str:
 
 
 def _line(text: str) -> str:
-    """At most 200 printable characters on one line."""
+    """Reduce a text to at most 200 printable characters on one line."""
     return re.sub(r"[^\x20-\x7e\xa0-\U0010ffff]", "", " ".join(text.split()))[:200].rstrip(".")

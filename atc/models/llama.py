@@ -1,8 +1,9 @@
-"""llama.cpp in a child process, and the one kind of request that we send it.
+"""Runs llama.cpp in a child process and sends requests to it.
 
-Why not in our own process, as xllamacpp allows: its constructor holds the interpreter's lock (8 s measured, deaf to
-Ctrl-C), and leaving while it generates ends in a segmentation fault or a deadlock (both measured). A child can be
-killed, a closed connection stops its generation, and its talk on stderr reaches nobody.
+xllamacpp could also run in this process, but its constructor holds the interpreter's lock (8 s
+measured, during which Ctrl-C has no effect), and exiting while it generates ends in a segmentation
+fault or a deadlock (both measured). A child process can be killed, closing the connection stops its
+generation, and its output on stderr is discarded.
 """
 
 from __future__ import annotations
@@ -27,11 +28,16 @@ from protocols.errors import ModelUnavailable, OutOfTime
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")
 _REPLY_SECONDS = 1800.0
-"""More than the slowest full context takes on one core; a child that is silent for longer is stuck."""
+"""More than the slowest full context takes on one core. A child that is silent for longer is
+stuck.
+"""
 
 
 def free_cores() -> int:
-    """Cores that this process may use; containers, `taskset` and OMP_NUM_THREADS (so says Ray it) count."""
+    """Return the number of cores that this process may use.
+
+    Containers, `taskset` and OMP_NUM_THREADS (which Ray sets) are taken into account.
+    """
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
@@ -49,13 +55,15 @@ def require_runtime() -> None:
 
 
 class LlamaProcess:
-    """A running llama.cpp with the weights of `path` loaded; `address` is `http://127.0.0.1:PORT`.
+    """A running llama.cpp with the weights of `path` loaded. `address` is `http://127.0.0.1:PORT`.
 
-    An empty `api_key` lets every local process use it; `states` is the folder where states of prompts may be saved,
-    empty for nowhere. `stop()` ends the child, whatever it is doing; so does the end of this object.
+    With an empty `api_key`, every local process can use it. `states` is the folder in which prompt
+    states may be saved, empty for none. `stop()` kills the child at any time; so does garbage
+    collection of this object.
 
     Raises:
-        ModelUnavailable: no xllamacpp, not a model, or the child ended (not enough memory).
+        ModelUnavailable: xllamacpp is missing, the file is not a model, or the child ended (too
+            little memory).
     """
 
     def __init__(
@@ -94,7 +102,7 @@ class LlamaProcess:
             raise
 
     def _start(self, settings: dict[str, str | int]) -> str:
-        """Hand over the settings, wait for the weights, and give the child's address."""
+        """Send the settings, wait until the weights are loaded, and return the child's address."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         with suppress(BrokenPipeError):  # it has ended, and says nothing then
@@ -111,7 +119,7 @@ class LlamaProcess:
         return answer["address"]
 
     def _explain_end(self) -> str:
-        """How the child ended, and what to do."""
+        """Explain how the child ended, and what to do."""
         try:
             code = self._child.wait(5)
         except subprocess.TimeoutExpired:
@@ -127,9 +135,9 @@ class LlamaProcess:
         return f"the local model's process {how}{memory}; free some memory, or set OPENAI_API_KEY to use an endpoint."
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send one request and wait, interruptibly; an interrupt ends the child, whatever it was doing.
+        """Send one request and return the JSON of the reply. An interrupt kills the child.
 
-        The reply's JSON, whatever its status: llama.cpp reports errors under `error`.
+        The reply is returned whatever its status: llama.cpp reports errors under `error`.
         """
         with self._request(path, body) as response:
             reply: dict[str, Any] = json.loads(response.read())
@@ -142,9 +150,11 @@ class LlamaProcess:
         enough: Callable[[str], bool],
         reading: ReadingProgress | None = None,
     ) -> dict[str, Any]:
-        """As `post` to `/v1/chat/completions`, but ended, as by the token limit, once `enough` holds of the text.
+        """Like `post` to `/v1/chat/completions`, but stop once `enough` returns True for the text
+        so far.
 
-        `reading` is told how far the prompt has been read.
+        A stopped reply looks like one cut by the token limit. `reading` is called with the progress
+        of reading the prompt.
         """
         body = body | {
             "stream": True,
@@ -187,12 +197,12 @@ class LlamaProcess:
 
     @property
     def running(self) -> bool:
-        """Whether the child is alive."""
+        """True if the child is alive."""
         return self._child.poll() is None
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
-    """The JSON of each server-sent event, up to `[DONE]`."""
+    """Yield the JSON of each server-sent event, up to `[DONE]`."""
     for line in response:
         seconds_to_wait(_REPLY_SECONDS)
         name, _, data = line.decode("utf-8").rstrip("\r\n").partition(": ")
@@ -204,7 +214,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 
 def _end(child: subprocess.Popen[bytes], owner: int) -> None:
-    """Kill and reap; a forked copy of the owner must leave the owner's child alone."""
+    """Kill and reap the child. Does nothing in a fork of the owner, whose child must stay alive."""
     if os.getpid() == owner:
         child.kill()
         child.wait()

@@ -1,8 +1,9 @@
-"""The child process that holds the local model: llama.cpp's OpenAI-compatible server on loopback.
+"""The child process that runs the local model: llama.cpp's OpenAI-compatible server on loopback.
 
-It is run as a file (`python -P llama_child.py`) and never imported. The first line of its stdin is a JSON object of
-settings; it answers with one line on stdout, `{"address": …}` or `{"error": …}`, serves until stdin closes (which
-happens when its parent ends, however that comes about), and leaves without waiting for a running generation.
+It is run as a file (`python -P llama_child.py`) and never imported. The first line of its stdin is
+a JSON object of settings. It answers with one line on stdout, `{"address": …}` or `{"error": …}`,
+and serves until stdin closes, which happens when its parent ends for any reason. It then exits
+without waiting for a running generation.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import sys
 from typing import Any
 
 PROMPT_CACHE_MIB = 512
-"""Memory for the states of earlier prompts, so that a prompt that returns is not read again (28 KB a token)."""
+"""Memory for the states of earlier prompts, so that a repeated prompt is not read again (28 KB per
+token).
+"""
 
 
 def parameters(settings: dict[str, Any]) -> Any:
-    """llama.cpp's parameters for the settings of `atc.models.llama.LlamaProcess`."""
+    """Return llama.cpp's parameters for the settings of `atc.models.llama.LlamaProcess`."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()

@@ -34,36 +34,47 @@ from protocols.private_files import NotPrivate, private_folder, write_whole
 from protocols.schema import Json
 
 _LONG_PROMPT = 1000
-"""Tokens read anew from which on a prompt's state is kept on disk: twenty seconds of reading."""
+"""If at least this many tokens had to be read, a prompt's state is saved on disk. Reading them
+takes twenty seconds.
+"""
 _LONG_REPLY = 120
-"""Tokens from which on a reply is watched: a shorter one is over before it has run in circles for long."""
+"""Replies with a higher token limit are watched for repetition. Shorter ones end soon anyway."""
 _HELD = frozenset({"grammar", "response_format", "logprobs"})
-"""Options of replies that are not watched: those that are held end by themselves."""
+"""Options of constrained replies, which are not watched since they end by themselves."""
 CONTEXT_TOKENS = 8192
-"""Prompt and reply together; the KV cache takes 28 KB a token, 235 MB in all."""
+"""Tokens of prompt and reply together. The KV cache takes 28 KB per token, 235 MB in all."""
 _WORTH_LOADING = 4_000
-"""Characters that a kept state must share with a prompt beyond what the process already holds: some 1,100 tokens."""
+"""Characters that a saved state must share with a prompt beyond what the process already holds,
+about 1,100 tokens.
+"""
 _MOST_STATES = 3
-"""Kept at a time, the latest used; 28 KB a token, so some 120 MB each for a full prompt."""
+"""Number of states kept, the most recently used ones. At 28 KB per token, a prompt of full length
+takes about 120 MB.
+"""
 _SHORTEST = 240
-"""Characters that repeat, at least: rules of dashes and rows of zeros are shorter."""
+"""Minimum characters of a repetition. Rules of dashes and rows of zeros are shorter."""
 _TIMES = 6
 _LONGEST_PERIOD = 200
 
 
 class LocalModel:
-    """The embedded model as an `Ask`. Weights are loaded at the first call and stay until `close` or the process ends.
+    """The embedded model as an `Ask`. Weights are loaded at the first call and stay until `close`
+    or the process ends.
 
-    `path` is a GGUF file of one's own, by default ATC_MODEL_PATH, or a name of `LOCAL_MODELS` (else `local`), which is
-    fetched into `folder` (see `fetch`). `threads` defaults to the cores that this process may use. Calls from several
-    threads wait for each other. The state of the last prompt is kept, and long ones are kept on disk below `folder`
-    (`PromptStates`): a prompt that begins alike is read only from where it differs, by a later process too. A reply
-    that runs in circles is cut, as by its token limit. `on_reading` is told how far a long prompt has been read.
+    `path` is a GGUF file, or a name of `LOCAL_MODELS`, which is downloaded into `folder` (see
+    `fetch`). The default is ATC_MODEL_PATH, else `local`. `threads` defaults to the cores that this
+    process may use. Concurrent calls wait for each other. The state of the last prompt is kept in
+    memory, and states of long prompts are saved below `folder` (`PromptStates`): a prompt with the
+    same beginning is read only from where it differs, by later processes as well. A reply that
+    repeats itself endlessly is cut, like one that reaches the token limit. `on_reading` is called
+    with the progress of reading a long prompt.
     """
 
     prompt_tokens = 4000
     samples = 4
-    """Replies that are drawn to one prompt until one is new: they cost little, as the prompt is read once."""
+    """Maximum number of replies drawn for one prompt until one is new. They are cheap, since the
+    prompt is read once.
+    """
 
     def __init__(
         self,
@@ -80,8 +91,9 @@ class LocalModel:
         self._own = own_file(model)
         self.name = self._own.name if self._own else model
         self.timings: Mapping[str, float] = {}
-        """llama.cpp's figures for the last reply: `cache_n` and `prompt_n` (prompt tokens found and read),
-        `prompt_per_second`, `predicted_per_second` …"""
+        """llama.cpp's figures for the last reply: `cache_n` and `prompt_n` (prompt tokens found and
+        read), `prompt_per_second`, `predicted_per_second` …
+        """
         self._threads = threads or free_cores()
         self._context_tokens = context_tokens
         self._fetch = partial(
@@ -101,7 +113,9 @@ class LocalModel:
 
     @property
     def powers(self) -> Powers:
-        """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
+        """Lark requires llguidance in this process too, since the runtime silently ignores an
+        invalid grammar.
+        """
         return Powers(schema=True, lark=lark.is_installed(), continues=True)
 
     def __call__(
@@ -116,11 +130,11 @@ class LocalModel:
     ) -> Completion:
         """Continue `messages`, see `protocols.model.Ask`.
 
-        A schema that llguidance knows only in part is enforced in that part, and one that it cannot use asked for in
-        words.
+        If llguidance knows only part of a schema, that part is enforced. A schema that it cannot
+        use at all is described in the prompt instead.
 
         Raises:
-            ModelUnavailable: also where llguidance refuses the grammar.
+            ModelUnavailable: the model cannot be used, or llguidance refuses the grammar.
         """
         # the seed that is left out means "random" to llama.cpp
         options: dict[str, Json] = {
@@ -147,7 +161,9 @@ class LocalModel:
         *,
         in_words: Mapping[str, Any] | None = None,
     ) -> tuple[dict[str, Json], Completion]:
-        """llama.cpp's reply to options of its own, and what it says; a schema `in_words` is asked for in the messages.
+        """Return llama.cpp's reply to a request with these options, and the completion in it.
+
+        The schema `in_words` is described in the messages.
 
         Raises:
             ModelUnavailable: as a call.
@@ -176,17 +192,19 @@ class LocalModel:
         return reply, completion_of(reply, model=self.name, seconds=seconds)
 
     def forget(self) -> None:
-        """Read the next prompt from its beginning, whatever was read before: see `protocols.model.forget`."""
+        """Read the next prompt from its beginning, without cached state: see
+        `protocols.model.forget`.
+        """
         self._forgotten = True
 
     def close(self) -> None:
-        """Give the memory back; the next call loads again."""
+        """Free the memory. The next call loads the weights again."""
         if self._process is not None:
             self._process.stop()
             self._process = None
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
-        """Load the kept state that spares most of reading `prompt`, if one does."""
+        """Load the saved state that saves most of reading `prompt`, if there is one."""
         name = (
             self._states.find_nearest(prompt, held=self._read) if self._states is not None else None
         )
@@ -198,7 +216,7 @@ class LocalModel:
             self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
-        """Keep the state of a prompt that took long to read."""
+        """Save the state of a prompt that took long to read."""
         self._read = prompt
         if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
             name = self._states.file_for(prompt)
@@ -222,7 +240,9 @@ class LocalModel:
         return self._process
 
     def _states_for(self, path: Path) -> PromptStates | None:
-        """Where states of prompts to this very file, runtime and context are kept; None where nothing can be."""
+        """Return the states of prompts for this model file, runtime and context. None if nothing
+        can be saved.
+        """
         try:
             private_folder(self._states_folder)
             status = path.stat()
@@ -235,9 +255,10 @@ class LocalModel:
 
 
 def is_repeating(text: str) -> bool:
-    """Whether `text` ends in one piece, of 200 characters at most, that stands there six times or more in a row.
+    """True if `text` ends with the same piece, of at most 200 characters, at least six times in a
+    row.
 
-    A small model that has begun to repeat itself goes on so to the last token.
+    A small model that has begun to repeat itself does so up to the token limit.
     """
     for period in range(1, min(_LONGEST_PERIOD, len(text) // _TIMES) + 1):
         tail = max(_SHORTEST, _TIMES * period)
@@ -251,11 +272,12 @@ def is_repeating(text: str) -> bool:
 
 
 class PromptStates:
-    """What llama.cpp computed for prompts, kept in a folder: reading 4,000 tokens takes a CPU a minute, loading none.
+    """Saved llama.cpp states of prompts. Reading 4,000 tokens takes a CPU a minute, loading a state
+    almost no time.
 
-    The prompts of one toolbox begin alike (rules, worked example, stubs) and differ in the task at their end. So the
-    state of a long prompt is worth keeping for the next process that begins so. `kind` tells what wrote them: only the
-    same model and runtime can read them.
+    Prompts for the same toolbox begin alike (rules, worked example, stubs) and differ in the task
+    at their end. So the state of a long prompt is useful to the next process with the same
+    beginning. `kind` identifies the model and runtime: only the same ones can read a state.
     """
 
     def __init__(self, folder: Path, *, kind: str) -> None:
@@ -263,7 +285,10 @@ class PromptStates:
         self._kind = hashlib.sha256(kind.encode()).hexdigest()[:12]
 
     def find_nearest(self, prompt: str, *, held: str = "") -> str | None:
-        """The file of the state that shares enough of its beginning with `prompt`, more than `held` does; or None."""
+        """Return the file name of the state with the longest common prefix with `prompt`, or None.
+
+        The prefix must be sufficiently longer than that of `held`, the prompt in memory.
+        """
         best = None
         most = shared_prefix_length(held, prompt) + _WORTH_LOADING
         if most > len(prompt):
@@ -282,11 +307,13 @@ class PromptStates:
         return best.name if best is not None else None
 
     def file_for(self, prompt: str) -> str:
-        """The name under which the state of `prompt` is to be saved."""
+        """Return the file name for the state of `prompt`."""
         return f"{self._kind}-{hashlib.sha256(prompt.encode()).hexdigest()[:12]}.state"
 
     def note_saved(self, name: str, prompt: str) -> None:
-        """Note that `name` now holds the state of `prompt`, and drop the states not used for longest."""
+        """Record that `name` holds the state of `prompt`, and delete the least recently used
+        states.
+        """
         with contextlib.suppress(OSError):  # a cache that cannot be kept costs time, nothing else
             note = (self.folder / name).with_suffix(".json")
             write_whole(note, json.dumps({"prompt": prompt}))
@@ -297,13 +324,15 @@ class PromptStates:
                 self.drop(stale.name)
 
     def drop(self, name: str) -> None:
-        """Delete a state, one that cannot be read for instance."""
+        """Delete a state, for instance one that cannot be read."""
         for path in (self.folder / name, (self.folder / name).with_suffix(".json")):
             path.unlink(missing_ok=True)
 
 
 def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
-    """Delete what models of `folder` kept of prompts with these tasks, in which a secret may have been typed."""
+    """Delete the states of prompts that contain one of these tasks, since a user may have typed a
+    secret.
+    """
     for note in (folder / "states").glob("*.json"):
         with contextlib.suppress(OSError, ValueError):
             prompt = json.loads(note.read_text(encoding="utf-8")).get("prompt", "")
@@ -313,5 +342,5 @@ def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
 
 
 def shared_prefix_length(left: str, right: str) -> int:
-    """How many characters two texts begin with alike."""
+    """Return the number of characters in the common prefix of two texts."""
     return len(os.path.commonprefix((left, right)))  # noqa: RUF071 - characters are what is meant

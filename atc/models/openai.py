@@ -1,4 +1,6 @@
-"""Any OpenAI-compatible endpoint as an `Ask`: chat completions, adapted to what the endpoint accepts."""
+"""Any OpenAI-compatible endpoint as an `Ask`: chat completions, adapted to what the endpoint
+accepts.
+"""
 
 from __future__ import annotations
 
@@ -35,26 +37,26 @@ from protocols.schema import Json, items_of_type
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
-"""Added to the limit of a model that spent all of it on thoughts that it does not show."""
+"""Added to the token limit of a model that spent all of it on hidden reasoning."""
 _OPTIONAL = GRAMMAR_FIELDS | CONTINUING_FIELDS | {"response_format", "temperature", "seed"}
-"""What a request can do without, where an endpoint refuses it."""
+"""Request fields that are dropped if an endpoint refuses them."""
 
 
 def is_configured() -> bool:
-    """Whether the environment names an endpoint: OPENAI_API_KEY or OPENAI_BASE_URL is set."""
+    """True if the environment names an endpoint: OPENAI_API_KEY or OPENAI_BASE_URL is set."""
     return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
 
 
 class OpenAIModel:
     """A model behind an OpenAI-compatible endpoint.
 
-    `api_key` and `base_url` default to OPENAI_API_KEY and OPENAI_BASE_URL; one of them must be set. Without `model` an
-    endpoint of one's own is asked for its first. What kind of endpoint it is, and so how it is sent a grammar or words
-    to go on from, is asked when that is first needed (see `dialects.py`). A schema that the endpoint refuses is asked
-    for in words. What is refused once is remembered.
+    `api_key` and `base_url` default to OPENAI_API_KEY and OPENAI_BASE_URL; one of them must be set.
+    Without `model`, a custom endpoint is asked for its first model. The kind of endpoint is
+    detected when a grammar or a continuation is first needed (see `dialects.py`). A schema that the
+    endpoint refuses is described in the prompt instead. Refused parameters are remembered.
 
     Raises:
-        ModelUnavailable: there is neither a key nor a base URL.
+        ModelUnavailable: neither a key nor a base URL is set.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """The model's name; asks the endpoint where none was given.
+        """The model's name. If none was given, the endpoint is asked.
 
         Raises:
             ModelUnavailable: the endpoint was asked and has none.
@@ -103,10 +105,11 @@ class OpenAIModel:
 
     @property
     def powers(self) -> Powers:
-        """What the endpoint holds a reply to, without what it has refused so far; asks it the first time.
+        """Constraints that the endpoint can enforce, except for those it has refused. Sends
+        requests the first time.
 
         Raises:
-            ModelUnavailable: it cannot be asked.
+            ModelUnavailable: the endpoint cannot be reached.
         """
         known = self._dialect.powers
         refused = self._refused
@@ -128,7 +131,9 @@ class OpenAIModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.model.Ask`. Where no grammar is taken, none is sent."""
+        """Continue `messages`, see `protocols.model.Ask`. The grammar is ignored if the endpoint
+        supports none.
+        """
         options: dict[str, Json] = {"temperature": temperature, "seed": seed}
         if schema is not None:
             wanted: dict[str, Json] = {"name": "reply", "schema": dict(schema)}
@@ -140,13 +145,13 @@ class OpenAIModel:
         return self._complete(messages, options, max_tokens=max_tokens)
 
     def close(self) -> None:
-        """Close the connections; the next call opens new ones."""
+        """Close the connections. The next call opens new ones."""
         self._endpoint.close()
 
     def _complete(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
     ) -> Completion:
-        """The endpoint's reply to a body of `options`, as far as it takes them."""
+        """Request a completion with those of `options` that the endpoint accepts."""
         messages = drop_empty_prefill(messages)
         going_on = is_continuation(messages)
         continuing = (going_on and self._dialect.continuing) or {}
@@ -199,7 +204,7 @@ class OpenAIModel:
 
     @property
     def _dialect(self) -> Dialect:
-        """What the endpoint understands; asked once."""
+        """The dialect of the endpoint, detected once."""
         if self._known is None:
             self._known = dialect_of(self._endpoint, self.name)
         return self._known
@@ -209,7 +214,9 @@ class OpenAIModel:
         return self._dialect.name == LLAMA.name and self._dialect.powers.continues
 
     def _request_completion(self, body: dict[str, Json]) -> dict[str, Json] | None:
-        """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""
+        """Return the endpoint's reply, or None if it refused a parameter that the next request will
+        not contain.
+        """
         try:
             if body["messages"][-1]["role"] == "assistant" and self._is_rendered_by_llama:
                 return request_continuation(self._endpoint.request_at_root, body)
@@ -220,7 +227,11 @@ class OpenAIModel:
             raise ModelUnavailable(str(refused)) from refused
 
     def _learn(self, refused: RequestRefused, body: Mapping[str, Json]) -> bool:
-        """Remember the parameter of `body` that a refusal names; False when it names none. Shrinks, so it ends."""
+        """Remember the parameter of `body` that a refusal names, and return True. False if it names
+        none.
+
+        Each call makes the set of accepted parameters smaller, so repeated refusals end.
+        """
         named = set(
             re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail)
         )

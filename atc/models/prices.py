@@ -1,7 +1,7 @@
-"""What tokens cost, by model.
+"""Prices of tokens, by model.
 
-List prices in USD per million tokens, as published in March 2026, without discounts for cached prompts or batches. They
-change: set `model_price` for figures that somebody will pay by.
+List prices in USD per million tokens, as published in March 2026, without discounts for cached
+prompts or batches. They change: set `model_price` for figures that are used for billing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Price:
     output: float
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost, in USD."""
+        """Return the price of this many tokens in USD."""
         return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 
@@ -31,15 +31,18 @@ LIST_PRICES: Mapping[str, Price] = {
     name: Price(*price)
     for name, price in tomllib.loads(Path(__file__).with_name("prices.toml").read_text()).items()
 }
-"""A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for `gpt-4o-mini`."""
+"""A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for
+`gpt-4o-mini`.
+"""
 
 _VERSION = r"(?:[-@:](?:latest|[0-9][-0-9]*))?"
 
 
 def price_of(model: str, own: Sequence[float] | None = None) -> Price | None:
-    """The user's `own` price of a model, else its list price, the longest name that stands for it deciding, else None.
+    """Return the user's `own` price of a model, else its list price, else None.
 
-    A file of weights (`*.gguf`) runs here and costs nothing. A provider's name in front (`openai/gpt-4o`) is passed by.
+    If several names match, the longest one is used. A file of weights (`*.gguf`) runs locally and
+    costs nothing. A provider's prefix (`openai/gpt-4o`) is ignored.
     """
     if own:
         return Price(*own)

@@ -1,4 +1,6 @@
-"""A model that says what it was told to say: for tests, which then need no weights and no network."""
+"""A model that returns prepared replies in order. For tests, which then need no weights and no
+network.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,19 @@ from protocols.errors import AtcError, ModelUnavailable
 from protocols.model import Completion, Message, Powers
 
 ScriptedReply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
-"""A text, an exception to raise, or a function of the messages that gives the text."""
+"""A text, an exception to raise, or a function from the messages to the text."""
 
 
 class ScriptEnded(AtcError):
-    """The model was asked once more than its script has replies: whoever wrote the script expected fewer questions."""
+    """The model was called more often than its script has replies."""
 
 
 class ScriptedModel:
-    """Gives its replies in order, one a call. Token counts are words, so that they repeat.
+    """An `Ask` that returns its replies in order, one per call. Token counts are word counts, so
+    they are reproducible.
 
-    `prompts` are the messages of each call so far, `options` its arguments. `powers` are what it pretends to
-    hold its replies to; it gives them as they are.
+    `prompts` are the messages of each call so far, `options` its other arguments. `powers` are the
+    constraints it claims to enforce; replies are returned unchanged.
     """
 
     prompt_tokens = 4000
@@ -43,10 +46,10 @@ class ScriptedModel:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The script of a file that holds a JSON array of texts.
+        """Load a script from a file that holds a JSON array of strings.
 
         Raises:
-            ModelUnavailable: there is no such file, or it holds something else.
+            ModelUnavailable: there is no such file, or its content is something else.
         """
         try:
             replies = json.loads(path.read_text(encoding="utf-8"))
@@ -61,7 +64,12 @@ class ScriptedModel:
         return cls(*replies)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """The next reply. Raises ScriptEnded when there is none, or the exception that stands in its place."""
+        """Return the next reply.
+
+        Raises:
+            ScriptEnded: there are no replies left.
+            Exception: the exception that the script holds in place of a reply.
+        """
         turn = len(self.prompts)
         self.prompts.append(list(messages))
         self.options.append(ModelRequest(messages, **options)._asdict())

@@ -1,8 +1,9 @@
-"""Chat completions as they are sent and answered, and what llama.cpp's server, ours or another's, has beyond them.
+"""The format of chat completion requests and replies, and extensions of llama.cpp's server.
 
-A conversation that ends with the assistant's words is rendered by its `/apply-template` and continued by `/completion`:
-`/v1/chat/completions` continues it too, but repeats those words or not, depending on its version, and a program's next
-statement may well begin as the last one did.
+A conversation that ends with the assistant's words is rendered by `/apply-template` and continued
+by `/completion`. `/v1/chat/completions` can continue it too, but some versions repeat those words
+and others do not. The two cannot be distinguished if a program's next statement begins like the
+last one.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from protocols.model import Completion, Message
 from protocols.schema import Json, JsonObject, as_mapping
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
-"""Sends a body to a path of the server (`/completion`) and gives its reply's JSON."""
+"""Sends a body to a path of the server (`/completion`) and returns the JSON of its reply."""
 ReadingProgress: TypeAlias = Callable[[int, int, float], None]
-"""Told, while a prompt is read, how many of how many tokens are through, and after how many seconds."""
+"""Called while a prompt is read with (tokens read, total tokens, seconds so far)."""
 
 _RENAMED = {
     "max_tokens": "n_predict",
@@ -26,24 +27,28 @@ _RENAMED = {
     "top_logprobs": "n_probs",
 }
 _MOST_TOKENS = 1_000_000_000
-"""No request has more; what counts and stores tokens relies on it."""
+"""Upper limit of a plausible token count. Code that counts and stores tokens relies on it."""
 _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 
 
 def is_continuation(messages: Sequence[Message]) -> bool:
-    """Whether the reply is to go on from the assistant's words."""
+    """True if the reply is to continue the assistant's last message."""
     return bool(messages) and messages[-1].role == "assistant"
 
 
 def drop_empty_prefill(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without a last one of the assistant that is empty: llama.cpp renders it as a turn that is over."""
+    """Return the messages without an empty last message of the assistant, which llama.cpp renders
+    as a finished turn.
+    """
     return messages[:-1] if is_continuation(messages) and not messages[-1].content else messages
 
 
 def to_api_messages(
     messages: Sequence[Message], schema: Mapping[str, Any] | None = None
 ) -> list[dict[str, str]]:
-    """The messages as the API has them, with the schema asked for in words if there is one."""
+    """Return the messages in the API's format. If a schema is given, it is described in the last
+    user message.
+    """
     turns = [{"role": message.role, "content": message.content} for message in messages]
     if schema is not None:
         last = turns[-2] if is_continuation(messages) and len(turns) > 1 else turns[-1]
@@ -54,14 +59,15 @@ def to_api_messages(
 
 
 class UnexpectedForm(ValueError):
-    """A reply has not the form of the API's."""
+    """A reply does not have the API's format."""
 
 
 def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
-    """What a chat completion says; an endpoint may leave any part of it out.
+    """Read a chat completion. Every part of it is optional.
 
     Raises:
-        OtherForm: its text or what leads to it is of another type. Of numbers that cannot be, none is believed.
+        UnexpectedForm: its text, or an object around it, has another type. Implausible token counts
+            become 0.
     """
     choice = _choice(reply)
     usage = as_mapping(reply.get("usage"))
@@ -77,13 +83,15 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
 
 
 def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
-    """Whether the limit was reached before there was any text, by thoughts that are not shown."""
+    """True if the token limit was reached before any text, because of hidden reasoning."""
     choice = _choice(reply)
     return not _text(choice) and choice.get("finish_reason") == "length"
 
 
 def strip_fence(text: str) -> str:
-    """JSON out of the code fence that models put around it when asked in words."""
+    """Return the JSON inside a code fence, which models add if the format is only described in the
+    prompt.
+    """
     found = re.search(r"```(?:json)?[^\S\n]*\n(.*?)```", text, re.DOTALL)
     return found[1].strip() if found else text
 
@@ -96,7 +104,7 @@ def _choice(reply: Mapping[str, Json]) -> JsonObject:
 
 
 def _text(choice: JsonObject) -> str:
-    """The content, or what the model declines with."""
+    """Return the content of a choice, or the model's refusal."""
     message = _object(choice.get("message") or {})
     content = message.get("content") or message.get("refusal") or ""
     if isinstance(content, list):  # parts, of which some models make thoughts one
@@ -117,15 +125,18 @@ def _string(value: Json) -> str:
 
 
 def _count(value: Json) -> int:
-    """Return a number of tokens; 0 for what can be none, such as a negative number or a text."""
+    """Return a token count, or 0 if the value is implausible, such as a negative number or a
+    text.
+    """
     plausible = isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS
     return int(value) if plausible else 0
 
 
 def request_continuation(post: Post, body: dict[str, Json]) -> dict[str, Json]:
-    """The reply to a body of `/v1/chat/completions` whose last message is the assistant's, without that message's text.
+    """Continue the assistant's message at the end of a `/v1/chat/completions` body, and return only
+    the new text.
 
-    It has that endpoint's shape, or is what the server refused with.
+    The reply has that endpoint's format, or is the server's error.
     """
     # a server of several models goes by the model's name
     named = {"model": body["model"]} if "model" in body else {}
@@ -158,10 +169,10 @@ def collect_stream(
     enough: Callable[[str], bool],
     reading: ReadingProgress | None = None,
 ) -> dict[str, Json]:
-    """The reply that a stream of `/v1/chat/completions` makes, in the shape that it has at once.
+    """Combine the events of a `/v1/chat/completions` stream into one reply of the same format.
 
-    Once `enough` holds of the text, nothing more is read, and the reply was cut. Tokens that are found in the cache are
-    not among those that `reading` is told of.
+    Reading stops once `enough` returns True for the text; the reply then counts as cut. Tokens
+    found in the cache are not included in the counts passed to `reading`.
     """
     text = ""
     finished = "length"
@@ -208,16 +219,17 @@ def _template(messages: Json) -> dict[str, Json]:
 
 
 def can_continue(post: Post, model: str) -> bool:
-    """Whether the server renders a conversation so that it can be continued."""
+    """True if the server renders a conversation so that its last message can be continued."""
     return str(
         post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")
     ).endswith("b")
 
 
 def reads_lark(post: Post, model: str) -> bool:
-    """Whether the server was built with llguidance. A Lark grammar would tell too, but ends one that was not.
+    """True if the server was built with llguidance.
 
-    Built with it, it has a JSON Schema enforced by llguidance, and says so in the settings that it answers with.
+    Such a server enforces JSON Schemas with llguidance and reports this in the settings in its
+    reply. A Lark grammar would show it too, but crashes a server without llguidance.
     """
     reply = post(
         "/completion",
@@ -229,7 +241,7 @@ def reads_lark(post: Post, model: str) -> bool:
 
 
 def refusal(error: Mapping[str, Any]) -> str:
-    """One sentence for an error that llama.cpp answers with."""
+    """Explain an error that llama.cpp returned, in one sentence."""
     if error.get("type") == "exceed_context_size_error":
         asked = error["n_prompt_tokens"]
         held = error["n_ctx"]

@@ -1,4 +1,4 @@
-"""The store of runs: `RunStore` says what one does, `Store` keeps them in a SQLite file."""
+"""The store of runs: `RunStore` is its interface, `Store` keeps runs in a SQLite file."""
 
 from os import PathLike
 
@@ -8,7 +8,7 @@ from atc.store.stored import RunRefused, StoreUnavailable, UnknownRun
 
 
 def store_at(place: str | PathLike[str]) -> RunStore:
-    """Return the store in the PostgreSQL database of this address (`postgresql://…`), or in the file of this path.
+    """Open the store in a PostgreSQL database (`postgresql://…`) or in the file with this path.
 
     Raises:
         StoreUnavailable: it cannot be used.

@@ -1,7 +1,8 @@
-"""Who works on a run: one process, told from every other one, and whether it still lives.
+"""Leases of runs: which process works on a run, and whether it is still alive.
 
-Two processes that share a store need not see each other: they may be in two containers over one folder. A process is
-looked up only where its number means the same here as there. Of every other one nothing is known but its signs of life.
+Two processes that share a store need not see each other: they may be in two containers with a
+shared folder. A process is looked up only if its number means the same here as there. About any
+other process, only its heartbeats are known.
 """
 
 from __future__ import annotations
@@ -17,32 +18,34 @@ from pathlib import Path
 from typing import Literal
 
 LEASE_SECONDS = 15.0
-"""Without a sign of life for so long, a process that cannot be looked up has lost its runs."""
+"""A process that cannot be looked up loses its runs after this many seconds without a heartbeat."""
 Life = Literal["living", "ended", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """The process that holds a run. Equal values are the same process, and the same taking of the run."""
+    """The process that holds a run. Equal values mean the same process and the same taking of the
+    run.
+    """
 
     host: str
     boot: str
-    """Of the kernel, since it was started; empty where the system does not say."""
+    """Id of the kernel's boot; empty if the system does not provide it."""
     pids: str
-    """The namespace in which `pid` is its number."""
+    """The namespace in which `pid` is valid."""
     clock: str
-    """The namespace in which `started` is its time."""
+    """The namespace in which `started` is valid."""
     pid: int
     started: str
-    """When the process began, in the kernel's ticks; empty where the system does not say."""
+    """When the process started, in the kernel's ticks; empty if the system does not provide it."""
     taken: str
-    """Drawn each time that a process takes a run."""
+    """Random token, new each time a process takes a run."""
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
 
     def life(self) -> Life:
-        """Return whether the process lives, as far as this process can tell."""
+        """Return whether the process is alive, as far as this process can determine."""
         mine = this_process()
         if (self.host, self.pids) == (
             mine.host,
@@ -60,14 +63,18 @@ class Holder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A run's holder, and its last sign of life: when that was (Unix seconds, by its clock), and how many came."""
+    """A run's holder and its last heartbeat: `seen` is its time (Unix seconds, by the holder's
+    clock), `beats` the count.
+    """
 
     holder: Holder
     seen: float
     beats: int = 0
 
     def is_over(self, now: float) -> bool:
-        """Return True if the holder has ended, or cannot be looked up and was not heard of for `LEASE_SECONDS`."""
+        """Return True if the holder has ended, or cannot be looked up and sent no heartbeat for
+        `LEASE_SECONDS`.
+        """
         life = self.holder.life()
         return life == "ended" or (life == "unknown" and now - self.seen > LEASE_SECONDS)
 
@@ -83,7 +90,10 @@ def this_process() -> Holder:
 
 @cache
 def _describe_process(pid: int) -> tuple[str, str, str, str, str]:
-    """Return host, boot, both namespaces and start of this process. `pid` is its own: a fork is another process."""
+    """Return host, boot id, both namespaces and start time of this process.
+
+    `pid` is its own number. It is a parameter so that a fork gets its own cache entry.
+    """
     assert pid
     boot = ""
     with suppress(OSError):
@@ -92,7 +102,7 @@ def _describe_process(pid: int) -> tuple[str, str, str, str, str]:
 
 
 def _namespace(kind: str) -> str:
-    """Return what tells this process's namespace of a kind; empty if the system has none."""
+    """Return the id of this process's namespace of a kind; empty if the system has none."""
     with suppress(OSError):
         return str(Path(f"/proc/self/ns/{kind}").readlink())
     return ""
@@ -107,7 +117,7 @@ def _proc_is_ours() -> bool:
 
 
 def _is_gone(pid: int) -> bool:
-    """Return True if no process has this number, or one that only waits to be reaped."""
+    """Return True if no process has this number, or only one that waits to be reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -118,7 +128,9 @@ def _is_gone(pid: int) -> bool:
 
 
 def _process_start(pid: str) -> str:
-    """Return when a process began, in the kernel's ticks; empty if there is none, or it only waits to be reaped."""
+    """Return when a process started, in the kernel's ticks. Empty if there is none, or it only
+    waits to be reaped.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

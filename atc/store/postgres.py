@@ -1,9 +1,9 @@
-"""The store of runs in a PostgreSQL database, which processes on any number of machines share.
+"""A store of runs in a PostgreSQL database, shared by processes on any number of machines.
 
-A run is leased to one process at a time. Its lease says until when, by the clock of the database, and has a number that
-grows with each process that takes the run. Every write of a run names that number and is refused, in the same
-transaction, when it is no longer the newest: a process that was paused or cut off and comes back can record nothing
-more, and sends nothing whose intent it cannot record.
+A run is leased to one process at a time. The lease has an expiry time by the database's clock, and
+a number that grows with each process that takes the run. Every write to a run names this number and
+is refused, in the same transaction, if it is no longer the newest. So a process that was paused or
+cut off and comes back can record nothing more, and it sends no call whose intent it cannot record.
 """
 
 from __future__ import annotations
@@ -41,9 +41,13 @@ _CONNECTION: Mapping[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""What a connection goes by where its address says nothing else: a cut network is noticed within seconds."""
+"""Defaults for connection parameters that the address does not set. A cut network is noticed within
+seconds.
+"""
 _SESSION = "-c search_path=atc -c synchronous_commit=on -c lock_timeout={}s -c idle_in_transaction_session_timeout={}s"
-"""A commit must be on disk, and a transaction that a paused process leaves open must not keep its runs locked."""
+"""Session settings: a commit must be on disk, and a transaction that a paused process leaves open
+must not keep its runs locked.
+"""
 _STEPS = (
     f"""
 -- SQLite's function, for values without escapes. Others' escapes are cut out: PostgreSQL's json takes no \\u0000.
@@ -59,7 +63,9 @@ CREATE INDEX runs_latest ON runs (created DESC, id DESC);
     "ALTER TABLE leases DROP COLUMN writes",
     QUESTIONS.format(""),
 )
-"""The n-th leads from format n to format n + 1. A step that has been released is never changed in what it means."""
+"""Migrations: the n-th leads from format n to format n + 1. The effect of a released step is never
+changed.
+"""
 _LOCK = 0x61746372  # "atcr"
 _TAKE = """
 INSERT INTO leases VALUES (?, 1, ?, clock_timestamp() + ? * interval '1 second')
@@ -77,12 +83,16 @@ WITH mine AS (
 UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second' FROM mine WHERE leases.run = mine.run
 RETURNING leases.run
 """
-"""Of leases that are still this process's. One that is locked is being renewed, or taken, at this moment."""
+"""Renews leases that are still this process's. A locked one is being renewed or taken at this
+moment, and is skipped.
+"""
 
 
 @dataclass(slots=True)
 class _Lease:
-    """A run of this process. `until` is when others may take it at the earliest, by this process's own clock."""
+    """The lease of a run of this process. `until` is the earliest time at which others may take it,
+    by this process's clock.
+    """
 
     token: int
     until: float
@@ -90,7 +100,7 @@ class _Lease:
 
 @dataclass(slots=True)
 class _Transaction:
-    """A `Database`. `taken` are the runs that become this process's when it is committed."""
+    """A `Database`. `taken` are the runs that belong to this process once it is committed."""
 
     connection: psycopg.Connection[Any]
     taken: dict[str, _Lease] = field(default_factory=dict)
@@ -101,11 +111,15 @@ class _Transaction:
 
 
 class PostgresStore(RunStore):
-    """The `RunStore` of the PostgreSQL database at `address`, a `postgresql://` URL. Its tables are made where needed.
+    """The `RunStore` in the PostgreSQL database at `address`, a `postgresql://` URL. Missing tables
+    are created.
 
-    A lost connection is made anew; what cannot be recorded meanwhile is an error, and its call is not sent.
+    A lost connection is reopened. Until then, recording fails with an error, and calls that cannot
+    be recorded are not sent.
 
-    Raises `StoreUnavailable`: there is no such server or database, its user may not use it, or a newer atc has made it.
+    Raises:
+        StoreUnavailable: there is no such server or database, the user has no access, or a newer
+            version of atc created it.
     """
 
     shared = True
@@ -140,14 +154,18 @@ class PostgresStore(RunStore):
         self._heart.start()
 
     def close(self) -> None:
-        """Let others take this process's runs, and close all connections. The store cannot be used afterwards."""
+        """Release this process's runs, and close all connections. The store cannot be used
+        afterwards.
+        """
         self._closing.set()
         self._heart.join()
         self._renew(0.0)
         self._pool.close()
 
     def changes(self) -> int:
-        """See `RunStore.changes`. Whatever is written renews a lease."""
+        """See `RunStore.changes`. Every write renews a lease, so the expiry times reveal
+        changes.
+        """
         with self._transaction(writing=False) as db:
             return hash(
                 db.execute(
@@ -163,7 +181,9 @@ class PostgresStore(RunStore):
                 pass
 
     def finish(self, run: str, solution: Solution | None = None, **how: str | None) -> None:
-        """See `RunStore.finish`. The lease is renewed no more, also where this could not be recorded."""
+        """See `RunStore.finish`. The lease is no longer renewed, even if the end could not be
+        recorded.
+        """
         try:
             super().finish(run, solution, **how)
         finally:
@@ -226,7 +246,7 @@ class PostgresStore(RunStore):
             self._renew(self._lease_seconds)
 
     def _renew(self, seconds: float) -> None:
-        """Let the leases that are still this process's end in so many seconds."""
+        """Let the leases that are still this process's expire in `seconds`."""
         held = dict(self._leases)
         until = time.monotonic() + seconds
         if not held:
@@ -241,7 +261,7 @@ class PostgresStore(RunStore):
                 held[row["run"]].until = until
 
     def _migrate(self, db: _Transaction) -> None:
-        """Bring the database's tables up to date; one process at a time does."""
+        """Bring the database's tables up to date. Only one process at a time does so."""
         db.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
         # Asked of the catalogue as of any table: what looks up one name may not see yet what another process has made.
         made = db.execute(
@@ -264,7 +284,7 @@ class PostgresStore(RunStore):
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Turns what the database says into `StoreUnavailable`, without the password."""
+        """Turn database errors into `StoreUnavailable`, without the password."""
         try:
             yield
         except psycopg.Error as error:
@@ -288,14 +308,16 @@ def _holder(owner: str) -> Holder | None:
 
 
 def _format_owner(owner: str) -> str:
-    """Return the process that a lease names, as a message names it."""
+    """Return the process that a lease names, formatted for messages."""
     return str(_holder(owner) or owner)
 
 
 def _parse_address(address: str) -> dict[str, Any]:
-    """The parts of an address. What is wrong with one is not quoted: it may be a part of the password.
+    """Return the parts of an address. An invalid address is not quoted, since it may contain the
+    password.
 
-    Raises `StoreUnavailable`: it is none.
+    Raises:
+        StoreUnavailable: the address is invalid.
     """
     with suppress(psycopg.Error):
         found = conninfo_to_dict(address)

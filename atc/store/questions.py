@@ -1,7 +1,8 @@
-"""What persons were asked about: calls that one declined, or that a gateway left open. No setting sends these.
+"""Questions that persons were asked: calls that were declined, or that a gateway left open.
 
-A call is known by what it asks of which service, see `atc.store.same_call`. Only keyed digests of that are kept, and
-they outlive the run: to delete a run is not to allow its calls.
+Such calls are held: no setting allows them to be sent. A call is identified by what it requests
+from which service, see `atc.store.same_call`. Only keyed digests are stored, and they outlive the
+run: deleting a run does not allow its calls.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 
 QuestionState: TypeAlias = Literal["open", "declined", "allowed", "released"]
-"""`allowed`: a person let a call of this run through, and a gateway's client still waits for what came of it.
-`released`: it was open, and a person has let the call through in another run. Only the first two hold a call."""
+"""`allowed`: a person allowed a call of this run, and a gateway's client still waits for its
+result. `released`: the question was open, and a person has allowed the call in another run. Only
+`open` and `declined` hold a call.
+"""
 TABLE = """
 CREATE TABLE {} questions (
     digest text NOT NULL, run text NOT NULL, client text NOT NULL, question text NOT NULL, state text NOT NULL,
@@ -40,7 +43,7 @@ class QuestionsDatabase(Protocol):
     """An open transaction, see `atc.store.sql`."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
-        """Carry out one statement."""
+        """Execute one statement."""
 
 
 Transaction: TypeAlias = Callable[..., AbstractContextManager[QuestionsDatabase]]
@@ -48,9 +51,10 @@ Transaction: TypeAlias = Callable[..., AbstractContextManager[QuestionsDatabase]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastQuestion:
-    """What became of one question about a call, in one run. `run` is empty where that was deleted, or there was none.
+    """The state of one question about a call, in one run. `run` is empty if the run was deleted or
+    there was none.
 
-    `client` is the gateway's client whose program it was, `question` the id of the question that is open.
+    `client` is the gateway's client that sent the program, `question` the id of the open question.
     """
 
     run: str
@@ -73,7 +77,7 @@ class Questions:
         return HeldDigests(self._key() if rows else b"", frozenset(row["digest"] for row in rows))
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """What was asked about this call; `arguments` by original name."""
+        """Return the questions about this call. `arguments` are by original name."""
         digests = _digests(self._key(), tool, arguments, loose=True)
         marks = ", ".join("?" for _ in digests)
         query = (
@@ -89,21 +93,22 @@ class Questions:
     def open(
         self, tool: Tool, arguments: JsonObject, run: str, *, client: str, question: str
     ) -> None:
-        """A person is about to be asked about this call."""
+        """Record that a person is about to be asked about this call."""
         digests = _digests(self._key(), tool, arguments)
         self._change((_OPEN, (digest, run, client, question)) for digest in digests)
 
     def decline(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """A person has said no to this call."""
+        """Record that a person declined this call."""
         digests = _digests(self._key(), tool, arguments)
         self._change((_DECLINE, (digest, run)) for digest in digests)
 
     def allow(
         self, tool: Tool, arguments: JsonObject, run: str, *, waits: bool, everywhere: bool
     ) -> None:
-        """A person has said yes: this call may be sent once, in this run. `waits`: a client still has no answer.
+        """Record that a person allowed this call: it may be sent once, in this run.
 
-        `everywhere`: the yes comes from who runs this, so it answers what was asked about the call in other runs, too.
+        `waits`: a client still waits for the result. `everywhere`: the answer comes from the
+        operator, so it also answers the questions about this call in other runs.
         """
         changes: list[tuple[str, tuple[str, ...]]] = []
         for digest in _digests(self._key(), tool, arguments, loose=True):
@@ -126,20 +131,22 @@ class Questions:
         self._change(changes)
 
     def mark_answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """The client that waited for this call has its answer."""
+        """Record that the client that waited for this call has its result."""
         told = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
         self._change(
             (told, (digest, run)) for digest in _digests(self._key(), tool, arguments, loose=True)
         )
 
     def invalidate(self, run: str, *, but: Collection[str] = ()) -> None:
-        """No answer that comes later is for a question of this run, but for those of these ids."""
+        """Invalidate the open questions of a run, except those with the ids in `but`. Later answers
+        to them are ignored.
+        """
         kept = "".join(" AND question <> ?" for _ in but)
         told = f"UPDATE questions SET question = '' WHERE run = ? AND question <> ''{kept}"  # noqa: S608 - marks alone
         self._change([(told, (run, *but))])
 
     def has_open_question(self, run: str) -> bool:
-        """Whether a client of a gateway has no answer to a question of this run."""
+        """True if a client of a gateway still waits for an answer to a question of this run."""
         with self._transaction(writing=False) as db:
             query = (
                 "SELECT 1 FROM questions WHERE run = ? AND state IN ('open', 'released') LIMIT 1"
@@ -154,13 +161,13 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class HeldDigests:
-    """The calls of one store that were held at one moment. It can be sent to another process."""
+    """The calls of one store that were held at one moment. Can be sent to another process."""
 
     key: bytes
     digests: frozenset[str]
 
     def __call__(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Return True if no setting sends this call."""
+        """Return True if this call is held, so that no setting allows it to be sent."""
         return bool(self.digests) and not self.digests.isdisjoint(
             _digests(self.key, tool, arguments, loose=True)
         )
@@ -169,7 +176,7 @@ class HeldDigests:
 def _digests(
     key: bytes, tool: Tool, arguments: JsonObject, *, loose: bool = False
 ) -> tuple[str, ...]:
-    """Return what is kept of a call in place of its texts; `loose` as `spellings` has it."""
+    """Return the keyed digests of a call's `spellings`. `loose` is passed on to these."""
     texts = (
         text.encode("utf-8", "surrogatepass") for text in spellings(tool, arguments, loose=loose)
     )
@@ -177,7 +184,9 @@ def _digests(
 
 
 def forget_run(db: QuestionsDatabase, run: str) -> None:
-    """A run is deleted: the calls that wait for a person go on waiting, without its name."""
+    """Remove a deleted run from its questions. Calls that wait for a person stay held, without the
+    run's name.
+    """
     left = f"SELECT digest, '', '', '', state FROM questions WHERE run = ? AND {_HELD}"  # noqa: S608 - a constant
     db.execute(f"INSERT INTO questions {left} ON CONFLICT (digest, run) DO NOTHING", (run,))
     db.execute("DELETE FROM questions WHERE run = ?", (run,))

@@ -1,7 +1,9 @@
-"""What a call is known by, whatever document, source or spelling it comes from: what it asks of which service.
+"""Identity of a call, independent of the document, source or spelling it comes from: what it
+requests from which service.
 
-Of a call over HTTP that is the request. Servers read one request in many spellings, so the path is compared as the most
-lenient one reads it, and what is sent in query, form, headers and fields of the body is one set of parameters.
+For a call over HTTP, this is the request. Servers accept one request in many spellings. So the path
+is compared as the most lenient server reads it, and parameters in query, form, headers and body
+fields form one set.
 """
 
 from __future__ import annotations
@@ -26,14 +28,15 @@ from sandbox.arguments import contract
 from sandbox.journal import canonical_call
 
 _MOST_ENCODINGS = 3
-"""Times that a path is percent-decoded; some servers do so twice."""
+"""How often a path is percent-decoded. Some servers decode twice."""
 
 
 def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tuple[str, ...]:
-    """Return the texts that a call is known by: without the arguments that it leaves out, and with their defaults.
+    """Return the texts that identify a call: one without omitted arguments, and one with their
+    defaults.
 
-    Two calls with a text in common are one. `loose` adds the call without what a document wrote into the query of the
-    address, which a service may ignore: a call is that one, too.
+    Two calls with a text in common are the same call. With `loose`, the query that a document wrote
+    into the address is also left out, since a service may ignore it.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     filled = {**tool.original_arguments(contract(tool.protocol).defaults), **given}
@@ -60,7 +63,7 @@ def _known_by(tool: Tool, arguments: JsonObject) -> str:
 
 
 def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
-    """Return what is known of a call over HTTP."""
+    """Return the text that identifies a call over HTTP."""
     try:
         request = RequestBuilder(tool.protocol, binding).build(arguments)
     except AtcError:  # it cannot be sent
@@ -86,27 +89,31 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
 
 
 def _host(origin: Origin) -> str:
-    """Return the host with its port, but for the usual ports of the web, behind which one service answers."""
+    """Return the host with its port. Ports 80 and 443 are omitted, since they usually lead to the
+    same service.
+    """
     port = "" if origin.port in (80, 443) else f":{origin.port}"
     return canonical_host(origin.host) + port
 
 
 def _plain_path(path: str) -> str:
-    """Return a path without encodings, dot segments, and slashes that separate nothing."""
+    """Return a path without percent-encoding, dot segments and redundant slashes."""
     for _ in range(_MOST_ENCODINGS):
         path = unquote(path)
     return normalize("NFC", posixpath.normpath(f"/{path.lstrip('/')}"))
 
 
 def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
-    """Yield the headers that arguments give."""
+    """Yield the headers that come from arguments."""
     for name, value in request.headers.items():
         if DEFAULT_HEADERS.get(name) != value and name.lower() != "content-type":
             yield name.lower(), value
 
 
 def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a body; of one without fields the whole under an empty name."""
+    """Yield the fields of a body. A body without fields is yielded as a whole, under an empty
+    name.
+    """
     body = request.body or b""
     media = request.headers.get("Content-Type", "")
     if not body:
@@ -133,13 +140,13 @@ def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
 
 
 def _text(value: Json) -> str:
-    """Return one parameter as the text that it is in a query."""
+    """Return one parameter as text, as in a query."""
     spelled = _one_spelling(value)
     return spelled if isinstance(spelled, str) else json.dumps(spelled, sort_keys=True)
 
 
 def _one_spelling(value: Json) -> Json:
-    """Return the value with composed letters, and whole numbers as integers."""
+    """Return the value with composed Unicode letters, and with whole numbers as integers."""
     match value:
         case str():
             return normalize("NFC", value)

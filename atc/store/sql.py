@@ -1,4 +1,6 @@
-"""The store of runs over any SQL database; a subclass connects, and says which process owns a run."""
+"""The store of runs over any SQL database. A subclass connects to it and determines which process
+owns a run.
+"""
 
 from __future__ import annotations
 
@@ -72,61 +74,69 @@ WHERE questions.state IN ('open', 'released')
 
 
 class Database(Protocol):
-    """An open transaction. Its SQL is what SQLite and PostgreSQL have in common, with `?` for each parameter."""
+    """An open transaction. Its SQL is common to SQLite and PostgreSQL, with `?` for each
+    parameter.
+    """
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Carry out one statement; the result has `fetchone` and `fetchall`, and rows are by name."""
+        """Execute one statement. The result has `fetchone` and `fetchall`, with columns by name."""
 
 
 class RunStore(ABC):
-    """All runs, written from a run's first moment, so that nothing is lost when its process is killed.
+    """All runs. A run is recorded from its first moment, so that nothing is lost if its process is
+    killed.
 
-    Safe to share between threads; several processes may have the same store open. Every change is durable when the
-    method returns. `with` closes it.
+    Safe to share between threads, and several processes may open the same store. Every change is
+    durable when the method returns. As a context manager, it closes itself.
 
-    Raises `StoreUnavailable`: by every method, where what holds the runs cannot be used.
+    Raises:
+        StoreUnavailable: raised by every method if the underlying database cannot be used.
     """
 
     shared: ClassVar[bool] = False
-    """Whether others than the user of this machine can write to it, so that what it holds is data."""
+    """True if other users or machines can write to it, so that its content is untrusted data."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database. The store cannot be used afterwards."""
+        """Close the database. The store cannot be used afterwards."""
 
     @abstractmethod
     def changes(self) -> int:
-        """A number that is another one whenever somebody else has written."""
+        """Return a number that changes whenever another process has written."""
 
     @abstractmethod
     def confirm_owned(self, run: str) -> None:
-        """Called right before a call is sent: whether the run is still this process's.
+        """Check that the run still belongs to this process. Called right before a call is sent.
 
-        Raises `RunRefused`: this process was paused or cut off for so long that another one has taken the run.
+        Raises:
+            RunRefused: another process has taken the run, because this one was paused or cut off
+                for too long.
         """
 
     @abstractmethod
     def _transaction(
         self, run: str | None = None, *, writing: bool = True
     ) -> AbstractContextManager[Database]:
-        """A transaction that sees one state of all tables; what it writes is durable when the block has ended.
+        """Open a transaction that sees one state of all tables. Its writes are durable when the
+        block has ended.
 
-        Raises `RunRefused`: `run` was taken over by another process.
+        Raises:
+            RunRefused: `run` was taken over by another process.
         """
 
     @abstractmethod
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
-        """The living process that took `run` last, in words; None where there is none.
+        """Return the living process that took `run` last, formatted for messages, or None.
 
         With `lock`, no other process can take it before the transaction ends.
         """
 
     @abstractmethod
     def _own(self, db: Database, run: str) -> None:
-        """Make `run` this process's."""
+        """Make this process the owner of `run`."""
 
     def _now(self, db: Database) -> float:  # noqa: ARG002 - all processes are on one machine, or the database tells
-        """The Unix time, by a clock that is the same for all processes over the store."""
+        """Return the Unix time, by a clock that all processes of the store share."""
         return time.time()
 
     def __enter__(self) -> Self:
@@ -136,7 +146,9 @@ class RunStore(ABC):
         self.close()
 
     def create(self, task: str, **about: Any) -> str:
-        """Record a run that begins now, in this process, and give its id. `about` are fields of `RunSummary`."""
+        """Record a run that starts now in this process, and return its id. `about` are fields of
+        `RunSummary`.
+        """
         now = time.time()
         document = as_json(
             RunSummary, RunSummary(task=escape_surrogates(task), created=now, **about)
@@ -152,9 +164,9 @@ class RunStore(ABC):
         return name
 
     def observer(self, run: str) -> events.Observer:
-        """Takes a run's events and stores its tools, prompts, replies, attempts and calls.
+        """Return an observer that stores a run's tools, prompts, replies, attempts and calls.
 
-        The intent of a call is durable when this returns; the call is sent only then.
+        The intent of a call is durable when the observer returns; only then is the call sent.
         """
         return partial(self._observe, run)
 
@@ -175,9 +187,10 @@ class RunStore(ABC):
         status: str | None = None,
         error: str | None = None,
     ) -> None:
-        """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence.
+        """Record how a run ended: with a solution, or with `status` (interrupted, error) and an
+        error message.
 
-        That a budget ended it is kept as a sentence, too.
+        If a budget ended the run, this is recorded as a message, too.
         """
         if (
             error is None
@@ -199,14 +212,16 @@ class RunStore(ABC):
             change_run(db, run, **changes)
 
     def list(self, limit: int | None = 20) -> list[RunSummary]:
-        """The latest runs, newest first; `limit` None gives all."""
+        """Return the latest runs, newest first. `limit` None returns all."""
         with self._transaction(writing=False) as db:
             most = "" if limit is None else f" LIMIT {limit:d}"
             found = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}").fetchall()
             return [self._summary(db, row) for row in found]
 
     def key(self) -> bytes:
-        """A secret of 32 bytes that is the same for all processes over this store, drawn once."""
+        """Return a secret of 32 bytes, created once, that is the same for all processes of this
+        store.
+        """
         with self._transaction() as db:
             row = ("gateway", secrets.token_hex(32))
             db.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT (name) DO NOTHING", row)
@@ -216,14 +231,15 @@ class RunStore(ABC):
 
     @cached_property
     def questions(self) -> Questions:
-        """What persons were asked about."""
+        """The questions that persons were asked."""
         return Questions(self._transaction, cache(self.key))
 
     def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
+        """Return the arguments of calls of `tool` whose callers may not know the outcome, by run.
 
-        Those are calls without an outcome, and all of a run that was interrupted or waits for an answer to a client's
-        question. Some may have been settled later on in their run, or be under way: `load` tells.
+        These are calls without an outcome, and all calls of runs that were interrupted or wait for
+        an answer to a client's question. Some may have been settled later in their run, or may be
+        in progress; `load` shows this.
         """
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}
@@ -235,9 +251,11 @@ class RunStore(ABC):
             return found
 
     def load(self, name: str) -> StoredRun:
-        """The run of this id, of the only id that begins or ends so, or the latest for `last`.
+        """Return the run with this id, with the only id that begins or ends so, or the latest for
+        `last`.
 
-        Raises `UnknownRun`: there is none, or more than one.
+        Raises:
+            UnknownRun: there is no such run, or more than one.
         """
         with self._transaction(writing=False) as db:
             return self._load(db, resolve(db, name))
@@ -280,14 +298,16 @@ class RunStore(ABC):
         )
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """The run of this name, now this process's to go on with: no other process can take it while this one lives.
+        """Make this process the owner of a run, to resume it. No other process can take it while
+        this one lives.
 
-        With `ended`, one that was solved or has failed can be taken, too: another program is to continue it.
+        With `ended`, a run that was solved or has failed can be taken, too, to continue it with
+        another program.
 
         Raises:
-            UnknownRun: there is none, or more than one.
-            RunRefused: a living process works on it, or it was solved, or failed with budget left: there is nothing to
-                go on with.
+            UnknownRun: there is no such run, or more than one.
+            RunRefused: a living process works on it, or it was solved, or it failed with budget
+                left, so there is nothing to resume.
         """
         with self._transaction() as db:
             run = resolve(db, name)
@@ -305,15 +325,15 @@ class RunStore(ABC):
         return self.load(run)
 
     def delete(self, names: Sequence[str]) -> int:
-        """Forget runs with all that they hold, down to the bytes of the file. Gives how many there were.
+        """Delete runs with all their data, down to the bytes of the file. Return their number.
 
-        That a person declined a call, or has not been asked yet, is kept as a digest: see `Questions`.
-
-        With no names, what an earlier call could not take out of the file is taken out.
+        Calls that a person declined, or was not asked about yet, are kept as digests: see
+        `Questions`. Without names, only data that an earlier deletion could not remove from the
+        file is removed.
 
         Raises:
-            UnknownRun: one of them is not there; nothing was deleted.
-            RunRefused: a living process works on one of them; nothing was deleted.
+            UnknownRun: one of them does not exist. Nothing was deleted.
+            RunRefused: a living process works on one of them. Nothing was deleted.
         """
         with self._transaction() as db:
             runs = list(dict.fromkeys(resolve(db, name) for name in names))
@@ -333,14 +353,18 @@ class RunStore(ABC):
         return replace(run, status="interrupted" if lost else run.status, **counted)
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:
-        """Refuse a run that a living process works on; a free one stays so until the transaction ends."""
+        """Raise RunTaken if a living process works on a run. A free run stays free until the
+        transaction ends.
+        """
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":
             raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
 
 
 def _new_id(now: float) -> str:
-    """An id that sorts by time (UTC) and can be read aloud: `20261121-010203-k3f9`."""
+    """Return a new id that sorts by time (UTC) and is easy to read aloud:
+    `20261121-010203-k3f9`.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     legible = (
         "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
@@ -349,7 +373,7 @@ def _new_id(now: float) -> str:
 
 
 def read_run(db: Database, run: str) -> RunSummary:
-    """What the document of a run says."""
+    """Return the summary of a run as stored in its document."""
     return from_json(
         RunSummary,
         db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"],
@@ -357,13 +381,17 @@ def read_run(db: Database, run: str) -> RunSummary:
 
 
 def change_run(db: Database, run: str, **changes: Any) -> None:
-    """Change what is kept of a run besides its parts."""
+    """Change fields of a run's summary."""
     changed = replace(read_run(db, run), **changes)
     db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(RunSummary, changed), run))
 
 
 def resolve(db: Database, name: str) -> str:
-    """The id of the run of this name. Raises `UnknownRun`: there is none, or more than one."""
+    """Return the id of the run with this name.
+
+    Raises:
+        UnknownRun: there is no such run, or more than one.
+    """
     if db.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone() is not None:
         return name
     latest = [
@@ -386,7 +414,7 @@ def resolve(db: Database, name: str) -> str:
 
 
 def write_event(db: Database, run: str, event: events.Event) -> None:
-    """Store what an event says that is no call."""
+    """Store an event other than a call."""
     match event:
         case events.ToolsChosen(tools=tools):
             change_run(db, run, tools=tuple(tools))
@@ -429,7 +457,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
 
 
 def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
-    """What a table holds of a run."""
+    """Return the rows of a run in a table."""
     query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
     found: list[Row] = db.execute(query, (run,)).fetchall()
     return found

@@ -1,4 +1,6 @@
-"""The store of runs in one SQLite file of this machine: its tables, who may read it, and which process owns a run."""
+"""A store of runs in one SQLite file on this machine: its tables, its file permissions, and the
+leases of runs.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +30,20 @@ _HOLDER = "SELECT json_extract(document, '$.lease.holder.taken') AS taken FROM r
 
 @dataclass(slots=True)
 class _HeldRun:
-    """A run of this process: what was drawn when it was taken, and until when nobody else may take it."""
+    """A run of this process: the token drawn when it was taken, and the time until which no one
+    else may take it.
+    """
 
     taken: str
     until: float
 
 
 class Store(RunStore):
-    """The `RunStore` of one SQLite file, made (for this user alone) where there is none yet.
+    """The `RunStore` in one SQLite file. A missing file is created for this user alone.
 
-    A run belongs to the process that took it last for as long as that process lives. One that cannot be looked up from
-    here, as it is in another container, lives as long as it gives signs of life.
+    A run belongs to the process that took it last, as long as that process lives. A process that
+    cannot be looked up from here, for instance in another container, counts as alive as long as it
+    sends heartbeats.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -47,7 +52,9 @@ class Store(RunStore):
         self._db = _connect(self.path)
         self._held: dict[str, _HeldRun] = {}
         self._silent: dict[str, Lease] = {}
-        """Leases of processes that cannot be looked up and that gave no sign of life while they were watched."""
+        """Leases of processes that cannot be looked up and sent no heartbeat while they were
+        watched.
+        """
         self._closing = threading.Event()
         self._heart: threading.Thread | None = None
 
@@ -60,12 +67,14 @@ class Store(RunStore):
             self._db.close()
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """See `RunStore.take`. A holder that cannot be looked up is watched for a sign of life first."""
+        """See `RunStore.take`. If the holder cannot be looked up, wait for a heartbeat first."""
         self._watch([name])
         return super().take(name, ended=ended)
 
     def finish(self, run: str, *args: Any, **how: Any) -> None:
-        """See `RunStore.finish`. No sign of life is given any more, also where this could not be recorded."""
+        """See `RunStore.finish`. No more heartbeats are sent for the run, even if the end could not
+        be recorded.
+        """
         try:
             super().finish(run, *args, **how)
         finally:
@@ -84,7 +93,9 @@ class Store(RunStore):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def delete(self, names: Sequence[str]) -> int:
-        """See `RunStore.delete`. Holders that cannot be looked up are watched for a sign of life first."""
+        """See `RunStore.delete`. If holders cannot be looked up, wait for their heartbeats
+        first.
+        """
         self._watch(names)
         count = super().delete(names)
         with self._lock, _translate_errors(self.path):
@@ -135,7 +146,7 @@ class Store(RunStore):
             )
 
     def _beat(self) -> None:
-        """Give a sign of life for each run of this process until the store is closed."""
+        """Send a heartbeat for each run of this process until the store is closed."""
         while not self._closing.wait(LEASE_SECONDS / 3):
             for run, held in list(self._held.items()):
                 with suppress(StoreUnavailable, RunRefused), self._transaction(run) as db:
@@ -148,9 +159,10 @@ class Store(RunStore):
                     held.until = until
 
     def _watch(self, names: Sequence[str]) -> None:
-        """Learn which runs' holders, of those that cannot be looked up, give no sign of life for `LEASE_SECONDS`.
+        """Find the runs whose holders cannot be looked up and send no heartbeat for
+        `LEASE_SECONDS`.
 
-        What is watched is whether signs come, so it does not matter what any clock shows.
+        Only the arrival of heartbeats is observed, so the clocks of the processes do not matter.
         """
         watched = self._unresolved_leases(names)
         end = time.monotonic() + LEASE_SECONDS
@@ -161,7 +173,7 @@ class Store(RunStore):
         self._silent |= watched
 
     def _unresolved_leases(self, names: Sequence[str]) -> dict[str, Lease]:
-        """Return the leases of runs under way whose holders cannot be looked up from here."""
+        """Return the leases of running runs whose holders cannot be looked up from here."""
         found: dict[str, Lease] = {}
         with self._transaction(writing=False) as db:
             for name in names:
@@ -179,7 +191,7 @@ class Store(RunStore):
 
 @contextmanager
 def _translate_errors(path: Path) -> Iterator[None]:
-    """Turns what SQLite and the file system say about `path` into `StoreUnavailable`."""
+    """Turn errors of SQLite and the file system into `StoreUnavailable`."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -189,9 +201,12 @@ def _translate_errors(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """A connection to the store, made (for this user alone) where there is none yet. Every commit is on disk.
+    """Open the store's file, and create it for this user alone if it is missing. Every commit is on
+    disk.
 
-    Raises `StoreUnavailable`: the file cannot be used, or is not ours, or another version's.
+    Raises:
+        StoreUnavailable: the file cannot be used, is not a store of runs, or has another version's
+            format.
     """
     with _translate_errors(path):
         make_folders(path.parent)
@@ -229,7 +244,9 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _keep_private(path: Path) -> None:
-    """Nobody else may read what runs have said: older versions, a copy or a restored backup may have left it open."""
+    """Make the file readable by its owner alone. An older version, a copy or a restored backup may
+    have left it open.
+    """
     try:
         check_folder(path.parent)
         for name in ("", "-wal", "-shm"):
@@ -244,7 +261,7 @@ def _keep_private(path: Path) -> None:
 
 
 def _make(path: Path) -> None:
-    """Make the file with its tables, at once for all who look: several processes may do so at this moment."""
+    """Create the file with its tables, atomically: several processes may do so at the same time."""
     descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     os.close(descriptor)
     try:

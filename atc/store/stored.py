@@ -1,4 +1,4 @@
-"""What a store of runs keeps and gives back, all frozen, how it becomes text, and why a store may refuse."""
+"""The frozen data types of a store of runs, their conversion to JSON, and the store's errors."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 class StoreUnavailable(AtcError):
-    """The store cannot be read or written. Says why and what to do."""
+    """The store cannot be read or written. The message says why and what to do."""
 
 
 class RunRefused(AtcError):
-    """Nothing can be done with a run that was named: it is over, taken, or its tools are others now."""
+    """The run cannot be used: it is over, taken by another process, or its tools have changed."""
 
     exit_code = 2
 
@@ -37,14 +37,14 @@ class RunTaken(RunRefused):
 
 
 class UnknownRun(RunRefused):
-    """No run, or more than one, of this name. Says which ids come near."""
+    """No run, or more than one, has this name. The message suggests similar ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What is kept of a run besides its parts. Times are Unix seconds.
+    """The fields of a run apart from its attempts, calls and exchanges. Times are Unix seconds.
 
-    `call_count` is the number of calls that were really made, over all attempts.
+    `call_count` is the number of calls that were actually made, over all attempts.
     """
 
     run_id: str = ""
@@ -77,7 +77,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One prompt and its reply; `reply` is None when none came."""
+    """One prompt and its reply. `reply` is None if there was none."""
 
     purpose: str
     messages: tuple[Message, ...]
@@ -86,7 +86,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A run with everything that is known of it. `calls` has those of unfinished attempts too."""
+    """A run with everything that was recorded. `calls` includes those of unfinished attempts."""
 
     summary: RunSummary
     attempts: tuple[Attempt, ...]
@@ -98,39 +98,49 @@ class StoredRun:
 
     @property
     def purpose(self) -> str:
-        """The task, or the program where its caller wrote it and there is no task."""
+        """The task, or the program if the caller supplied one and there is no task."""
         return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
 
     @property
     def unfinished_calls(self) -> list[RecordedCall]:
-        """Calls of executions that no attempt has: they run, or their process ended while they ran."""
+        """Calls of executions without an attempt: they are running, or their process ended while
+        they ran.
+        """
         ended = {attempt.execution for attempt in self.attempts}
         return [call for call in self.calls if call.execution not in ended]
 
 
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
-    """What a run that did not end has used so far."""
+    """Return the usage so far of a run that has not ended."""
     return Usage.of(*(exchange.reply for exchange in exchanges if exchange.reply is not None))
 
 
 def escape_surrogates(text: str) -> str:
-    """`text` with a lone surrogate (bytes of argv that are not UTF-8) as its escape, so that it can be shown."""
+    """Return `text` with lone surrogates (from bytes of argv that are not UTF-8) escaped, so that
+    it can be displayed.
+    """
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 @cache
 def type_adapter(kind: type) -> TypeAdapter[Any]:
-    """Reads and writes values of `kind`. Made when it is first needed: building one takes long."""
+    """Return the adapter that reads and writes values of `kind`. Created when first needed, since
+    that is slow.
+    """
     return TypeAdapter(kind)
 
 
 def as_json(kind: type, value: Any) -> str:
-    """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
+    """Return `value` as compact JSON. Values that JSON cannot represent become their `repr`."""
     return json.dumps(type_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
 def from_json(kind: type[T], text: str) -> T:
-    """A value of `kind` that `as_json` wrote. Raises `StoreUnavailable`: another version of atc wrote it."""
+    """Read a value of `kind` written by `as_json`.
+
+    Raises:
+        StoreUnavailable: another version of atc wrote it.
+    """
     try:
         value: T = type_adapter(kind).validate_python(json.loads(text))  # type: ignore[arg-type]  # a type is hashable
     except ValidationError as error:
@@ -141,6 +151,8 @@ def from_json(kind: type[T], text: str) -> T:
 
 
 def first_problem(error: ValidationError) -> str:
-    """`calls.0.line: Field required`, or what is wrong alone where that is the whole."""
+    """Describe the first validation error: `calls.0.line: Field required`, or only the problem if
+    there is no location.
+    """
     problem = error.errors(include_url=False)[0]
     return ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))

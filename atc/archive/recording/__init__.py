@@ -1,7 +1,9 @@
-"""Recordings: one execution of a program with all that it was told, made of a stored run, and run again.
+"""Recordings: one execution of a program with all results of its calls, made from a stored run, and
+replayed.
 
-Sensitive values are replaced by placeholders as one is made; run again, it needs neither keys nor network. `document`
-writes and reads it as JSON, `script` writes a solved program as a script.
+Sensitive values are replaced by placeholders when a recording is made. A replay needs neither keys
+nor network. `document` reads and writes recordings as JSON, `script` writes a solved program as a
+script.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from sandbox.trace import Trace
 
 
 class InvalidRecording(AtcError):
-    """A run file that cannot be read, or a run of which none can be made; `where` is its name."""
+    """A file that cannot be read as a recording, or a run from which none can be made. `where` is
+    its name.
+    """
 
     exit_code = 2
 
@@ -43,21 +47,29 @@ class InvalidRecording(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A program, what its calls were answered, and how it ended: enough to run it again with nothing behind it."""
+    """A program, the results of its calls, and how it ended: enough to replay it without its
+    tools.
+    """
 
     run: str
-    """Id of the stored run that it was made from."""
+    """Id of the stored run from which it was made."""
     task: str
     answer: str | None
     program: str
     tools: Mapping[str, ToolProtocol]
-    """By alias, those that the program names: they decide what it gets of a response, and which arguments are good."""
+    """The tools that the program names, by alias. They determine response unwrapping and argument
+    validation.
+    """
     trace: Annotated[Trace, Field(validation_alias="end")]
-    """Its calls in order of issue and how it ended; those that the journal answered have their results too."""
+    """The calls in order of issue, and how the program ended. Calls answered by the journal have
+    their results, too.
+    """
     tool_calls: NotNegative = Limits().tool_calls
-    """The limit that decides what it got. All others are those of the machine that replays it."""
+    """The call limit of the recorded run, since it affects the result. All other limits are those
+    of the replaying machine.
+    """
     secrets: tuple[str, ...] = ()
-    """The placeholders that stand in it for sensitive values."""
+    """The placeholders that replace sensitive values in it."""
 
     @property
     def toolbox(self) -> Toolbox:
@@ -66,7 +78,9 @@ class Recording:
 
 
 class RecordedTools(Toolbox):
-    """Tools that cannot be called, whose aliases are settled: in another company they might have been given others."""
+    """Tools that cannot be called, with fixed aliases. Added to a toolbox with other tools, they
+    might get different ones.
+    """
 
     def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
         super().__init__()
@@ -81,12 +95,12 @@ def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the sha
 
 
 def make_recording(stored: StoredRun) -> Recording:
-    """The recording of a stored run, with the tools that its program names.
+    """Make a recording of a stored run, with the tools that its program names.
 
-    Of a run without an answer it is the last execution that came to an end.
+    If the run has no answer, its last completed execution is recorded.
 
     Raises:
-        InvalidRecording: no program of the run came to an end.
+        InvalidRecording: no program of the run was completed.
     """
     attempt = find_final_attempt(stored)
     config = stored.summary.config
@@ -120,7 +134,11 @@ def make_recording(stored: StoredRun) -> Recording:
 
 
 def find_final_attempt(stored: StoredRun) -> Attempt:
-    """The attempt whose answer is the run's, or else the last one that was executed to an end."""
+    """Return the attempt whose answer is the run's, or else the last completed one.
+
+    Raises:
+        InvalidRecording: no program of the run was completed.
+    """
     ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
     if not ended:
         said = f" ({stored.summary.error})" if stored.summary.error else ""
@@ -135,19 +153,23 @@ def find_final_attempt(stored: StoredRun) -> Attempt:
 
 
 def without_secrets(stored: StoredRun) -> StoredRun:
-    """The run with a placeholder for each secret, those that its prompts had."""
+    """Return the run with the same placeholders for secrets as in its prompts."""
     redact = create_redactor(stored)
     return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
 
 
 def line_without_secrets(stored: StoredRun) -> StoredRun:
-    """Of the run what a list shows, its summary and its purpose, with the same placeholders."""
+    """Return the parts of the run that a list displays (summary and purpose), with the same
+    placeholders.
+    """
     line = replace(stored, attempts=stored.attempts[-1:], calls=(), exchanges=(), protocols={})
     return create_redactor(stored).value(line)
 
 
 def create_redactor(stored: StoredRun) -> Redactor:
-    """Gives the secrets of a stored run the placeholders that its prompts had."""
+    """Create a redactor that gives the secrets of a stored run the same placeholders as in its
+    prompts.
+    """
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_sources(sources_of(stored))
     redact.learn_run(stored)
@@ -155,7 +177,7 @@ def create_redactor(stored: StoredRun) -> Redactor:
 
 
 def sources_of(stored: StoredRun) -> list[str]:
-    """The sources of a run's tools, as they were given."""
+    """Return the sources of a run's tools, as they were configured."""
     tools = stored.summary.config.get("tools")
     return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
 
@@ -164,7 +186,9 @@ def sources_of(stored: StoredRun) -> list[str]:
 
 
 class ReplayResult(NamedTuple):
-    """What came of running a recording again: where it departed, None where it was the same, and its wall time."""
+    """The result of a replay: where it diverged (None if nowhere), the sandbox used, and the wall
+    time in seconds.
+    """
 
     departure: ReplayDiverged | None
     backend: str
@@ -172,9 +196,11 @@ class ReplayResult(NamedTuple):
 
 
 class Replayer(ExitStack):
-    """Runs recordings again, each in the sandbox of `name`, or where that is `auto` in the recorded one if it is here.
+    """Replays recordings in the sandbox `name`. With `auto`, this is the recorded sandbox if it is
+    available.
 
-    A context manager: sandboxes are opened once, and closed with it. A recording never chooses one that is no boundary.
+    A context manager: sandboxes are opened once and closed with it. A recording cannot select a
+    sandbox that provides no isolation.
     """
 
     def __init__(self, name: str = AUTO) -> None:
@@ -183,10 +209,10 @@ class Replayer(ExitStack):
         self._opened: dict[str, Sandbox] = {}
 
     def rerun(self, recording: Recording) -> ReplayResult:
-        """Run the program with its calls answered from the recording.
+        """Run the program, with its calls answered from the recording.
 
         Raises:
-            SandboxUnavailable: no sandbox of that name is here, or it cannot run this program.
+            SandboxUnavailable: there is no sandbox with this name, or it cannot run this program.
         """
         sandbox = self._sandbox(recording.trace.backend)
         limits = replace(Limits(), tool_calls=recording.tool_calls)

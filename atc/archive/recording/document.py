@@ -1,4 +1,6 @@
-"""A recording as one JSON document: written, read, and refused in one sentence where it cannot be read."""
+"""Recordings as JSON documents: writing, reading, and error messages for files that cannot be
+read.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _FORMAT = "atc recording "
 
 
 def to_document(recording: Recording) -> dict[str, Any]:
-    """The recording as plain JSON. `parse` reads its text."""
+    """Return the recording as plain JSON. `parse_recording` reads its text."""
     return {
         "format": f"{_FORMAT}{FORMAT}",
         **type_adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
@@ -30,11 +32,12 @@ def to_document(recording: Recording) -> dict[str, Any]:
 
 
 def parse_recording(text: str, *, where: str) -> Recording:
-    """Read a run file's text; `where` is its name in messages.
+    """Read the text of a recording file. `where` is its name in messages.
 
     Raises:
-        InvalidRecording: it is none, or of a format that this version does not know, or a part is missing or wrong.
-        InvalidProtocol: one of its tools is.
+        InvalidRecording: the text is not a recording, has an unsupported format, or a part is
+            missing or wrong.
+        InvalidProtocol: one of its tools is invalid.
     """
     try:
         document: Json = json.loads(text)

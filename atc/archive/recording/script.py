@@ -1,7 +1,8 @@
-"""A solved program as a script of its own.
+"""Exports a solved program as a standalone script.
 
-The script is three lines of ours and one JSON text: whatever a task, a program, an answer or a tool's document says is
-data in it, and becomes a tool, a program or a question only in `atc.cli.scripts`, behind the gate of every run.
+The script is three lines of code and one JSON text. Whatever a task, a program, an answer or a
+tool's document contains is data in it. Only `atc.cli.scripts` turns it into a tool, a program or a
+question, with the same safety checks as every run.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from protocols.toolbox import Tool
 
 FORMAT = "atc script 1"
 MAY_BE_WITHHELD = ("lend_credentials", "near_hosts")
-"""Settings that are off for tools that an untrusted folder named, and stay so in the script."""
+"""Settings that are off for tools named by an untrusted folder. They stay off in the script."""
 WHERE = "the script"
-"""What messages call it."""
+"""The script's name in messages."""
 _HEAD = f"""#!/usr/bin/env python3
 # Exported by atc {__version__}. Needs Python 3.11 or newer and atc (automatic-tool-chain), which runs the program in a
 # sandbox, calls its tools with the credentials of your configuration, and asks what a run asks (--help says more).
@@ -43,29 +44,34 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """What a script holds: a program, the tools that it calls by alias, and the task, whose values are the user's."""
+    """The content of a script: a program, the tools that it calls by alias, and the task, whose
+    values are trusted as user input.
+    """
 
     task: str
     program: str
     tools: Mapping[str, ToolProtocol]
     withheld: tuple[str, ...] = ()
-    """The settings of `MAY_BE_WITHHELD` that were off in the run: the tools get no more from the script."""
+    """The settings of `MAY_BE_WITHHELD` that were off in the run. The script does not turn
+    them on.
+    """
     redacted: tuple[str, ...] = ()
-    """Placeholders of values that were left out; the user puts the values in."""
+    """Placeholders of values that were left out. The user inserts the values."""
 
     @property
     def remaining_placeholders(self) -> list[str]:
-        """The placeholders that still stand in the program."""
+        """The placeholders that still occur in the program."""
         return [text for text in self.redacted if text in self.program]
 
 
 def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
-    """Return the recorded program with what `atc` needs to run it over its tools, as the text of a script.
+    """Return the text of a script with the recorded program and the data that `atc` needs to run
+    it.
 
     `withheld` are the settings of `MAY_BE_WITHHELD` that were off in the run.
 
     Raises:
-        InvalidRecording: the run gave no answer, or a tool of it cannot be called by a script.
+        InvalidRecording: the run gave no answer, or a script cannot call one of its tools.
     """
     where = f"run {recording.run}"
     if recording.answer is None:
@@ -100,7 +106,7 @@ def parse_script(text: str) -> Script:
     """Read the JSON text of a script, which its user may have changed.
 
     Raises:
-        InvalidRecording: it is not JSON, or not a script's.
+        InvalidRecording: the text is not JSON, or not the content of a script.
         InvalidProtocol: one of its tools breaks the format.
     """
     try:
@@ -141,9 +147,9 @@ def parse_script(text: str) -> Script:
 
 
 def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
-    """Return the tools with what a call of each does as its method and its description show it.
+    """Return the tools with their effects determined anew from method and description.
 
-    A stored annotation that something only reads makes no write a read.
+    A stored read-only annotation does not turn a write into a read.
     """
     known = [
         replace(
@@ -162,8 +168,9 @@ def _credentials(tool: Tool) -> tuple[str, ...]:
 
 
 def _literal(document: Json) -> str:
-    """Return the document as JSON that stands between three single quotes of a raw string, whatever it holds.
+    """Return the document as JSON that can be placed between three single quotes of a raw string.
 
-    It is ASCII without a single quote, and its last character is a brace: nothing in it can end the string.
+    It is ASCII without a single quote, and its last character is a brace, so its content cannot end
+    the string.
     """
     return json.dumps(document, indent=1).replace("'", "\\u0027")

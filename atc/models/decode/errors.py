@@ -1,4 +1,6 @@
-"""What cannot be decoded, said when the decoder is built and not while a model writes."""
+"""The error for tools that cannot be decoded. It is raised when a decoder is built, not while a
+model writes.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,11 @@ from protocols.errors import AtcError
 
 
 class Undecodable(AtcError):
-    """No decoder can be built. The message names the tool and the clause of its schema, and the next step.
+    """No decoder can be built. The message names the tool, the clause of its schema, and the next
+    step.
 
-    `tool` is its alias, empty where it is not about one; `clause` the place in its schema, as a JSON pointer
-    (`/properties/size/maximum`).
+    `tool` is the tool's alias, empty if the error is not about one. `clause` is the place in its
+    schema as a JSON pointer (`/properties/size/maximum`).
     """
 
     def __init__(self, problem: str, *, tool: str = "", clause: str = "", hint: str = "") -> None:

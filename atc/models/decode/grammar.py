@@ -1,7 +1,9 @@
-"""Grammars of tool calls, in llguidance's Lark (ToolDec, section 3): text, trigger, tool name, arguments.
+"""Builds grammars of tool calls in llguidance's Lark (ToolDec, section 3): text, trigger, tool
+name, arguments.
 
-The same text runs in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or SGLang server that was
-built with it. Arguments are written with `%json`, each by its own schema, so that they may come in any order.
+The same grammar works in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or
+SGLang server that includes llguidance. Arguments are written with `%json`, each with its own
+schema, so that they may come in any order.
 """
 
 from __future__ import annotations
@@ -32,23 +34,30 @@ if TYPE_CHECKING:
 HEADER = "%llguidance {}\n"
 """The first line, by which a llama.cpp server recognises this kind of grammar."""
 _FREE = '%llguidance {"no_forcing": true}\n'
-"""Without it, a mask holds one spelling of what must come next, and not all."""
+"""Header for our own matchers. Without `no_forcing`, a mask allows only one tokenization of a
+forced text.
+"""
 _FUEL = 4_000_000
-"""How much one mask may cost: patterns of ordinary length, counted and in a union, need up to 400,000."""
+"""Maximum cost of one mask. Patterns of ordinary length, counted and in a union, need up to
+400,000.
+"""
 _MOST_UNORDERED = 60
-"""Arguments that may come in any order; llguidance counts them in 64 bits."""
+"""Maximum number of arguments in any order. llguidance counts them in 64 bits."""
 _INTEGER = "-?(0|[1-9][0-9]{0,18})"
 _NUMBER = rf"{_INTEGER}(\.[0-9]{{1,20}})?([eE][+-]?[0-9]{{1,2}})?"
 _QUOTIENT = rf"{_NUMBER}(\/[1-9][0-9]{{0,14}}(\.[0-9]{{1,15}})?)?"
-"""FuncQA writes fractions such as `4/3`."""
+"""A number or a fraction such as `4/3`, which FuncQA uses."""
 _COMMA = "/, ?/"
-"""Between arguments and items in Python's forms: models write both."""
+"""Separator of arguments and items in Python's forms. Models write it with and without a space."""
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/&~#-]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """Text before a call: `start`, then at most `characters` characters, then `until`, which the text does not hold."""
+    """Text before a call: `start`, then at most `characters` characters, then `until`.
+
+    The text in between does not contain the first character of `until`.
+    """
 
     start: str
     characters: int
@@ -56,7 +65,9 @@ class Lead:
 
 
 def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
-    """What stands before a call of this format: a thought of one line, text up to the trigger, or nothing."""
+    """Return what precedes a call in this format: a one-line thought, text up to the trigger, or
+    nothing.
+    """
     if thought:
         return Lead(start="Thought: ", characters=characters, until="\n")
     return Lead(start="", characters=characters, until=form.trigger) if form.trigger else None
@@ -64,7 +75,7 @@ def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A grammar's text. `unheld` are clauses of schemas that it does not hold."""
+    """The text of a grammar. `unenforced` are the schema clauses that it does not enforce."""
 
     text: str
     unenforced: tuple[str, ...] = ()
@@ -73,17 +84,21 @@ class Grammar:
 def call_grammar(
     tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS
 ) -> Grammar:
-    """Exactly one call of any of `tools`, after `lead`.
+    """Build a grammar for exactly one call of any of `tools`, after `lead`.
 
     Raises:
-        Undecodable: there is no tool, or no value fits a required argument of one.
+        Undecodable: there are no tools, or no value fits a required argument.
     """
     rules = _Rules(form, bounds)
     return rules.grammar(f"{rules.lead(lead)} call", tools)
 
 
 def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> Grammar:
-    """Text with any number of calls, each after the format's trigger. Raises Undecodable as `call_grammar` does."""
+    """Build a grammar for text with any number of calls, each after the format's trigger.
+
+    Raises:
+        Undecodable: as `call_grammar`.
+    """
     rules = _Rules(form, bounds)
     rules.text_before(form.trigger)
     return rules.grammar(f"(text call)* {rules.tail()}", tools)
@@ -92,9 +107,13 @@ def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> G
 def names_grammar(
     tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False
 ) -> Grammar:
-    """A reply up to where its arguments begin: the first of two stages. With `text`, text without a call as well.
+    """Build the grammar of the first of two stages: a reply up to where its arguments begin.
 
-    `between` is part of it: it tells `max(` from `maximum(`. Raises Undecodable: there is no tool.
+    It includes `form.between`, which distinguishes `max(` from `maximum(`. With `text`, text
+    without a call is allowed as well.
+
+    Raises:
+        Undecodable: there are no tools.
     """
     rules = _Rules(form, BOUNDS)
     head = f"{_quote(form.before)} /{names_pattern(tools)}/ {_quote(form.between)}"
@@ -107,14 +126,19 @@ def names_grammar(
 def arguments_grammar(
     tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = ""
 ) -> Grammar:
-    """The second stage: `head`, the arguments of one tool, and what closes the call. Raises as `call_grammar` does."""
+    """Build the grammar of the second stage: `head`, the arguments of one tool, and the end of the
+    call.
+
+    Raises:
+        Undecodable: as `call_grammar`.
+    """
     rules = _Rules(form, bounds)
     body = rules.arguments(tool, "a")
     return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), tuple(rules.unheld))
 
 
 class _Rules:
-    """The rules of one grammar. Values with the same schema share a rule."""
+    """Collects the rules of one grammar. Values with the same schema share a rule."""
 
     def __init__(self, form: CallFormat, bounds: Bounds) -> None:
         self._form = form
@@ -124,21 +148,21 @@ class _Rules:
         self.unheld: list[str] = []
 
     def add(self, name: str, body: str) -> str:
-        """A rule."""
+        """Add a rule and return its name."""
         self._lines.append(f"{name}: {body}\n")
         return name
 
     def text_before(self, trigger: str) -> None:
-        """The rule `text`: any that ends with the trigger, at its first occurrence."""
+        """Add the rule `text`: any text up to and including the first occurrence of the trigger."""
         self._lines.append(f"text[suffix={_quote(trigger)}]: /(?s:.*)/\n")
 
     def tail(self) -> str:
-        """Text without a trigger, to the end."""
+        """Add the rule `tail`, text without a trigger up to the end, and return its name."""
         self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{_escape_regex(self._form.trigger)}.*)/\n")
         return self.add("tail", "TAIL")
 
     def lead(self, lead: Lead | None) -> str:
-        """What stands before the call."""
+        """Return an expression for the text before the call."""
         if lead is None:
             return ""
         # The text holds no first character of what ends it, so that every lexer knows where it ends.
@@ -149,11 +173,11 @@ class _Rules:
         )
 
     def text(self, start: str) -> str:
-        """All rules."""
+        """Return the grammar's text, with `start` as its start rule."""
         return f"{HEADER}start: {start}\n{''.join(self._lines)}"
 
     def grammar(self, start: str, tools: Toolbox) -> Grammar:
-        """The grammar with a rule `call` for all the tools."""
+        """Build the grammar, with a rule `call` for all the tools."""
         if not tools:
             raise Undecodable("there is no tool to call.", hint="Offer at least one.")
         # What begins every call stands once: llguidance bounds the places that it keeps for one mask.
@@ -167,7 +191,9 @@ class _Rules:
         return Grammar(self.text(start), tuple(self.unheld))
 
     def arguments(self, tool: Tool, name: str) -> str:
-        """The arguments of a tool, as an expression; rules that it needs begin with `name`."""
+        """Return an expression for the arguments of a tool. The names of rules that it needs begin
+        with `name`.
+        """
         found = arguments_of(tool, self._bounds)
         self.unheld += [f"{tool.alias}{clause}" for clause in found.unenforced]
         match self._form.arguments:
@@ -196,7 +222,10 @@ class _Rules:
         return following
 
     def _unordered(self, every: Sequence[GrammarArgument], name: str, keyword: str | None) -> str:
-        """The arguments in any order, each once: llguidance's parametric rules, a bit for each that has come."""
+        """Return an expression for the arguments in any order, each once.
+
+        It uses llguidance's parametric rules, with one bit for each argument that was written.
+        """
         arguments = sorted(every, key=lambda one: not one.required)[:_MOST_UNORDERED]
         needed = sum(one.required for one in arguments)
         if not arguments:
@@ -230,7 +259,9 @@ class _Rules:
 
 
 def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
-    """A value as Python or JSON writes it, as an expression of Lark. In Python's forms, only objects are JSON."""
+    """Return a Lark expression for a value written as in Python or JSON. In Python's forms, only
+    objects are JSON.
+    """
     whole = f"%json {json_text(schema)}"
     if form == "json":
         return whole
@@ -265,7 +296,7 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
 
 
 def _row(item: str, least: int, most: int) -> str:
-    """From `least`, but at least one, to `most` items with commas between them."""
+    """Return an expression for `least` to `most` items separated by commas, but at least one."""
     return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
 
 
@@ -278,10 +309,11 @@ def _json_string(value: Any) -> str:
 
 
 def names_pattern(names: Iterable[str]) -> str:
-    """A regular expression for one of `names`, shared beginnings written once (thousands compile in 0.3 s).
+    """Return a regular expression for one of `names`. Common prefixes are factored out (thousands
+    compile in 0.3 s).
 
     Raises:
-        Undecodable: there is none, or one is empty.
+        Undecodable: there are no names, or one is empty.
     """
     listed = sorted(set(names))
     if not listed or not listed[0]:
@@ -290,7 +322,9 @@ def names_pattern(names: Iterable[str]) -> str:
 
 
 def _tail_pattern(names: list[str], depth: int) -> str:
-    """What follows the first `depth` characters, which the sorted `names` have in common."""
+    """Return a pattern for what follows the first `depth` characters, which the sorted `names` have
+    in common.
+    """
     ends = len(names[0]) == depth
     branches = []
     place = int(ends)
@@ -311,18 +345,20 @@ def _tail_pattern(names: list[str], depth: int) -> str:
 
 
 def _escape_regex(text: str) -> str:
-    """`text` for Rust's regular expressions, between slashes."""
+    """Escape `text` for a Rust regular expression between slashes."""
     return _SPECIAL.sub(lambda found: "\\" + found[0], text).replace("\n", "\\n")
 
 
 def _quote(text: str) -> str:
-    """A literal of Lark, on one line: JSON's escapes, and those for what is not printable."""
+    """Return a Lark string literal on one line: with JSON's escapes, and escapes for unprintable
+    characters.
+    """
     written = json.dumps(text, ensure_ascii=False)
     return "".join(c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in written)
 
 
 def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
-    """A matcher at the start of a grammar.
+    """Return a matcher at the start of a grammar.
 
     Raises:
         Undecodable: llguidance refuses the grammar, or is not installed.
@@ -337,7 +373,7 @@ def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
 
 
 def require_sound(matcher: LLMatcher) -> None:
-    """Raises Undecodable where the matcher failed: llguidance itself only enters a state of error."""
+    """Raise Undecodable if the matcher failed. llguidance itself only enters an error state."""
     if matcher.is_error():
         lines = [line.strip() for line in matcher.get_error().splitlines() if line.strip()]
         message = next((line for line in lines if "rror:" in line), lines[0] if lines else "")
@@ -345,7 +381,8 @@ def require_sound(matcher: LLMatcher) -> None:
 
 
 def classify_text(grammar: str, text: str) -> Literal["complete", "unfinished", "outside"]:
-    """Whether `text` is a sentence of `grammar`, the beginning of one, or neither.
+    """Return `complete` if `text` is a sentence of `grammar`, `unfinished` if it is the beginning
+    of one, else `outside`.
 
     Raises:
         Undecodable: llguidance refuses the grammar, or is not installed.

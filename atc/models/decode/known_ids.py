@@ -1,7 +1,8 @@
-"""What calls that are made one by one may refer to: an id takes what the task gives, or what a result held.
+"""Restricts id arguments to ids that occur in the task or in an earlier result.
 
-A model that knows names alone calls `get_credits(movie_id=1234)` with an id that it made up. Here it is told to search
-first, and then held to what was found.
+A model that knows only the names of tools calls `get_credits(movie_id=1234)` with an invented id.
+With this module, a prompt asks it to search first, and grammars restrict it to the ids that were
+found.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from protocols.toolbox import Tool, Toolbox
 from protocols.validate import validator
 
 _MOST_VALUES = 300
-"""Of one argument; where more are known, it takes any value."""
+"""Maximum number of known values of one argument. If more are known, the argument is not
+restricted.
+"""
 _MOST_NAMED = 3
-"""Tools that are named as those which yield an id."""
+"""Maximum number of tools named in a message as sources of an id."""
 _MOST_PLACES = 5_000
-"""Of one result."""
+"""Maximum number of values inspected in one result."""
 _SMALL = 100
 _DATES = (
     "2013-07-04",
@@ -37,20 +40,20 @@ _NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
 _DATE_FORMATS = ("date", "date-time", "time", "duration")
 _DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
 _OPAQUE = re.compile(r"\[(?=[^\]]*[a-z]-[a-z])(?=[^\]]*\d)[^\]]*\]\{\d+\}")
-"""A fixed number of characters each of which may be a small letter or a digit."""
+"""Matches a pattern with a fixed number of characters, each a lower-case letter or a digit."""
 _LETTERS = re.compile(r"\[[^\]]*[A-Za-z]-[A-Za-z][^\]]*\]|\{[^}]*\}")
-"""Classes of characters that have letters, and counts."""
+"""Matches character classes with letters, and repetition counts, in a pattern."""
 _ID_NAMES = re.compile(
     r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE
 )
 
 Result = tuple[str, Json]
-"""A tool, by alias, and what a call of it gave, as a program gets it."""
+"""A tool's alias and the result of a call, as a program gets it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ResultPlace:
-    """The texts and whole numbers that results of a tool held at one path (`results[].id`)."""
+    """The strings and integers that results of a tool hold at one path (`results[].id`)."""
 
     tool: Tool
     path: str
@@ -59,7 +62,9 @@ class _ResultPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Id:
-    """An argument whose values come from other tools, and that nobody knows by heart; `schema` is that of one value."""
+    """An argument whose values come from other tools and that a model cannot know. `schema` is that
+    of one value.
+    """
 
     alias: str
     name: str
@@ -68,18 +73,21 @@ class _Id:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdScope:
-    """What calls may refer to at one point.
+    """The ids that calls may refer to at one point.
 
-    `tools` are held to the ids that are known. `waiting` are those of which an id is required and none is known: by
-    alias, its arguments with the tools that yield them. They stand in `tools` as they are: a model that has begun to
-    name one would have to end with another name.
+    `tools` have schemas that allow only the known ids. `waiting` are tools that require an id of
+    which none is known yet: by alias, the missing arguments with the tools that return them.
+    Waiting tools are in `tools` unchanged: a model that has begun to write such a name would
+    otherwise be forced to complete it to another one.
     """
 
     tools: Toolbox
     waiting: Mapping[str, Mapping[str, Sequence[str]]]
 
     def problem(self, tool: str) -> str:
-        """Why a call of this tool has to wait, and for what; empty where it has not."""
+        """Return why a call of this tool must wait and for what, or an empty string if it need
+        not.
+        """
         if (unknown := self.waiting.get(tool)) is None:
             return ""
         missing = [
@@ -89,7 +97,9 @@ class IdScope:
         return f"{tool} was not called, {'; '.join(missing)}. Call that first, and never make up an id."
 
     def reminder(self, tool: str) -> str:
-        """That a tool which had to wait can be called now; empty where it still cannot, or for no tool."""
+        """Return a note that a tool that had to wait can be called now. Empty if `tool` is empty or
+        still has to wait.
+        """
         return (
             ""
             if not tool or tool in self.waiting
@@ -98,7 +108,9 @@ class IdScope:
 
 
 class KnownIds:
-    """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""
+    """The tools of a task and the ids that their arguments may take. With an empty task, nothing is
+    restricted.
+    """
 
     def __init__(self, tools: Toolbox, task: str) -> None:
         self._tools = tools
@@ -108,7 +120,7 @@ class KnownIds:
         )
 
     def after(self, results: Sequence[Result]) -> IdScope:
-        """What may be called after these results."""
+        """Return what may be called after these results."""
         tools = self._tools
         places = [
             place
@@ -150,7 +162,9 @@ class KnownIds:
                 yield _Id(alias, name, one)
 
     def _find_yielding_tools(self, tool: Tool, one: _Id) -> Sequence[str]:
-        """The tools that yield an argument; those that look something up by words go first."""
+        """Return the tools that return values for an argument. Tools that search by words come
+        first.
+        """
         found = [producer.tool for producer in self._tools.producers(tool, one.name)]
         return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]
 
@@ -162,7 +176,7 @@ class KnownIds:
         )
 
     def _values(self, tool: Tool, one: _Id, places: Iterable[_ResultPlace]) -> list[Any] | None:
-        """What an argument may be; None for anything."""
+        """Return the possible values of an argument, or None if it is not restricted."""
         takes = _ArgumentMatcher(tool, one)
         root = tool.protocol.input_schema
         definitions = {
@@ -179,10 +193,11 @@ class KnownIds:
 
 
 class _ArgumentMatcher:
-    """Whether a place in a result may hold what an argument takes.
+    """Predicate: True if a place in a result may hold values for an argument.
 
-    By a link; by what the field is called (`movies[].id` for `movie_id`), also where the things listed are those that
-    the tool is named for (`results[].id` of `GET /movie/popular`); or by a pattern that only such ids have.
+    A place matches by a link; by the field's name (`movies[].id` for `movie_id`), also if the tool
+    is named after the listed things (`results[].id` of `GET /movie/popular`); or if the argument
+    has a pattern that only such ids match.
     """
 
     def __init__(self, tool: Tool, one: _Id) -> None:
@@ -210,7 +225,7 @@ class _ArgumentMatcher:
 
 
 class _TaskWords:
-    """The words and numbers of a task that an id may be."""
+    """The words and numbers of a task that may be ids."""
 
     def __init__(self, task: str) -> None:
         self._text = task.casefold()
@@ -221,7 +236,10 @@ class _TaskWords:
         self._numbers = list(map(int, numbers))
 
     def values(self, argument: str, schema: Mapping[str, Any]) -> list[Any]:
-        """Values for an argument of this name; of an enumeration those that the task names, and common ones."""
+        """Return the possible values for an argument of this name.
+
+        Of an enumeration, these are the values that the task mentions and common ones.
+        """
         if isinstance(listed := schema.get("enum"), list | tuple):
             return [
                 v
@@ -243,7 +261,10 @@ class _TaskWords:
         ]
 
     def _is_named(self, value: int | str, argument: str) -> bool:
-        """Whether a small number or a word may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
+        """True if a small number or a word may be an id for this argument.
+
+        "season 2" matches `season_number`, but "the top 3 films" does not.
+        """
         nouns = set(snake(argument).split("_")) - VAGUE
         before = re.findall(
             rf"(\w+)[ .:]*([#\"'`]?){re.escape(str(value).casefold())}\b", self._text
@@ -252,12 +273,14 @@ class _TaskWords:
 
 
 def _is_code(word: str) -> bool:
-    """Whether a word looks like a code or an id rather than like a word: `JFK`, `ab12`, `main_street`, `p-4`."""
+    """True if a word looks like a code or an id and not like an ordinary word: `JFK`, `ab12`,
+    `main_street`, `p-4`.
+    """
     return bool(re.search(r"\d|\w[_-]\w", word)) or (word.isupper() and len(word) > 1)
 
 
 def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Whether anybody may choose the value of an argument: a date, a measure, a flag."""
+    """True if the value of an argument can be chosen freely: a date, a measure, a flag."""
     kinds = set(types(schema))
     if kinds and kinds <= {"boolean", "null", "object"}:
         return True
@@ -271,7 +294,7 @@ def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
 
 
 def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Whether a text of any form has a name that says that it is a date."""
+    """True if the argument is an unrestricted string whose name says that it is a date."""
     plain = schema.get("type") == "string" and not schema.keys() & {
         "pattern",
         "enum",
@@ -282,12 +305,14 @@ def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
 
 
 def _is_of_ids(schema: Mapping[str, Any]) -> bool:
-    """Whether what matches the pattern is an id that nobody knows by heart: `^st_[a-z2-7]{5}$`."""
+    """True if the schema's pattern matches only opaque ids such as `^st_[a-z2-7]{5}$`."""
     return _OPAQUE.search(str(schema.get("pattern", ""))) is not None
 
 
 def _is_known_code(schema: Mapping[str, Any]) -> bool:
-    """Whether the pattern takes a code without digits: the model may know that Boston is `BOS`."""
+    """True if the schema's pattern allows a code without digits. A model may know that Boston is
+    `BOS`.
+    """
     pattern = schema.get("pattern")
     if not isinstance(pattern, str) or "enum" in schema or _is_of_ids(schema):
         return False
@@ -302,7 +327,7 @@ def _matcher(pattern: Any) -> Any:
 
 
 def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
-    """The texts and whole numbers in a result, by the paths that links name."""
+    """Return the strings and integers in a result, grouped by their path as links write it."""
     found: dict[str, _ResultPlace] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
     for _ in range(_MOST_PLACES):
@@ -323,7 +348,9 @@ def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
 
 
 def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """The tools that lack ids which others yield, where those can be called, now or once their own ids are known."""
+    """Return the tools that lack ids which other tools return, if those can be called now or
+    later.
+    """
     reached = {alias for alias, arguments in unknown.items() if not arguments}
     later: list[str] = []
     while more := [
@@ -337,7 +364,10 @@ def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -
 
 
 def _narrow_tool(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:
-    """The tool with its ids held to the known ones; without optional ones of which none is known."""
+    """Return the tool with its id arguments restricted to the known values.
+
+    Optional id arguments without a known value are removed.
+    """
     properties: dict[str, Any] = {}
     for name, schema in tool.protocol.parameters.items():
         values = known.get(name)

@@ -1,4 +1,4 @@
-"""Arguments as models write them: JSON, or Python's literals between brackets."""
+"""Reads arguments as models write them: JSON, or Python literals between brackets."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _FENCE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 
 
 class Unreadable(ValueError):
-    """A text is no value, list of arguments or object; the message says why."""
+    """A text is not a value, a list of arguments or an object. The message says why."""
 
 
 class BareText(str):
-    """A text that stood without quotes where a literal was expected: `Berlin`, `4/3`."""
+    """Text without quotes where a literal was expected: `Berlin`, `4/3`."""
 
     __slots__ = ()
 
 
 class ParsedArguments(NamedTuple):
-    """Values given by position, values given by name, and the place behind the last of them."""
+    """Positional values, named values, and the offset after the last of them."""
 
     values: list[Json]
     named: dict[str, Json]
@@ -39,12 +39,13 @@ class ParsedArguments(NamedTuple):
 
 
 def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
-    """The object that begins at `start` (white space and a code fence skipped), and the place behind it.
+    """Read the object that begins at `start`, after whitespace and a code fence. Return it and the
+    offset after it.
 
-    Python's way of writing one (single quotes, `True`) is read too.
+    An object in Python's notation (single quotes, `True`) is read as well.
 
     Raises:
-        Unreadable: there is none, or it is not closed.
+        Unreadable: there is no object, or it is not closed.
     """
     found = _FENCE.match(text, start)
     begin = found.end() if found else start
@@ -61,12 +62,13 @@ def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
 
 
 def read_bracketed(text: str, start: int, closing: str) -> ParsedArguments:
-    """Arguments from `start` up to `closing` (`)`, a line's end …), which is not read itself.
+    """Read arguments from `start` up to `closing` (`)`, a line's end …), which is not consumed.
 
-    What is no literal is `Bare` text, so that the schema judges it. `name=value` and `name: value` name their argument.
+    Text that is not a literal becomes `BareText`, which is then checked against the schema.
+    `name=value` and `name: value` are named arguments.
 
     Raises:
-        Unreadable: `closing` does not come, an argument is empty, or one is named twice.
+        Unreadable: `closing` is missing, an argument is empty, or one is given twice.
     """
     values: list[Json] = []
     named: dict[str, Json] = {}
@@ -89,7 +91,9 @@ def read_bracketed(text: str, start: int, closing: str) -> ParsedArguments:
 
 
 def value_of(text: str) -> Json:
-    """The value of a literal of JSON or Python; any other text, a fraction (`4/3`) too, is `Bare`."""
+    """Return the value of a JSON or Python literal. Any other text, including a fraction (`4/3`),
+    becomes `BareText`.
+    """
     if text in _WORDS:
         return _WORDS[text]
     try:
@@ -102,7 +106,7 @@ def value_of(text: str) -> Json:
 
 
 def python_text(value: Json) -> str:
-    """The value as a literal that Python reads, and JSON where it is a string or a number."""
+    """Return the value as a Python literal. Strings and numbers are written as in JSON."""
     match value:
         case str():
             return json.dumps(value, ensure_ascii=False)
@@ -121,7 +125,7 @@ def python_text(value: Json) -> str:
 
 
 def quotient(text: str) -> float | None:
-    """The value of a fraction of two numbers, `4/3`; None for any other text."""
+    """Return the value of a fraction of two numbers, `4/3`, or None for any other text."""
     found = _FRACTION.fullmatch(text)
     if found is None or not float(found[2]):
         return None
@@ -144,14 +148,18 @@ def _literal(text: str) -> Json:
 
 
 class _JsonWords(ast.NodeTransformer):
-    """JSON's `true`, `false` and `null` within Python's literals."""
+    """Replaces JSON's `true`, `false` and `null` in Python literals."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node) if node.id in _WORDS else node
 
 
 def _to_json(value: object) -> Json:
-    """A literal of Python as JSON has it. Raises ValueError where JSON has no such value."""
+    """Return a Python literal as a JSON value.
+
+    Raises:
+        ValueError: JSON has no such value.
+    """
     match value:
         case None | bool() | int() | str():
             return value
@@ -165,9 +173,10 @@ def _to_json(value: object) -> Json:
 
 
 def _find_closing(text: str, start: int, *ends: str) -> int:
-    """The first place from `start` on, outside strings and brackets, where one of `ends` stands.
+    """Return the first offset from `start` on, outside strings and brackets, at which one of `ends`
+    occurs.
 
-    A quote opens a string only where a value may begin, so an apostrophe within words is a letter.
+    A quote opens a string only where a value may begin, so an apostrophe within a word does not.
     """
     depth = 0
     place = start

@@ -1,8 +1,8 @@
-"""Token masks: ToolDec's machine over llguidance, for models whose logits are at hand.
+"""Token masks: ToolDec's state machine based on llguidance, for models whose logits are accessible.
 
-`ToolMatcher` says after each token which may come next. A tokenizer is llguidance's `LLTokenizer`:
-`llguidance.hf.from_tokenizer`, `llguidance.tiktoken.lltokenizer_from_encoding` and
-`llguidance.llamacpp.lltokenizer_from_vocab` make one of a library's own.
+`ToolMatcher` determines after each token which tokens may come next. A tokenizer is an llguidance
+`LLTokenizer`. `llguidance.hf.from_tokenizer`, `llguidance.tiktoken.lltokenizer_from_encoding` and
+`llguidance.llamacpp.lltokenizer_from_vocab` convert the tokenizers of other libraries.
 """
 
 from __future__ import annotations
@@ -33,18 +33,22 @@ except ImportError as missing:
     ) from missing
 
 ONE_GRAMMAR_TOOLS = 256
-"""Tools whose calls stand in one grammar here; more are decoded in two stages."""
+"""Up to this many tools, the calls of all tools are in one grammar. More tools are decoded in two
+stages.
+"""
 
 
 class ToolMatcher:
-    """One text that is being written, token by token: calls of `tools` in `form`, amid text where it has a trigger.
+    """The state of one text that is written token by token: calls of `tools` in `form`, within text
+    if it has a trigger.
 
-    With `lead` the text before the call is as `grammar.lead_of` says. Up to `ONE_GRAMMAR_TOOLS` tools stand in one
-    grammar. Of more, a grammar of all names comes first, then one of the chosen tool's arguments; a token that holds
-    the end of the first and the beginning of the second is then not allowed.
+    `lead` describes the text before the call, see `grammar.lead_of`. Up to `one_grammar` tools
+    share one grammar. With more, a grammar of all names comes first, then one of the chosen tool's
+    arguments. A token that spans the boundary between the two is then not allowed.
 
     Raises:
-        Undecodable: there is no tool, or no value fits a required argument of one (with many tools: when it is chosen).
+        Undecodable: there are no tools, or no value fits a required argument (with two stages:
+            raised when the tool is chosen).
     """
 
     def __init__(
@@ -79,10 +83,12 @@ class ToolMatcher:
         self.tokens: list[int] = []
         self.is_finished = False
         self._stages: list[tuple[LLMatcher, int, str]] = [(self._first.deep_copy(), 0, "")]
-        """Matchers in turn, how many tokens came before each, and the tool whose arguments it holds."""
+        """The matchers used so far, each with the number of tokens before it and the tool whose
+        arguments it reads.
+        """
 
     def fresh(self) -> ToolMatcher:
-        """Another one at the start of its text, which shares all that was compiled."""
+        """Return a matcher at the start of its text that shares everything compiled."""
         other = object.__new__(ToolMatcher)
         vars(other).update(vars(self))
         other._words = np.zeros_like(self._words)
@@ -90,7 +96,11 @@ class ToolMatcher:
         return other
 
     def mask(self) -> np.typing.NDArray[np.uint32]:
-        """Which tokens may come next: a bit each, lowest first, in words of 32; the next call writes over it."""
+        """Return the tokens that may come next as a bit set: one bit each, lowest first, in 32-bit
+        words.
+
+        The next call overwrites the array.
+        """
         matcher = self._stages[-1][0]
         matcher.unsafe_compute_mask_ptr(self._words.ctypes.data, self._words.nbytes)
         if matcher.is_error():
@@ -98,18 +108,18 @@ class ToolMatcher:
         return self._words
 
     def allowed_mask(self) -> np.typing.NDArray[np.bool_]:
-        """The mask as one truth value a token."""
+        """Return the mask as one boolean per token."""
         bits = np.unpackbits(
             self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little"
         )
         return bits.view(np.bool_)
 
     def advance(self, token: int) -> None:
-        """Take `token`.
+        """Accept `token` as the next token.
 
         Raises:
-            ValueError: it is not allowed; nothing changed.
-            Undecodable: it chose a tool whose arguments cannot be written.
+            ValueError: the token is not allowed. Nothing is changed.
+            Undecodable: the token chose a tool whose arguments cannot be written.
         """
         matcher = self._stages[-1][0]
         if token in self._ends and self.is_complete and not self.is_finished:
@@ -138,7 +148,9 @@ class ToolMatcher:
             self._stages.append((self._calls[name].deep_copy(), len(self.tokens), name))
 
     def _name_in(self, text: str) -> str:
-        """The name at the end of a text that ends where its arguments begin; empty in any other."""
+        """Return the tool name at the end of a text that ends where its arguments begin, or an
+        empty string.
+        """
         form = self._form
         if not text.endswith(form.between):
             return ""
@@ -150,21 +162,25 @@ class ToolMatcher:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text may end here."""
+        """True if the text may end here."""
         matcher, _, tool = self._stages[-1]
         return matcher.is_accepting() and (bool(tool) or not self._staged or self._amid_text)
 
     @property
     def text(self) -> str:
-        """What was written."""
+        """The text written so far."""
         kept = [token for token in self.tokens if token not in self._ends]
         return self.tokenizer.decode_bytes(kept).decode(errors="replace")
 
 
 def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = None) -> int:
-    """An allowed token, drawn by the softmax of `scores` (V,) renormalised over these (section 3.1); the best at 0.
+    """Draw an allowed token by the softmax of `scores` (V,) over the allowed ones (section 3.1), or
+    the best at 0.
 
-    A temperature above 0 needs `rng`, a `numpy.random.Generator`. Raises ValueError: nothing is allowed.
+    A temperature above 0 needs `rng`, a `numpy.random.Generator`.
+
+    Raises:
+        ValueError: no token is allowed.
     """
     tokens = np.flatnonzero(allowed[: scores.shape[-1]])
     if not len(tokens):
@@ -178,10 +194,12 @@ def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = No
 
 
 class ToolLogits:
-    """A logits processor: `processor(input_ids (n, t), scores (n, V))` gives scores that are -inf where not allowed.
+    """A logits processor: `processor(input_ids (n, t), scores (n, V))` sets the scores of
+    disallowed tokens to -inf.
 
-    Both are numpy arrays, or torch tensors as `transformers` passes them. `prompt_tokens` counts those that were not
-    written by the model; None: as many as the first call has. One processor serves one generation, beams included.
+    Both arguments are numpy arrays, or torch tensors as passed by `transformers`. `prompt_tokens`
+    is the number of tokens that the model did not write; None means the length of the first call.
+    One processor serves one generation, beams included.
     """
 
     def __init__(self, matcher: ToolMatcher, *, prompt_tokens: int | None = None) -> None:
@@ -190,7 +208,11 @@ class ToolLogits:
         self._rows: list[ToolMatcher] = []
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """The scores, masked. Raises ValueError: a row holds a token that was not allowed."""
+        """Return the masked scores.
+
+        Raises:
+            ValueError: a row holds a token that was not allowed.
+        """
         ids = np.asarray(input_ids.cpu() if hasattr(input_ids, "cpu") else input_ids)
         if self._prompt_tokens is None:
             self._prompt_tokens = ids.shape[1]
@@ -210,7 +232,11 @@ class ToolLogits:
         return np.where(refused, -np.inf, scores).astype(scores.dtype, copy=False)
 
     def _matcher_after(self, tokens: list[int], place: int) -> ToolMatcher:
-        """A matcher that took `tokens`: the row's own where it goes on, else one from the start (beams)."""
+        """Return a matcher that has accepted `tokens`.
+
+        The row's own matcher is continued if possible, else a new one starts from the beginning
+        (beam search).
+        """
         own = self._rows[place] if place < len(self._rows) else None
         if own is None or tokens[: len(own.tokens)] != own.tokens:
             own = self._start.fresh()

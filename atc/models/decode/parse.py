@@ -1,7 +1,8 @@
-"""Reads a model's reply: the calls of tools in it, and what is wrong with each.
+"""Reads a model's reply: the tool calls in it, and what is wrong with each.
 
-Reading is as tolerant as a good agent (code fences, white space, Markdown around labels, other orders of a JSON call's
-keys, several calls, text around them); what a call means is as strict as its tool's schema.
+Reading is tolerant: it accepts code fences, whitespace, Markdown around labels, JSON keys in any
+order, several calls, and text around them. The arguments are then checked strictly against the
+tool's schema.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ ErrorClass = Literal[
     "wrong-count",
     "wrong-type",
 ]
-"""*wrong-type*: a value that its schema does not allow."""
+"""Kinds of errors of a call. *wrong-type*: a value violates its schema."""
 
 
 _MOST_NAMES = 2000
-"""Names that are compared to find what was meant; more would take seconds."""
+"""Maximum number of names that are compared to find a similar one. More would take seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +54,21 @@ class CallError:
 
 
 IsToolName = Callable[[str], bool]
-"""Whether a tool has this name."""
+"""Returns True if a tool has this name."""
 
 _NAME = r"[^\W\d][\w.\-]*"
 _MARKS = r"[ \t>*_#`\-]*+"
 _NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
 _MOST_BRACES = 100
-"""Places where an object may begin that are looked at."""
+"""Maximum number of offsets at which an object is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCandidate:
-    """What is written like a call: name, place, and arguments by position and by name, or why they cannot be read."""
+    """A piece of text written like a call: its name, span and arguments, or the problem that
+    prevents reading them.
+    """
 
     name: str
     span: tuple[int, int]
@@ -76,11 +79,11 @@ class CallCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCall:
-    """One call as it stands in a reply: valid, or with its error.
+    """One call as read from a reply: valid, or with its error.
 
-    `tool` is an alias, empty where there is no such tool; `arguments` are by alias, as the host would send them, and
-    empty where there is an error; `name` is the tool's name as written. `span` says where the call stands in the reply;
-    (0, 0) where none does.
+    `tool` is an alias, empty if there is no such tool. `arguments` are by alias, as the host would
+    send them, and empty if there is an error. `name` is the tool's name as written. `span` is the
+    position of the call in the reply, (0, 0) if there is none.
     """
 
     tool: str = ""
@@ -91,12 +94,12 @@ class ReadCall:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the host would make this call."""
+        """True if the host would make this call."""
         return self.error is None
 
 
 def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
-    """The first call in a reply; where there is none, one whose error is `no-call`."""
+    """Return the first call in a reply. If there is none, its error is `no-call`."""
     found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
     return (
         _validate_call(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
@@ -104,7 +107,9 @@ def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
 
 
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
-    """A call as this format writes it: what a prompt shows as an example, and a conversation as its past."""
+    """Return a call as written in this format, for examples in a prompt or the history of a
+    conversation.
+    """
     match form.arguments:
         case "json":
             inside = json.dumps(dict(arguments), ensure_ascii=False)
@@ -119,7 +124,10 @@ def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str
 
 
 def named_tool(name: str, tools: Toolbox) -> Tool | None:
-    """The tool of this alias, or of this original name where no other has it. Letters fold as Python folds them."""
+    """Return the tool with this alias, or else the only one with this original name, or None.
+
+    The name is NFKC-normalised, as Python does with identifiers.
+    """
     alias = unicodedata.normalize("NFKC", name)
     if alias in tools:
         return tools[alias]
@@ -128,7 +136,7 @@ def named_tool(name: str, tools: Toolbox) -> Tool | None:
 
 
 def _validate_call(found: CallCandidate, tools: Toolbox, form: CallFormat) -> ReadCall:
-    """The call that was found, held against its tool's schema."""
+    """Check a candidate against its tool's schema."""
     tool = named_tool(found.name, tools)
     if tool is None:
         arguments: dict[str, Json] | CallError = unknown_tool(found.name, tools)
@@ -168,7 +176,9 @@ def _arguments(
 
 
 def _value(value: Json, kinds: tuple[str, ...]) -> Json:
-    """The value of what stands without quotes: a fraction where a number is wanted, else a text."""
+    """Return the value of text without quotes: a number if a number is expected and it is a
+    fraction, else a string.
+    """
     if not isinstance(value, BareText):
         return value
     number = (
@@ -183,7 +193,9 @@ def _no_call(form: CallFormat) -> CallError:
 
 
 def find_calls(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """What is written like a call in this format, in order. They do not overlap."""
+    """Yield everything that is written like a call in this format, in order and without
+    overlaps.
+    """
     if form.before.lstrip().startswith("{") and form.arguments == "json":
         return _find_objects(text, form, known)
     if form.before.strip():
@@ -192,7 +204,9 @@ def find_calls(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallC
 
 
 def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """JSON objects with a name and arguments, their keys in any order and under any usual word."""
+    """Yield JSON objects with a name and arguments. Keys may be in any order and have any of the
+    usual names.
+    """
     place = 0
     name_keys = (*_quoted_key(form.before), *_NAME_KEYS)
     argument_keys = (*_quoted_key(form.between), *_ARGUMENT_KEYS)
@@ -221,7 +235,9 @@ def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[Ca
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
-    """Where the next object begins, which is behind the next trigger where the format has one; -1 if none does."""
+    """Return the offset of the next object, or -1. If the format has a trigger, the object must
+    follow one.
+    """
     if form.trigger:
         place = text.find(form.trigger, place)
         if place < 0:
@@ -230,7 +246,10 @@ def _next_object(text: str, place: int, form: CallFormat) -> int:
 
 
 def _as_object(value: Json) -> tuple[dict[str, Json], str]:
-    """The arguments of a call, which some models write as a text that holds JSON, and what is wrong with them."""
+    """Return the arguments of a call and what is wrong with them.
+
+    Some models write the arguments as a string that holds JSON.
+    """
     if isinstance(value, str) and value.strip():
         try:
             return json_object(value, 0)[0], ""
@@ -242,7 +261,9 @@ def _as_object(value: Json) -> tuple[dict[str, Json], str]:
 
 
 def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
-    """Calls whose name stands behind a label (`Action: NAME`), the arguments behind another."""
+    """Yield calls whose name follows a label (`Action: NAME`) and whose arguments follow
+    another.
+    """
     before = _label(form.trigger, form.before)
     between = _label("", form.between, inline=True)
     starts = list(before.finditer(text))
@@ -260,8 +281,10 @@ def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
 
 
 def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """Calls written `NAME(…)`. Where prose stands around, the first name that no tool has counts only where no other
-    call does, and where its bracket follows at once.
+    """Yield calls written as `NAME(…)`.
+
+    In prose, an unknown name counts as a call only if there is no call of a known tool, and only if
+    the bracket follows the name directly. Only the first such name is yielded.
     """
     opening = re.escape(form.between.strip())
     trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
@@ -286,7 +309,7 @@ def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[
 def _with_arguments(
     text: str, form: CallFormat, name: str, start: int, inside: int
 ) -> CallCandidate:
-    """The call whose arguments begin at `inside`."""
+    """Read the call whose arguments begin at `inside`."""
     closing = form.after.strip() or "\n"
     try:
         if form.arguments == "json":
@@ -301,7 +324,9 @@ def _with_arguments(
 
 @cache
 def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]:
-    """`Action:` at the beginning of a line, Markdown and white space around it, in any case."""
+    """Return a pattern for a label such as `Action:` at the beginning of a line, in any case, with
+    Markdown and whitespace around it.
+    """
     word = label.strip()
     colon = r"\s*[*_`]*\s*:[ \t*_]*" if word.endswith(":") else r"[ \t]*"
     start = re.escape(trigger) + r"\s*" if trigger else "" if inline else "^" + _MARKS
@@ -310,7 +335,7 @@ def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]
 
 
 def _quoted_key(text: str) -> list[str]:
-    """The last key that a format's own text writes, as in `", "arguments": `."""
+    """Return the last JSON key in a format's own text, as in `", "arguments": `."""
     return re.findall(r'"(\w+)"\s*:', text)[-1:]
 
 
@@ -321,7 +346,7 @@ def _head(keys: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def unknown_tool(name: str, tools: Toolbox) -> CallError:
-    """That there is no tool `name`, and which was probably meant."""
+    """Build the error for an unknown tool name, with similar names as suggestions."""
     names = list(tools) if len(tools) <= _MOST_NAMES else []
     near = closest_meanings(name, names, most=3, cutoff=0.5)
     hint = (
@@ -333,7 +358,9 @@ def unknown_tool(name: str, tools: Toolbox) -> CallError:
 
 
 def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
-    """Values in the order of the tool's parameters → arguments by alias."""
+    """Assign positional values to arguments: values in the order of the tool's parameters →
+    arguments by alias.
+    """
     if len(values) > len(tool.arguments):
         return _count(tool, len(values))
     return dict(zip(tool.arguments, values, strict=False))
@@ -342,10 +369,12 @@ def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | Call
 def validate_arguments(
     tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
 ) -> dict[str, Json] | CallError:
-    """The arguments, by alias, with which the host would make the call, or why it would refuse.
+    """Return the arguments, by alias, with which the host would make the call, or why it would
+    refuse it.
 
-    What counts is the contract by which the host accepts calls, so a call that is valid here is not refused there.
-    Names may be aliases or originals. `by_position`: a missing argument is a wrong count.
+    The check uses the same contract as the host, so a call that is valid here is not refused there.
+    Names may be aliases or original names. With `by_position`, a missing argument is reported as a
+    wrong count.
     """
     aliases = {name: alias for alias, name in tool.arguments.items()}
     named = {

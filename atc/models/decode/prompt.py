@@ -1,7 +1,7 @@
-"""What a model is told when it is to write calls: with documentation of the tools, or with their names alone.
+"""Prompts that ask for tool calls: with documentation of the tools, or with their names alone.
 
-With names alone the decoder knows the rest (ToolDec §5: which tool is wanted shows in its name); the prompt is shorter
-by the documentation.
+With names alone, the decoder enforces the rest (ToolDec §5: a tool's name shows its purpose), and
+the prompt is shorter by the documentation.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (
     ("celsius", {"fahrenheit": 212}),
     ("inflation", {"country": "France", "year": 2003}),
 )
-"""Answers to `example_tasks.md`, line by line."""
+"""The answers to `example_tasks.md`, line by line."""
 _AMPLE = 1_000_000
-"""Tokens of documentation where nobody bounds them."""
+"""Token budget of documentation if the caller sets none."""
 _SHAPES = {
     "json": '{"ARGUMENT": VALUE, …}',
     "positional": "VALUE, …",
@@ -38,11 +38,11 @@ _SHAPES = {
 def call_prompt(
     task: str, tools: Toolbox, form: CallFormat, docs: Docs = "full", *, budget: int | None = None
 ) -> list[Message]:
-    """The conversation that asks for one call.
+    """Build the conversation that asks for one call.
 
-    Worked examples from another field come first, and are cached. With one, a model of 135M answers in prose; with
-    three short ones it writes calls. `budget` is in tokens of documentation or names; tools that do not fit are left
-    out of the prompt.
+    It begins with worked examples from another domain, which the model's prompt cache can reuse.
+    With one example, a 135M model answers in prose; with three short ones it writes calls. `budget`
+    is in tokens of documentation or names; tools that do not fit are left out of the prompt.
     """
     shape = f"{form.trigger}{form.before}NAME{form.between}{_SHAPES[form.arguments]}{form.after}".strip()
     system = fill(

@@ -1,9 +1,11 @@
-"""Prepares a tool's input schema for llguidance's `%json`: every string, number and list gets a bound, objects close.
+"""Prepares a tool's input schema for llguidance's `%json`: bounds all strings, numbers and lists,
+and closes objects.
 
-`%json` holds a model to most of JSON Schema, but lets it write numbers that overflow and texts without an end, and
-refuses a schema that has a keyword which it does not know. So each schema is copied once: references are followed,
-bounds are added where there are none, and what cannot be held is left out and listed as `unheld`. The finished call is
-validated against the whole schema in any case (`read.py`).
+`%json` enforces most of JSON Schema, but it allows numbers that overflow and texts without an end,
+and it refuses schemas with keywords that it does not know. So each schema is copied once:
+references are resolved, missing bounds are added, and clauses that cannot be enforced are dropped
+and listed as `unenforced`. In any case, the finished call is validated against the complete schema
+(`parse.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from protocols.validate import validator
 INSTALL = 'pip install "automatic-tool-chain[decode]"'
 INTEGER_LIMIT = 10**18
 NUMBER_LIMIT = 10**15
-"""Largest absolute values where a schema sets no bound; llguidance takes ranges up to about these."""
+"""Largest absolute values if a schema sets no bound. llguidance supports ranges up to about
+these.
+"""
 
 _HELD_WORDS = """type enum const properties required additionalProperties items minItems maxItems minLength maxLength
 pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf anyOf oneOf allOf $ref"""
@@ -48,13 +52,15 @@ _FORMATS = (
 )
 _TYPES = ("string", "number", "boolean", "null", "array", "object")
 _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
-"""Keys of an object that names none."""
+"""Pattern of the keys of an object whose schema names none."""
 _MOST_KEYS = 5
 _ASCII = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\r\f\v"}
 _FEWEST_CHARACTERS = 40
 _ARGUMENT_CHARACTERS = 120
 _FORMAT_CHARACTERS = 120
-"""At least so many characters of any string, of one that is an argument, and of one that has a format."""
+"""Minimum length limits: of any string, of a string that is an argument, and of a string with a
+format.
+"""
 _MOST_CHARACTERS = 100_000
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _LOOSE = ("pattern", "format", "multipleOf")
@@ -63,16 +69,20 @@ _LOOSE = ("pattern", "format", "multipleOf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Limits of what is decoded. A schema may tighten them, and widens them only by demanding more (`minLength`)."""
+    """Default limits of decoded values. A schema may tighten them, and widens them only by
+    requiring more (`minLength`).
+    """
 
     characters: int = 400
-    """Of one string."""
+    """Maximum characters of one string."""
     call_characters: int = 1600
-    """Shared by the strings of one call, so that a call fits a model's usual token limit."""
+    """Characters shared by the strings of one call, so that a call fits a model's usual token
+    limit.
+    """
     items: int = 20
-    """Of one array."""
+    """Maximum items of one array."""
     depth: int = 4
-    """How often a recursive schema may stand within itself."""
+    """Maximum nesting of a recursive schema within itself."""
 
 
 BOUNDS = Bounds()
@@ -82,7 +92,7 @@ BOUNDS = Bounds()
 class GrammarArgument:
     """One argument of a tool, ready for a grammar: `schema` is bounded and has no references.
 
-    `plain` names its type where no keyword but the type limits it, else it is empty.
+    `plain_type` is its type if no other keyword restricts it, else empty.
     """
 
     alias: str
@@ -95,7 +105,8 @@ class GrammarArgument:
 class GrammarArguments:
     """The arguments of a tool in their order.
 
-    `unheld` are JSON pointers of clauses that no grammar holds. Optional arguments that no value fits are left out.
+    `unenforced` are JSON pointers of clauses that no grammar enforces. Optional arguments that no
+    value fits are left out.
     """
 
     every: tuple[GrammarArgument, ...]
@@ -103,14 +114,14 @@ class GrammarArguments:
 
 
 class _Impossible(Exception):
-    """No value conforms, or none that ends."""
+    """No value conforms to a schema, or only infinite ones."""
 
 
 def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
-    """The tool's arguments, bounded.
+    """Return the tool's arguments with bounded schemas.
 
     Raises:
-        Undecodable: no value fits a required argument; names the tool and the clause.
+        Undecodable: no value fits a required argument. The error names the tool and the clause.
     """
     schema = tool.protocol.input_schema
     room = max(
@@ -149,12 +160,16 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
 
 
 def json_text(schema: Mapping[str, Any]) -> str:
-    """The schema as `%json` takes it: written as `json.dumps` writes, with one space after commas and colons."""
+    """Return the schema as text for `%json`, which then writes JSON like `json.dumps`, with one
+    space after commas and colons.
+    """
     return json.dumps({"x-guidance": _OPTIONS, **schema}, ensure_ascii=False)
 
 
 def _compilable(bounding: _SchemaBounder, raw: Any, room: int, place: str) -> dict[str, Any]:
-    """The bounded schema; where llguidance refuses it, the same without what it may refuse, and that listed."""
+    """Return the bounded schema. If llguidance refuses it, drop the keywords it may refuse and
+    record the clause.
+    """
     bounded = bounding.value(raw, room, place)
     if not (why := _refusal_reason(json_text(bounded))):
         return bounded
@@ -166,7 +181,7 @@ def _compilable(bounding: _SchemaBounder, raw: Any, room: int, place: str) -> di
 
 
 def _loosen(schema: Any) -> Any:
-    """The schema without the keywords that llguidance may refuse."""
+    """Return the schema without the keywords that llguidance may refuse."""
     if isinstance(schema, list):
         return [_loosen(part) for part in schema]
     if not isinstance(schema, Mapping) or "enum" in schema:
@@ -178,7 +193,7 @@ def _loosen(schema: Any) -> Any:
 
 @dataclass
 class _SchemaBounder:
-    """One pass over one argument's schema, with the document for references."""
+    """Bounds the schema of one argument. `root` is the document that references point into."""
 
     root: Mapping[str, Any]
     bounds: Bounds
@@ -187,7 +202,12 @@ class _SchemaBounder:
     def value(
         self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        """The schema of values that conform, are bounded and can be compiled. Raises _Impossible."""
+        """Return a bounded schema that can be compiled. Values that conform to it conform to
+        `schema`.
+
+        Raises:
+            _Impossible: no value conforms.
+        """
         if schema is False:
             raise _Impossible("the schema allows no value")
         if not isinstance(schema, Mapping):
@@ -215,7 +235,7 @@ class _SchemaBounder:
     def _first(
         self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
     ) -> dict[str, Any]:
-        """One of the types or alternatives: those that are possible."""
+        """Combine the possible ones of several types or alternatives."""
         options: list[dict[str, Any]] = []
         why = _Impossible("the schema names no type")
         for kind, schema, place in tried:
@@ -235,7 +255,9 @@ class _SchemaBounder:
     def resolve_reference(
         self, schema: Mapping[str, Any], seen: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-        """The schema with a leading reference followed."""
+        """Return the schema with a leading reference resolved, and the references followed so
+        far.
+        """
         while isinstance(ref := schema.get("$ref"), str):
             seen = (*seen, ref)
             if seen.count(ref) > self.bounds.depth:
@@ -252,7 +274,11 @@ class _SchemaBounder:
     def _merge(
         self, one: Mapping[str, Any], other: Mapping[str, Any], place: str
     ) -> dict[str, Any]:
-        """A schema of what conforms to both; a clause that cannot be joined is listed, and the later one stands."""
+        """Return a schema for values that conform to both schemas.
+
+        If a clause of both cannot be combined, the later one is used and the place is recorded as
+        unenforced.
+        """
         merged = {**one, **other}
         for key in one.keys() & other.keys():
             if key == "properties":
@@ -396,13 +422,15 @@ class _SchemaBounder:
 
 
 def _open_object(values: Mapping[str, Any]) -> dict[str, Any]:
-    """An object that names no keys."""
+    """Return the schema of an object whose keys are not named."""
     named = {"patternProperties": {_KEY: values}, "maxProperties": _MOST_KEYS}
     return {"type": "object", **named, "additionalProperties": False}
 
 
 def _number(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A number with both bounds, which keeps it finite and without exponent."""
+    """Return the schema of a number with both bounds, which keeps it finite and without
+    exponent.
+    """
     limit = INTEGER_LIMIT if kind == "integer" else NUMBER_LIMIT
     found: dict[str, Any] = {"type": kind}
     for key, sign, whole in (("minimum", -1, math.ceil), ("maximum", 1, math.floor)):
@@ -427,7 +455,7 @@ def _number(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _anything(room: int) -> dict[str, Any]:
-    """Any value, one level of values within it."""
+    """Return a schema of any value, with one level of values within it."""
     plain = [_number("number", {}), {"type": "boolean"}, {"type": "null"}]
     short = [{"type": "string", "maxLength": _FEWEST_CHARACTERS}, *plain]
     listed = {"type": "array", "items": {"anyOf": short}, "maxItems": _MOST_KEYS}
@@ -436,7 +464,7 @@ def _anything(room: int) -> dict[str, Any]:
 
 
 def _have_distinct_types(options: list[dict[str, Any]]) -> bool:
-    """True if no value conforms to two of the alternatives, as their types show."""
+    """True if no value conforms to two of the alternatives, judged by their types."""
     kinds = [
         "number" if kind == "integer" else kind
         for option in options
@@ -455,7 +483,9 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
 
 
 def _expand_classes(pattern: str) -> Iterator[str]:
-    r"""The pattern with `\d`, `\w` and `\s` spelled out: in Rust they stand for all of Unicode, in JSON Schema not."""
+    r"""Yield the pattern with `\d`, `\w` and `\s` written out. In Rust they match all of Unicode, in
+    JSON Schema only ASCII.
+    """
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):
         letters = _ASCII.get(part[1:].lower()) if part[0] == "\\" else None
@@ -467,14 +497,16 @@ def _expand_classes(pattern: str) -> Iterator[str]:
 
 
 def require_llguidance() -> None:
-    """Raises Undecodable where llguidance is not installed."""
+    """Raise Undecodable if llguidance is not installed."""
     if find_spec("llguidance") is None:
         raise Undecodable("grammars need 'llguidance', which is not installed.", hint=INSTALL)
 
 
 @lru_cache(maxsize=4096)
 def _refusal_reason(text: str) -> str:
-    """Why llguidance refuses a schema, on one line; empty where it takes it, or is not there to be asked."""
+    """Return why llguidance refuses a schema, on one line. Empty if it accepts it or is not
+    installed.
+    """
     try:
         from llguidance import LLMatcher
     except ImportError:
@@ -484,7 +516,9 @@ def _refusal_reason(text: str) -> str:
 
 
 def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """An object's schema as OpenAI's strict mode takes it: every key required, those that were optional nullable."""
+    """Return an object's schema for OpenAI's strict mode: every key required, optional ones
+    nullable.
+    """
     required = set(schema.get("required", ()))
     parts = {key: _strict(part) for key, part in schema.get("properties", {}).items()}
     nullable = {
@@ -500,7 +534,7 @@ def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _strict(part: Any) -> Any:
-    """A value's schema without limits of length, which strict mode refuses."""
+    """Return a value's schema without length limits, which strict mode refuses."""
     if isinstance(part, list):
         return [_strict(one) for one in part]
     if not isinstance(part, Mapping) or "enum" in part:

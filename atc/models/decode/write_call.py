@@ -1,8 +1,9 @@
-"""Has a model write one call of a tool, or one turn of ReAct, held to the tools by whatever its endpoint offers.
+"""Asks a model for one tool call or one ReAct turn, constrained by the strongest mechanism the
+endpoint supports.
 
-In this order: a grammar of the whole call; for many tools two grammars, the name first and then the arguments of the
-tool that was chosen (ToolDec §3.1, in two requests); a JSON schema; and where nothing is enforced, the reply is checked
-and sampled again. `Written` says which it was.
+In this order: a grammar of the whole call; for many tools two grammars in two requests, first of
+the name and then of the chosen tool's arguments (ToolDec §3.1); a JSON schema; and if nothing is
+enforced, the reply is checked and sampled again. `WrittenCall.how` records which one was used.
 """
 
 from __future__ import annotations
@@ -30,19 +31,24 @@ from protocols.model import Ask, Message, powers
 from protocols.toolbox import Toolbox
 
 How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
-"""How a call came about: written freely; held by a grammar of all calls, by one of names and then one of arguments, or
-by a schema; checked and sampled again; or by one of the rivals that the paper compares with."""
+"""How a call was produced: written freely; constrained by a grammar of all calls, by one of names
+and then one of arguments, or by a schema; checked and sampled again; or by one of the methods that
+the paper compares with.
+"""
 ONE_GRAMMAR_TOOLS = 64
-"""Tools whose calls stand in one grammar for an endpoint, which compiles it for each request: 64 tools of real MCP
-servers in 56 ms, 256 in 224 ms. More are decoded in two stages; the second request costs about as much."""
+"""Up to this many tools, one grammar of all calls is sent. The endpoint compiles it for each
+request: 64 tools of real MCP servers take 56 ms, 256 take 224 ms. More tools are decoded in two
+stages; the second request costs about as much.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCall:
-    """What a model wrote, the call in it, and what that took.
+    """A model's reply, the call in it, and how it was produced.
 
-    `text` is the last reply up to the end of its call. `tries` replies were read. `enforced` is None where the endpoint
-    was asked for nothing, and False where it did not hold the reply.
+    `text` is the last reply up to the end of its call. `tries` is the number of replies read.
+    `enforced` is None if no constraint was sent to the endpoint, and False if the endpoint did not
+    enforce it.
     """
 
     text: str
@@ -53,21 +59,23 @@ class WrittenCall:
 
     @property
     def by_grammar(self) -> bool:
-        """Whether a grammar held the call."""
+        """True if a grammar constrained the call."""
         return self.enforced is True and self.how in ("grammar", "two-stage")
 
     @property
     def is_valid(self) -> bool:
-        """Whether the host would make the call."""
+        """True if the host would make the call."""
         return self.call.is_valid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How replies are sampled: the first at `temperature`, further ones at `again` with the seeds after `seed`."""
+    """Sampling settings of replies: the first at `temperature`, later ones at `again` with the
+    seeds after `seed`.
+    """
 
     tries: int = 3
-    """Replies that are read at most, before the error is shown to the model once."""
+    """Maximum number of replies before the error is shown to the model once."""
     temperature: float = 0.0
     again: float = 0.7
     seed: int = 0
@@ -87,15 +95,18 @@ def write_call(
     bounds: Bounds = BOUNDS,
     within: Toolbox | None = None,
 ) -> WrittenCall:
-    """One call in reply to `messages`, which may end with the assistant's words where the endpoint continues them.
+    """Ask for one call in reply to `messages`.
 
-    With `thought` a thought of one line comes first, as in ReAct; `text` can be appended to the conversation as it is.
-    `characters` bounds that, or the text before a trigger. With `decoding` off one free reply is read, right or wrong.
-    `within` are narrower tools that a grammar holds the call to (`Reach`); without effect where no grammar does.
+    `messages` may end with the beginning of the assistant's message if the endpoint can continue
+    it. With `thought`, a one-line thought comes first, as in ReAct; the result's `text` can be
+    appended to the conversation unchanged. `characters` limits the thought, or the text before a
+    trigger. With `decoding` off, one free reply is read, right or wrong. `within` are restricted
+    versions of the tools (see `IdScope`) for the grammar; they have no effect if no grammar is
+    used.
 
     Raises:
-        ModelUnavailable: no reply could be had.
-        Undecodable: there is no tool, or the schema of one cannot be held to.
+        ModelUnavailable: the model did not reply.
+        Undecodable: there are no tools, or the schema of one cannot be enforced.
     """
     if not tools:
         raise Undecodable("there is no tool to call.", hint="Offer at least one.")
@@ -116,7 +127,9 @@ def write_call(
 
 
 def continue_conversation(messages: Sequence[Message], text: str) -> list[Message]:
-    """The conversation after the assistant wrote `text`, which continues its last words where those came last."""
+    """Return the conversation after the assistant wrote `text`. A last message of the assistant is
+    continued.
+    """
     if messages and messages[-1].role == "assistant":
         return [*messages[:-1], Message("assistant", messages[-1].content + text)]
     return [*messages, Message("assistant", text)]
@@ -124,7 +137,9 @@ def continue_conversation(messages: Sequence[Message], text: str) -> list[Messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
-    """A reply; `kept` says whether the endpoint held it to what it was sent, as far as the reply goes."""
+    """A reply. `is_constrained` is True if the endpoint enforced the constraint, as far as the
+    reply shows.
+    """
 
     text: str
     truncated: bool = False
@@ -134,7 +149,7 @@ class _Reply:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One call to be written."""
+    """The parameters of one call to be written."""
 
     ask: Ask
     messages: tuple[Message, ...]
@@ -151,25 +166,30 @@ class _Job:
         return {"temperature": warmth, "seed": s.seed + attempt, "max_tokens": s.max_tokens << room}
 
     def reply_freely(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
-        """A reply that nothing holds."""
+        """Return a reply without constraints."""
         reply = self.ask(messages or self.messages, **self._options(attempt))
         return _Reply(text=reply.text, truncated=reply.truncated)
 
     def reply_constrained(self, attempt: int) -> _Reply | None:
-        """A reply that the endpoint holds; None where it cannot. Each further attempt has twice the room."""
+        """Return a constrained reply, or None if the endpoint enforces nothing. Each further
+        attempt has twice the tokens.
+        """
         options = self._options(attempt, room=attempt)
         if powers(self.ask).lark:
             return self._by_grammar(self.within or self.tools, options)
         return self._by_schema(options) if powers(self.ask).schema else None
 
     def read_reply(self, reply: _Reply, *, tries: int, enforced: bool | None) -> WrittenCall:
-        """The reply, read."""
+        """Read the call in a reply."""
         call = read_call(reply.text, self.tools, self.form)
         text = reply.text[: call.span[1] or None]
         return WrittenCall(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
 
     def resample(self, first: _Reply | None) -> WrittenCall:
-        """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
+        """Read free replies, beginning with `first` if given, until one is valid.
+
+        Before the last attempt, the model is shown the error of its last reply.
+        """
         tries = max(1, self.sampling.tries)
         messages = self.messages
         for attempt in range(tries + 1):
@@ -188,7 +208,9 @@ class _Job:
         return found
 
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
-        """One request with the grammar of all calls, or two."""
+        """Send one request with the grammar of all calls, or two requests if there are many
+        tools.
+        """
         if len(tools) <= ONE_GRAMMAR_TOOLS:
             return self._ask_with_grammar(
                 call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options
@@ -217,7 +239,10 @@ class _Job:
         head: str = "",
         names: bool = False,
     ) -> _Reply:
-        """The reply to `messages` under a grammar, behind `head` where it continues that; `names`: up to a name."""
+        """Return the reply to `messages` under a grammar, prefixed with `head`, which it continues.
+
+        With `names`, the reply is expected to end after the tool's name.
+        """
         asked = self.messages if messages is None else messages
         reply = self.ask(asked, grammar=grammar.text, **options)
         text = head + reply.text
@@ -230,13 +255,15 @@ class _Job:
         return _Reply(text=text, truncated=reply.truncated, is_constrained=kept, how=how)
 
     def _name_in(self, head: str) -> str:
-        """The name in a reply that ends where its arguments begin."""
+        """Return the tool name in a reply that ends where its arguments begin."""
         before = (self.lead.until if self.lead is not None else "") + self.form.before
         named = head.removesuffix(self.form.between)
         return named.rpartition(before)[2] if before else named
 
     def _by_schema(self, options: Mapping[str, Any]) -> _Reply:
-        """A reply in JSON, given as the format writes it; of many tools the name is asked for first."""
+        """Ask for a reply in JSON and convert it to the call format. With many tools, the name is
+        requested first.
+        """
         characters = self.lead.characters if self.lead is not None else 0
         tools = self.tools
         if len(tools) > ONE_GRAMMAR_TOOLS:
@@ -275,10 +302,12 @@ class _Job:
 
 
 def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) -> dict[str, Any]:
-    """JSON Schema of `{"call": {"name": …, "arguments": …}}`, with a thought before it where asked for.
+    """Return the JSON Schema of `{"call": {"name": …, "arguments": …}}`, preceded by a thought if
+    requested.
 
-    The alternatives stand inside an object: several endpoints refuse `anyOf` at the top. With `strict`, optional
-    arguments are required and may be null, as OpenAI's strict mode demands; the host takes null for leaving one out.
+    The alternatives are inside an object, since several endpoints refuse `anyOf` at the top level.
+    With `strict`, optional arguments are required and nullable, as OpenAI's strict mode demands;
+    the host treats null as omitted.
     """
     calls = []
     for tool in tools.values():
@@ -293,7 +322,7 @@ def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) 
 
 
 def name_schema(names: Iterable[str], *, thought: bool = False) -> dict[str, Any]:
-    """JSON Schema of `{"name": …}` over these names."""
+    """Return the JSON Schema of `{"name": …}` with these names."""
     return _object({**_thought(thought), "name": {"type": "string", "enum": list(names)}})
 
 
@@ -312,7 +341,7 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _field(text: str, key: str) -> str:
-    """The text under `key` of a JSON object, on one line; empty where there is none."""
+    """Return the text under `key` of a JSON object, on one line, or an empty string."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

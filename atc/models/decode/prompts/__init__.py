@@ -1,4 +1,4 @@
-"""The prompts that ask for one call of a tool."""
+"""Prompts that ask for one tool call."""
 
 from __future__ import annotations
 
