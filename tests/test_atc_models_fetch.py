@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from atc.models.fetch import Carrier, ModelFile, fetch, find_cached, own_file
+from atc.models.fetch import fetch
+from atc.models.model_files import Carrier, ModelFile, find_cached, own_file
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, Seen, closed_port, serving, speaking
 

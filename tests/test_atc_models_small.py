@@ -16,9 +16,9 @@ from atc.models.decode.formats import TOOLDEC
 from atc.models.decode.grammar import classify_text
 from atc.models.decode.prompt import call_prompt
 from atc.models.decode.write_call import Sampling, write_call
-from atc.models.fetch import SMOLLM2, find_cached
 from atc.models.llama import LlamaProcess
 from atc.models.local import LocalModel
+from atc.models.model_files import SMOLLM2, find_cached
 from atc.models.openai import OpenAIModel
 from protocols.errors import OutOfTime
 from protocols.model import Message, forget

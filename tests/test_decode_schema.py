@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
-from atc.models.decode.grammar import call_grammar, classify_text, names_pattern
+from atc.models.decode.grammar import call_grammar, classify_text
+from atc.models.decode.lark_syntax import names_pattern
 from atc.models.decode.schema import arguments_of
 from atc.models.decode.write_call import call_schema
 from atc.models.dialects import fits_strict

@@ -16,7 +16,8 @@ np = pytest.importorskip("numpy", reason="the retrieval extra is not installed")
 pytest.importorskip("onnxruntime", reason="the retrieval extra is not installed")
 pytest.importorskip("tokenizers", reason="the retrieval extra is not installed")
 
-from atc.models.fetch import ModelFile, fetch  # noqa: E402
+from atc.models.fetch import fetch  # noqa: E402
+from atc.models.model_files import ModelFile  # noqa: E402
 from atc.pipeline.retrieve import base, embedders  # noqa: E402
 from atc.pipeline.retrieve.base import RetrievalUnavailable  # noqa: E402
 from atc.pipeline.retrieve.embed import OnnxEmbedder, OpenAIEmbedder, choose_embedder  # noqa: E402

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from atc.pipeline.retrieve.anytool import AgentSearch, AnyTool, AnyToolOptions
+from atc.pipeline.retrieve.anytool import AgentSearch, AnyTool
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.model_replies import prompt_tokens
+from atc.pipeline.retrieve.search_agents import AnyToolOptions
 from tests.hierarchy_lab import (
     CHECK,
     FINISH,

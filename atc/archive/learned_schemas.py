@@ -234,7 +234,8 @@ def structure(schema: Any) -> Any:
         elif keyword in _STRUCTURE:
             kept[keyword] = structure(value)
     if kept.get("properties") and "additionalProperties" in kept:
-        kept["additionalProperties"] = True  # a field that was not seen yet may be of another type
+        # A field that was not seen yet may be of another type.
+        kept["additionalProperties"] = True
     if "required" in kept:
         kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
     return kept

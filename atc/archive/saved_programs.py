@@ -35,6 +35,7 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.limits import Limits
 from sandbox.replay import ReplayDiverged, ReplayJournal
+from sandbox.trace import Trace
 
 SOURCE = "saved"
 """The name of the source that saved tools come from."""
@@ -127,7 +128,8 @@ class Savable:
         )
         if self._redact(binding.source) != binding.source:
             raise CannotSave(
-                f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
+                f"a secret stands in the program of {self._where}; make it a parameter:"
+                " --parameter NAME=LITERAL."
             )
         given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
         answer = self._run_and_compare(f"{binding.source}\n{name}({given})", binding, sandbox)
@@ -171,14 +173,16 @@ class Savable:
             one for one in parameters if one in tools | (python & {*self._names, *_USED})
         ]:
             raise CannotSave(
-                f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name."
+                f"a parameter {shadowing[0]!r} would hide what the program calls so; choose"
+                " another name."
             )
         bound, literal = _count_bindings(self._tree)
         if changed := [
             one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]
         ]:
             raise CannotSave(
-                f"the program of {self._where} sets {changed[0]!r} to something else, too; choose another name."
+                f"the program of {self._where} sets {changed[0]!r} to something else, too; choose"
+                " another name."
             )
         if len({_key(value) for value in parameters.values()}) < len(parameters):
             raise CannotSave(
@@ -192,7 +196,8 @@ class Savable:
         for alias in called:
             if alias not in known or isinstance(self._run.protocols[alias].binding, ProgramBinding):
                 raise CannotSave(
-                    f"{self._where} calls {alias!r}, which is itself a saved tool, or was not there when it began; save"
+                    f"{self._where} calls {alias!r}, which is itself a saved tool, or was not"
+                    " there when it began; save"
                     " a run whose program calls the tools of your sources alone."
                 )
         return {alias: known[alias] for alias in called}
@@ -219,38 +224,43 @@ class Savable:
         return ast.unparse(ast.fix_missing_locations(function))
 
     def _run_and_compare(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
-        """What the function gives from the run's own calls: the run's answer, or it is not
-        saved.
+        """Run the function with the recorded calls, and return its result.
+
+        Raises:
+            CannotSave: the result is not the run's answer.
         """
-        recorded = self._attempt.trace
-        answer = self._attempt.answer or ""
-        assert recorded is not None
         tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
-        limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
-        trace = None
         problem = next((one.message for one in check(Program(source), tools) if one.certain), None)
-        try:
-            trace = (
-                sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
-                if not problem
-                else None
-            )
-        except ReplayDiverged as departure:
-            problem = str(departure)
-        if trace is not None and trace.failure is not None:
-            problem = f"{trace.failure.type}: {trace.failure.message}"
-        elif trace is not None and (
-            len(trace.calls) < len(recorded.calls)
-            or (trace.value != parse_answer(answer) and str(trace.value) != answer)
-        ):
-            problem = (
-                "it does not give the run's answer; the program may end itself, or print nothing."
-            )
+        trace = None
+        if not problem:
+            try:
+                trace = self._replay(source, tools, sandbox)
+                problem = self._find_difference(trace)
+            except ReplayDiverged as departure:
+                problem = str(departure)
         if trace is None or problem:
             raise CannotSave(
-                f"the program of {self._where} is not the same as a function: {self._redact(problem or '')}"
+                f"the program of {self._where} is not the same as a function:"
+                f" {self._redact(problem or '')}"
             )
         return trace.value
+
+    def _replay(self, source: str, tools: Toolbox, sandbox: Sandbox) -> Trace:
+        """Run `source` with its calls answered from the run's recorded trace."""
+        recorded = self._attempt.trace
+        assert recorded is not None
+        limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
+        return sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
+
+    def _find_difference(self, trace: Trace) -> str | None:
+        """Return how a replay differs from the run, or None if it gives the same answer."""
+        if trace.failure is not None:
+            return f"{trace.failure.type}: {trace.failure.message}"
+        answer = self._attempt.answer or ""
+        same = trace.value == parse_answer(answer) or str(trace.value) == answer
+        if same and len(trace.calls) >= len(self._attempt.calls):
+            return None
+        return "it does not give the run's answer; the program may end itself, or print nothing."
 
     def _schema(self, value: Json) -> dict[str, Any]:
         schema: dict[str, Any] = structure(infer([value], shared=True))

@@ -21,8 +21,8 @@ from atc.cli.settings import read_settings
 from atc.cli.wiring import SharedResources, open_store
 from atc.core.config import Config, with_secrets, without_password
 from atc.models import openai
-from atc.models.fetch import LOCAL_MODELS, locate_model
 from atc.models.llama import require_runtime
+from atc.models.model_files import LOCAL_MODELS, locate_model
 from protocols.errors import AtcError, ModelUnavailable
 from protocols.private_files import private_folder
 from protocols.toolbox import Toolbox

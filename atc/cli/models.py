@@ -12,7 +12,8 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
 from atc.core.text import count
 from atc.models import list_models, openai
-from atc.models.fetch import LOCAL_MODELS, fetch
+from atc.models.fetch import fetch
+from atc.models.model_files import LOCAL_MODELS
 from atc.pipeline.retrieve import embedders
 from protocols.model import Message
 

@@ -16,8 +16,8 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
-from atc.models.fetch import LOCAL_MODELS, locate_model
 from atc.models.local import LocalModel
+from atc.models.model_files import LOCAL_MODELS, locate_model
 from atc.models.openai import OpenAIModel, is_configured
 from atc.models.scripted import ScriptedModel
 from protocols.errors import ModelUnavailable
@@ -35,7 +35,7 @@ by default.
 
 _WAIT_SECONDS = 0.5
 _LIST_BYTES = 1_000_000
-_NAME = 200  # characters that are shown of a name
+_NAME = 200  # maximum characters of a displayed name
 SUGGESTIONS = {
     "qwen2.5-coder:3b": 3.4e9,
     "qwen2.5-coder:7b": 6.2e9,
@@ -98,13 +98,22 @@ def choose(
         url = f"{ollama_url()}/v1"
         return endpoint(rest, api_key="none", base_url=url, prompt_tokens=_OLLAMA_TOKENS)
     if kind == "llamacpp":
-        if rest and not (rest.isdecimal() and int(rest) < 65_536):
-            raise ModelUnavailable(
-                f"{name!r} names no port of this machine: write llamacpp:8080, or set OPENAI_BASE_URL for a server "
-                "elsewhere."
-            )
-        return endpoint(api_key="none", base_url=f"{llamacpp_url(rest)}/v1")
+        return endpoint(api_key="none", base_url=f"{llamacpp_url(_read_port(name, rest))}/v1")
     return endpoint((rest if kind == "openai" else name) or None)
+
+
+def _read_port(name: str, port: str) -> str:
+    """Return the port in the name of a llama.cpp server, empty for the default port.
+
+    Raises:
+        ModelUnavailable: it is not a port number.
+    """
+    if port and not (port.isdecimal() and int(port) < 65_536):
+        raise ModelUnavailable(
+            f"{name!r} names no port of this machine: write llamacpp:8080, or set OPENAI_BASE_URL"
+            " for a server elsewhere."
+        )
+    return port
 
 
 def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -122,7 +131,10 @@ def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     for name, where in offered.items():
         yield name, "served", where
     if (best := recommend_model(free := free_memory())) is not None:
-        fits = f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
+        fits = (
+            f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB"
+            " free memory"
+        )
         yield (
             f"ollama:{best}",
             "fits",
@@ -156,7 +168,8 @@ def free_memory() -> float | None:
         )
     except (OSError, ValueError, StopIteration):
         return None
-    with suppress(OSError, ValueError):  # no container, or one without a limit ("max")
+    # Not in a container, or in one without a limit ("max").
+    with suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")
         limit, used = (
             int((group / name).read_text(encoding="ascii"))

@@ -75,7 +75,8 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
         if lark.is_installed() and wire.reads_lark(endpoint.probe, model):
             powers = replace(powers, lark=True)
         return replace(LLAMA, powers=powers)
-    if "sglang" in owners:  # its field takes what the backend of its grammars reads
+    # The server takes the grammar language of its backend.
+    if "sglang" in owners:
         information = endpoint.probe("/server_info") or endpoint.probe("/get_server_info")
         reads = information.get("grammar_backend") == "llguidance" and lark.is_installed()
         return replace(SGLANG, powers=_LARK) if reads else SGLANG

@@ -74,9 +74,11 @@ class Endpoint:
     def _origin(self) -> Origin:
         try:
             return split_url(self.url)[0]
-        except ValueError:  # its text would show a password in the address
+        except ValueError:
+            # The error's text would expose a password in the address.
             raise ModelUnavailable(
-                "the address of the model endpoint is no http(s) URL of a plain host without a user name; correct "
+                "the address of the model endpoint is no http(s) URL of a plain host without a"
+                " user name; correct "
                 "OPENAI_BASE_URL, such as http://localhost:8000/v1."
             ) from None
 
@@ -101,9 +103,8 @@ class Endpoint:
                 self._send_with_retries(partial(send, path, cast_to=httpx2.Response)).text
             )
         except OpenAIError as error:
-            sentence = self._sentence(error).replace(
-                self.key or "\0", "…"
-            )  # which a broken answer may repeat
+            # A broken answer may repeat the key.
+            sentence = self._sentence(error).replace(self.key or "\0", "…")
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise RequestRefused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
@@ -184,15 +185,16 @@ class Endpoint:
             import httpx2
             from openai import OpenAI
 
+            # Imported late, since httpx2 is slow to import.
             from atc.models.exchange import (
-                ModelTransport,  # which needs httpx2, as heavy as the client
+                ModelTransport,
             )
 
-            if not self.key.isascii() or (
-                self.key and not self.key.isprintable()
-            ):  # the client would quote the key
+            # The client's error message would quote the key.
+            if not self.key.isascii() or (self.key and not self.key.isprintable()):
                 raise ModelUnavailable(
-                    f"the key for the model endpoint {self.url} holds a character that no key has, such as a line end; "
+                    f"the key for the model endpoint {self.url} holds a character that no key has,"
+                    " such as a line end; "
                     "set OPENAI_API_KEY to a valid one."
                 )
             exchange = httpx2.Client(
@@ -216,20 +218,30 @@ class Endpoint:
         if status is None:
             if isinstance(error, APITimeoutError):
                 within = f"within {self.timeout_seconds:g} s"
-                return f"{endpoint} gave no answer {within}; try again, ask a faster model, or {otherwise}."
+                return (
+                    f"{endpoint} gave no answer {within}; try again, ask a faster model, or"
+                    f" {otherwise}."
+                )
             if isinstance(error.__cause__, UnusableReply):
                 problem = _line(str(error.__cause__).partition(";")[0])
-                return f"{endpoint} gave no usable answer: {problem}; correct its address, or {otherwise}."
+                return (
+                    f"{endpoint} gave no usable answer: {problem}; correct its address, or"
+                    f" {otherwise}."
+                )
             if isinstance(error, APIConnectionError):
                 cause = _line(str(error.__cause__ or error).partition(";")[0])
-                return f"{endpoint} cannot be reached ({cause}); start it, correct its address, or {otherwise}."
+                return (
+                    f"{endpoint} cannot be reached ({cause}); start it, correct its address, or"
+                    f" {otherwise}."
+                )
             return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
         said = f"(HTTP {status}: {detail(error)})"
         if status in (401, 403):
             return f"{endpoint} refuses the key {said}; set OPENAI_API_KEY to a valid one."
         if status == 404:
             return (
-                f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it has with --model, "
+                f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it"
+                " has with --model, "
                 "or correct OPENAI_BASE_URL, which usually ends in /v1."
             )
         if status == 429 or status >= 500:
@@ -258,7 +270,8 @@ class Endpoint:
             reply = None
         if not isinstance(reply, dict):
             raise ModelUnavailable(
-                f"the endpoint {self.url} answered with no JSON object, so it is not the OpenAI API; correct "
+                f"the endpoint {self.url} answered with no JSON object, so it is not the OpenAI"
+                " API; correct "
                 "OPENAI_BASE_URL, which usually ends in /v1."
             )
         return reply

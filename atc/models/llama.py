@@ -49,7 +49,8 @@ def require_runtime() -> None:
     """Raise ModelUnavailable unless xllamacpp is installed."""
     if find_spec("xllamacpp") is None:
         raise ModelUnavailable(
-            "the embedded model needs 'xllamacpp', which is not installed: pip install \"automatic-tool-chain[local]\""
+            "the embedded model needs 'xllamacpp', which is not installed: pip install"
+            ' "automatic-tool-chain[local]"'
             ", or set OPENAI_API_KEY to use an OpenAI-compatible endpoint."
         )
 
@@ -82,15 +83,17 @@ class LlamaProcess:
         sizes = {"threads": threads, "context_tokens": context_tokens}
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],
-            cwd="/",  # llama.cpp looks for its backends in the working folder, too, which may be a stranger's
+            # Not the working folder: llama.cpp would load backends from it.
+            cwd="/",
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            # Spinning threads starve each other on a busy machine.
             env={
                 **os.environ,
                 "OMP_WAIT_POLICY": "passive",
-            },  # spinning threads starve each other on a busy machine
-            start_new_session=True,  # a Ctrl-C on the terminal is ours to handle
+            },
+            start_new_session=True,  # the parent handles Ctrl-C
         )
         self.stop = weakref.finalize(self, _end, self._child, os.getpid())
         try:
@@ -105,14 +108,17 @@ class LlamaProcess:
         """Send the settings, wait until the weights are loaded, and return the child's address."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        with suppress(BrokenPipeError):  # it has ended, and says nothing then
+        # A broken pipe means that the child has ended. It then gives no answer.
+        with suppress(BrokenPipeError):
             self._child.stdin.write(json.dumps(settings).encode() + b"\n")
             self._child.stdin.flush()
         answer: dict[str, str] = json.loads(self._child.stdout.readline() or b"{}")
         if "error" in answer:
             raise ModelUnavailable(
-                f"llama.cpp cannot load {self._path!r}: there is no such file, or it is no GGUF model, damaged "
-                f"or of an unknown architecture ({answer['error']}); name another with --model or ATC_MODEL_PATH."
+                f"llama.cpp cannot load {self._path!r}: there is no such file, or it is no GGUF"
+                " model, damaged "
+                f"or of an unknown architecture ({answer['error']}); name another with --model or"
+                " ATC_MODEL_PATH."
             )
         if not answer:
             raise ModelUnavailable(self._explain_end())
@@ -123,7 +129,10 @@ class LlamaProcess:
         try:
             code = self._child.wait(5)
         except subprocess.TimeoutExpired:
-            return "the local model's process closed the connection without an answer; run the command again."
+            return (
+                "the local model's process closed the connection without an answer; run the"
+                " command again."
+            )
         how = (
             f"was killed by {signal.Signals(-code).name}"
             if code < 0
@@ -132,7 +141,10 @@ class LlamaProcess:
         memory = (
             ": probably too little memory, the model needs 2 GB" if code == -signal.SIGKILL else ""
         )
-        return f"the local model's process {how}{memory}; free some memory, or set OPENAI_API_KEY to use an endpoint."
+        return (
+            f"the local model's process {how}{memory}; free some memory, or set OPENAI_API_KEY to"
+            " use an endpoint."
+        )
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON of the reply. An interrupt kills the child.
@@ -177,18 +189,20 @@ class LlamaProcess:
             connection.request("POST", path, json.dumps(body), headers)
             yield connection.getresponse()
         except KeyboardInterrupt:
-            self.stop()  # a closed connection alone would stop it too, but only after up to 512 more prompt tokens
+            # Closing the connection would stop it, too, but only after up to 512 more prompt
+            # tokens.
+            self.stop()
             raise
         except TimeoutError as error:
-            if (
-                seconds < _REPLY_SECONDS
-            ):  # the closed connection ends the generation; the weights stay
+            # Closing the connection ends the generation and keeps the weights loaded.
+            if seconds < _REPLY_SECONDS:
                 raise OutOfTime(
                     "the local model's reply did not come in the time that was left."
                 ) from error
             self.stop()
             raise ModelUnavailable(
-                f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a shorter prompt."
+                f"the local model was silent for {_REPLY_SECONDS:.0f} s; give it more threads or a"
+                " shorter prompt."
             ) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise ModelUnavailable(self._explain_end()) from error

@@ -27,20 +27,22 @@ def parameters(settings: dict[str, Any]) -> Any:
     params.model.path = settings["path"]
     params.model_alias = {settings["name"]}
     params.n_ctx = settings["context_tokens"]
-    params.n_parallel = 1  # one slot: every request finds the prefix that the last one left
-    params.n_batch = (
-        512  # as fast as 2048 here, and a request whose client left is dropped after as many tokens
-    )
+    # One slot, so that every request finds the prefix of the last one.
+    params.n_parallel = 1
+    # As fast as 2048 here, and a request is dropped within 512 tokens after its client left.
+    params.n_batch = 512
     params.cache_prompt = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.cpuparams.n_threads = settings["threads"]
     params.cpuparams_batch.n_threads = settings["threads"]
-    params.warmup = False  # the first request follows at once
+    # The first request follows immediately.
+    params.warmup = False
     params.verbosity = 0
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.ui = False
-    params.endpoint_slots = False  # they would show the prompts to whoever finds the port
+    # These endpoints would expose prompts to local processes.
+    params.endpoint_slots = False
     params.endpoint_props = False
     if settings["states"]:
         params.slot_save_path = settings["states"].rstrip("/") + "/"
@@ -51,12 +53,12 @@ def parameters(settings: dict[str, Any]) -> Any:
 
 def main() -> None:
     """Serve until stdin closes."""
-    os.umask(0o077)  # states of prompts are its user's alone
+    # Saved prompt states must be readable by this user only.
+    os.umask(0o077)
     settings = json.loads(sys.stdin.readline())
     answer = os.fdopen(os.dup(1), "w")
-    os.dup2(
-        os.open(os.devnull, os.O_WRONLY), 1
-    )  # whatever the C++ side prints must not mix with the answer
+    # Output of the C++ code must not mix with the answer.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         import xllamacpp
 
@@ -67,7 +69,8 @@ def main() -> None:
         answer.write(json.dumps({"address": server.listening_address}) + "\n")
     answer.close()
     sys.stdin.read()
-    os._exit(0)  # an orderly end would wait for a running generation
+    # A normal exit would wait for a running generation.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from atc.models import lark
-from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
+from atc.models.fetch import fetch
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
+from atc.models.model_files import LOCAL_MODELS, QWEN, cache_folder, own_file
 from atc.models.wire import (
     ReadingProgress,
     completion_of,
@@ -136,7 +137,7 @@ class LocalModel:
         Raises:
             ModelUnavailable: the model cannot be used, or llguidance refuses the grammar.
         """
-        # the seed that is left out means "random" to llama.cpp
+        # llama.cpp treats the excluded seed as "random".
         options: dict[str, Json] = {
             "temperature": temperature,
             "seed": seed % (2**32 - 1),
@@ -225,7 +226,8 @@ class LocalModel:
 
     def _load(self) -> LlamaProcess:
         if self._process is None or not self._process.running:
-            require_runtime()  # before 1.1 GB are fetched in vain
+            # Checked before 1.1 GB are downloaded.
+            require_runtime()
             path = self._own or self._fetch()
             self._states = self._states_for(path)
             self._read = ""
@@ -292,7 +294,8 @@ class PromptStates:
         best = None
         most = shared_prefix_length(held, prompt) + _WORTH_LOADING
         if most > len(prompt):
-            return None  # nothing is looked for on the disk while a conversation goes on from what is held
+            # Do not search the disk while a conversation continues from the state in memory.
+            return None
         for note in self.folder.glob(f"{self._kind}-*.json"):
             with contextlib.suppress(OSError, ValueError):
                 common = shared_prefix_length(
@@ -314,7 +317,8 @@ class PromptStates:
         """Record that `name` holds the state of `prompt`, and delete the least recently used
         states.
         """
-        with contextlib.suppress(OSError):  # a cache that cannot be kept costs time, nothing else
+        # If the cache cannot be written, only time is lost.
+        with contextlib.suppress(OSError):
             note = (self.folder / name).with_suffix(".json")
             write_whole(note, json.dumps({"prompt": prompt}))
             states = sorted(

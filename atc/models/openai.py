@@ -33,7 +33,7 @@ from atc.models.wire import (
 )
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Message, Powers
-from protocols.schema import Json, items_of_type
+from protocols.schema import Json, JsonObject, items_of_type
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
@@ -73,8 +73,8 @@ class OpenAIModel:
         url = base_url or os.environ.get("OPENAI_BASE_URL") or ""
         if not (key or url):
             raise ModelUnavailable(
-                f"the model {model or DEFAULT_MODEL!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for "
-                "a server of your own, or use --model local."
+                f"the model {model or DEFAULT_MODEL!r} needs an endpoint: set OPENAI_API_KEY, or"
+                " OPENAI_BASE_URL for a server of your own, or use --model local."
             )
         self.url = (url or OPENAI_URL).rstrip("/")
         self.prompt_tokens = prompt_tokens
@@ -153,54 +153,67 @@ class OpenAIModel:
     ) -> Completion:
         """Request a completion with those of `options` that the endpoint accepts."""
         messages = drop_empty_prefill(messages)
-        going_on = is_continuation(messages)
-        continuing = (going_on and self._dialect.continuing) or {}
         started = time.perf_counter()
-        while True:
-            body = {
-                "model": self.name,
-                self._limit_name: max_tokens + self._headroom,
-                **options,
-                **continuing,
-            }
-            body = {name: value for name, value in body.items() if name not in self._refused}
-            form = options.get("response_format")
-            in_words = (
-                form["json_schema"]["schema"] if form and "response_format" not in body else None
-            )
+        completion = None
+        while completion is None:
+            body = self._build_body(messages, options, max_tokens=max_tokens)
+            in_words = _schema_in_words(options, body)
             reply = self._request_completion(
                 body | {"messages": to_api_messages(messages, in_words)}
             )
-            if reply is None:
-                continue
-            try:
-                if is_cut_before_text(reply) and not self._headroom:
-                    self._headroom = _REASONING_TOKENS
-                    continue
-                completion = completion_of(
-                    reply, model=self.name, seconds=time.perf_counter() - started
-                )
-            except UnexpectedForm as error:
-                raise ModelUnavailable(
-                    f"the endpoint {self.url} answered in another form than the chat completions of the OpenAI API; "
-                    "correct OPENAI_BASE_URL, or use --model local."
-                ) from error
-            break
+            if reply is not None:
+                completion = self._read_reply(reply, seconds=time.perf_counter() - started)
+        assert reply is not None
         text = completion.text if in_words is None else strip_fence(completion.text)
-        if going_on and not self._is_rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
-            text = text.removeprefix(messages[-1].content)  # begun anew, from those words
-        if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
-            parts = (reply, *items_of_type(reply.get("choices"), dict))
-            failed = next((one for one in parts if one.get("error")), None)
-            what = (
-                f"an error ({error_text(failed, key=self._endpoint.key)})"
-                if failed
-                else "an empty reply"
-            )
-            raise ModelUnavailable(
-                f"the model {self.name!r} at {self.url} answered with {what}; try again or name another model."
-            )
+        if is_continuation(messages):
+            if not self._is_rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
+                text = text.removeprefix(messages[-1].content)  # the model repeated those words
+        elif not text.strip() and not body.keys() & GRAMMAR_FIELDS:
+            raise self._explain_empty_reply(reply)
         return replace(completion, text=text)
+
+    def _build_body(
+        self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
+    ) -> dict[str, Json]:
+        """Return a request body without messages and without the fields that the endpoint
+        refuses.
+        """
+        continuing = (is_continuation(messages) and self._dialect.continuing) or {}
+        body = {
+            "model": self.name,
+            self._limit_name: max_tokens + self._headroom,
+            **options,
+            **continuing,
+        }
+        return {name: value for name, value in body.items() if name not in self._refused}
+
+    def _read_reply(self, reply: dict[str, Json], *, seconds: float) -> Completion | None:
+        """Return the completion in a reply.
+
+        None if hidden reasoning used up the token limit. The limit of the next requests is then
+        raised, once.
+        """
+        try:
+            if is_cut_before_text(reply) and not self._headroom:
+                self._headroom = _REASONING_TOKENS
+                return None
+            return completion_of(reply, model=self.name, seconds=seconds)
+        except UnexpectedForm as error:
+            raise ModelUnavailable(
+                f"the endpoint {self.url} answered in another form than the chat completions of"
+                " the OpenAI API; correct OPENAI_BASE_URL, or use --model local."
+            ) from error
+
+    def _explain_empty_reply(self, reply: dict[str, Json]) -> ModelUnavailable:
+        parts = (reply, *items_of_type(reply.get("choices"), dict))
+        failed = next((one for one in parts if one.get("error")), None)
+        what = "an empty reply"
+        if failed:
+            what = f"an error ({error_text(failed, key=self._endpoint.key)})"
+        return ModelUnavailable(
+            f"the model {self.name!r} at {self.url} answered with {what};"
+            " try again or name another model."
+        )
 
     @property
     def _dialect(self) -> Dialect:
@@ -241,10 +254,22 @@ class OpenAIModel:
         if "json_schema" in named:
             named.add("response_format")
         found = named & _OPTIONAL & body.keys()
-        # A keyword that `strict` does not know is this schema's: it is sent again without, and another one with it.
+        # `strict` may be refused for a keyword of this schema alone: send this schema again without
+        # it, but the next one with it.
         if "response_format" in found and body["response_format"]["json_schema"].pop(
             "strict", None
         ):
             return True
         self._refused |= found | (CONTINUING_FIELDS if found & CONTINUING_FIELDS else set())
         return bool(found)
+
+
+def _schema_in_words(options: Mapping[str, Json], body: Mapping[str, Json]) -> JsonObject | None:
+    """Return the schema of `options` if the endpoint refuses it as a field, so that it is described
+    in the prompt.
+    """
+    form = options.get("response_format")
+    if not form or "response_format" in body:
+        return None
+    schema: JsonObject = form["json_schema"]["schema"]
+    return schema

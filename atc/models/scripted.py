@@ -75,7 +75,8 @@ class ScriptedModel:
         self.options.append(ModelRequest(messages, **options)._asdict())
         if turn >= len(self._replies):
             raise ScriptEnded(
-                f"the model {self.name!r} has a script of {count(len(self._replies), 'turn')} and was asked"
+                f"the model {self.name!r} has a script of {count(len(self._replies), 'turn')} and"
+                " was asked"
                 f" {count(turn + 1, 'time')}; give its script another."
             )
         reply = self._replies[turn]

@@ -107,7 +107,8 @@ def _text(choice: JsonObject) -> str:
     """Return the content of a choice, or the model's refusal."""
     message = _object(choice.get("message") or {})
     content = message.get("content") or message.get("refusal") or ""
-    if isinstance(content, list):  # parts, of which some models make thoughts one
+    # A list of parts; some models return their reasoning as one.
+    if isinstance(content, list):
         content = "".join(_string(_object(part).get("text") or "") for part in content)
     return _string(content).rpartition("</think>")[2]
 
@@ -138,7 +139,7 @@ def request_continuation(post: Post, body: dict[str, Json]) -> dict[str, Json]:
 
     The reply has that endpoint's format, or is the server's error.
     """
-    # a server of several models goes by the model's name
+    # A server with several models selects one by name.
     named = {"model": body["model"]} if "model" in body else {}
     rendered = post("/apply-template", _template(body["messages"]) | named)
     if "prompt" not in rendered:
@@ -181,12 +182,8 @@ def collect_stream(
     for event in events:
         if "error" in event:
             return {"error": event["error"]}
-        if reading is not None and (read := event.get("prompt_progress")):
-            reading(
-                read["processed"] - read["cache"],
-                read["total"] - read["cache"],
-                read["time_ms"] / 1000,
-            )
+        if reading is not None:
+            _report_progress(reading, event.get("prompt_progress"))
         timings = event.get("timings") or timings
         usage = event.get("usage") or usage
         for choice in event.get("choices") or ():
@@ -199,6 +196,17 @@ def collect_stream(
     read = timings.get("cache_n", 0) + timings.get("prompt_n", 0)
     written = timings.get("predicted_n", 0)
     return _reply(text, finished, usage or _usage(read, written, timings), timings)
+
+
+def _report_progress(reading: ReadingProgress, progress: Mapping[str, Json] | None) -> None:
+    """Call `reading` with the progress in an event. Tokens found in the cache are not counted."""
+    if progress:
+        cached = progress["cache"]
+        reading(
+            progress["processed"] - cached,
+            progress["total"] - cached,
+            progress["time_ms"] / 1000,
+        )
 
 
 def _reply(
@@ -214,7 +222,7 @@ def _usage(read: Json, written: Json, timings: Mapping[str, Json]) -> dict[str, 
 
 
 def _template(messages: Json) -> dict[str, Json]:
-    # a template that opens a block of thoughts after the assistant's words is of no use here
+    # The template must not open a reasoning block after the assistant's words.
     return {"messages": messages, "chat_template_kwargs": {"enable_thinking": False}}
 
 
@@ -243,11 +251,15 @@ def reads_lark(post: Post, model: str) -> bool:
 def refusal(error: Mapping[str, Any]) -> str:
     """Explain an error that llama.cpp returned, in one sentence."""
     if error.get("type") == "exceed_context_size_error":
-        asked = error["n_prompt_tokens"]
-        held = error["n_ctx"]
+        size = error["n_prompt_tokens"]
+        limit = error["n_ctx"]
         return (
-            f"the prompt is {asked - held:,} tokens too long for the local model: it has {asked:,}, the context holds "
-            f"{held:,}; shorten the task, offer fewer tools, or set OPENAI_API_KEY to use a larger model."
+            f"the prompt is {size - limit:,} tokens too long for the local model: it has {size:,},"
+            f" the context holds {limit:,}; shorten the task, offer fewer tools, or set"
+            " OPENAI_API_KEY to use a larger model."
         )
     message = " ".join(str(error.get("message", error)).split())[:300]
-    return f"the local model refuses the request: {message}; check the schema or grammar that goes with it."
+    return (
+        f"the local model refuses the request: {message};"
+        " check the schema or grammar that goes with it."
+    )

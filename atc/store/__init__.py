@@ -15,9 +15,10 @@ def store_at(place: str | PathLike[str]) -> RunStore:
         ModuleNotFoundError: it is a database, and the extra `scale` is not installed.
     """
     if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
+        # Imported late, so that psycopg is needed only with PostgreSQL.
         from atc.store.postgres import (
             PostgresStore,
-        )  # psycopg is imported by those alone who use it
+        )
 
         return PostgresStore(place)
     return Store(place)

@@ -47,10 +47,11 @@ class Holder:
     def life(self) -> Life:
         """Return whether the process is alive, as far as this process can determine."""
         mine = this_process()
+        # macOS has neither namespaces nor /proc.
         if (self.host, self.pids) == (
             mine.host,
             "",
-        ) and sys.platform == "darwin":  # which has neither
+        ) and sys.platform == "darwin":
             return "ended" if _is_gone(self.pid) else "unknown"
         same = (self.boot, self.pids, self.clock) == (mine.boot, mine.pids, mine.clock)
         if not (same and self.boot and self.pids and self.started and _proc_is_ours()):
@@ -122,7 +123,8 @@ def _is_gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    except (OSError, OverflowError):  # another user's process, which /proc may hide
+    except (OSError, OverflowError):
+        # Another user's process, which /proc may hide.
         return False
     return sys.platform != "darwin"
 

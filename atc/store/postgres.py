@@ -24,14 +24,16 @@ from psycopg_pool import ConnectionPool
 from atc.core.types import Solution
 from atc.store.lease import LEASE_SECONDS, Holder, this_process
 from atc.store.questions import TABLE as QUESTIONS
-from atc.store.sql import TABLES, Database, RunStore
+from atc.store.run_rows import Database
+from atc.store.sql import TABLES, RunStore
 from atc.store.stored import RunRefused, StoreUnavailable, as_json, from_json
 
-logging.getLogger("psycopg.pool").addHandler(
-    logging.NullHandler()
-)  # what matters of it comes as an error
-_PATIENCE_SECONDS = 10.0  # how long a lost connection is tried again, and a locked row waited for
-_MOST_CONNECTIONS = 32  # of one process; who wants one more waits for one to be free
+# Its log messages also arrive as errors.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+# Maximum wait for a lost connection or a locked row.
+_PATIENCE_SECONDS = 10.0
+# Per process. Further threads wait for a free connection.
+_MOST_CONNECTIONS = 32
 _CONNECTION: Mapping[str, Any] = {
     "application_name": "atc",
     "client_encoding": "utf8",
@@ -44,18 +46,23 @@ _CONNECTION: Mapping[str, Any] = {
 """Defaults for connection parameters that the address does not set. A cut network is noticed within
 seconds.
 """
-_SESSION = "-c search_path=atc -c synchronous_commit=on -c lock_timeout={}s -c idle_in_transaction_session_timeout={}s"
+_SESSION = (
+    "-c search_path=atc -c synchronous_commit=on -c lock_timeout={}s -c"
+    " idle_in_transaction_session_timeout={}s"
+)
 """Session settings: a commit must be on disk, and a transaction that a paused process leaves open
 must not keep its runs locked.
 """
 _STEPS = (
     f"""
--- SQLite's function, for values without escapes. Others' escapes are cut out: PostgreSQL's json takes no \\u0000.
+-- SQLite's function, for values without escapes. In others, escapes are removed, since
+-- PostgreSQL's json does not accept \\u0000.
 CREATE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CAST(replace(replace(replace(document, '\\\\', ''), '\\"', ''), '\\', '') AS json) ->> substr(path, 3);
 {TABLES}
 CREATE TABLE leases (
-    run text PRIMARY KEY REFERENCES runs ON DELETE CASCADE, token bigint NOT NULL, owner text NOT NULL,
+    run text PRIMARY KEY REFERENCES runs ON DELETE CASCADE, token bigint NOT NULL,
+    owner text NOT NULL,
     expires timestamptz NOT NULL, writes bigint NOT NULL
 ) WITH (fillfactor = 50);
 CREATE INDEX runs_latest ON runs (created DESC, id DESC);
@@ -69,18 +76,22 @@ changed.
 _LOCK = 0x61746372  # "atcr"
 _TAKE = """
 INSERT INTO leases VALUES (?, 1, ?, clock_timestamp() + ? * interval '1 second')
-ON CONFLICT (run) DO UPDATE SET token = leases.token + 1, owner = excluded.owner, expires = excluded.expires
+ON CONFLICT (run) DO UPDATE
+    SET token = leases.token + 1, owner = excluded.owner, expires = excluded.expires
 RETURNING token
 """
 _WRITE = """
-UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second' WHERE run = ? AND token = ? RETURNING token
+UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second'
+WHERE run = ? AND token = ? RETURNING token
 """
 _RENEW = """
 WITH mine AS (
-    SELECT run FROM leases JOIN unnest(?::text[], ?::bigint[]) AS held (run, token) USING (run, token)
+    SELECT run FROM leases
+    JOIN unnest(?::text[], ?::bigint[]) AS held (run, token) USING (run, token)
     FOR UPDATE OF leases SKIP LOCKED
 )
-UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second' FROM mine WHERE leases.run = mine.run
+UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second'
+FROM mine WHERE leases.run = mine.run
 RETURNING leases.run
 """
 """Renews leases that are still this process's. A locked one is being renewed or taken at this
@@ -209,8 +220,10 @@ class PostgresStore(RunStore):
                 if row is None:
                     raise RunRefused(f"run {run} has been deleted while this process worked on it.")
                 raise RunRefused(
-                    f"run {run} was taken over by {_format_owner(row['owner'])}, since nothing had been heard of this process"
-                    f" for {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
+                    f"run {run} was taken over by {_format_owner(row['owner'])}, since nothing had"
+                    " been heard of this process"
+                    f" for {self._lease_seconds:g} seconds; this one sends and records nothing"
+                    " more of it."
                     f" 'atc runs show {run}' shows how it goes on."
                 )
             yield db
@@ -218,9 +231,8 @@ class PostgresStore(RunStore):
         lease.until = until
 
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
-        if (
-            lock and run in self._leases
-        ):  # a thread of ours is at it, perhaps without knowing that its lease is over
+        # A thread of this process works on it, possibly unaware that its lease has expired.
+        if lock and run in self._leases:
             return str(self._holder)
         query = "SELECT owner, expires > clock_timestamp() AS living FROM leases WHERE run = ?"
         row = db.execute(query + (" FOR UPDATE" if lock else ""), (run,)).fetchone()
@@ -251,9 +263,8 @@ class PostgresStore(RunStore):
         until = time.monotonic() + seconds
         if not held:
             return
-        with suppress(
-            StoreUnavailable
-        ):  # it is tried again, and what is written meanwhile is refused
+        # The renewal is repeated. Until then, writes are refused.
+        with suppress(StoreUnavailable):
             with self._transaction() as db:
                 tokens = [lease.token for lease in held.values()]
                 rows = db.execute(_RENEW, (list(held), tokens, seconds)).fetchall()
@@ -263,7 +274,8 @@ class PostgresStore(RunStore):
     def _migrate(self, db: _Transaction) -> None:
         """Bring the database's tables up to date. Only one process at a time does so."""
         db.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
-        # Asked of the catalogue as of any table: what looks up one name may not see yet what another process has made.
+        # A query of the catalogue: a lookup by name may not yet see tables that another process
+        # created.
         made = db.execute(
             "SELECT 1 FROM pg_tables WHERE schemaname = 'atc' AND tablename = 'format'"
         ).fetchone()
@@ -273,8 +285,10 @@ class PostgresStore(RunStore):
         found = db.execute("SELECT number FROM atc.format").fetchone()["number"]
         if found > len(_STEPS):
             raise StoreUnavailable(
-                f"the store of runs, {self.name}: another version of atc made its tables (format {found}, this one"
-                f" knows {len(_STEPS)}); use that version or a newer one, or name another database in ATC_STORE."
+                f"the store of runs, {self.name}: another version of atc made its tables (format"
+                f" {found}, this one"
+                f" knows {len(_STEPS)}); use that version or a newer one, or name another database"
+                " in ATC_STORE."
             )
         for step in _STEPS[found:]:
             for statement in step.strip().removesuffix(";").split(";\n"):
@@ -288,9 +302,8 @@ class PostgresStore(RunStore):
         try:
             yield
         except psycopg.Error as error:
-            said = (
-                (error.diag.message_primary or str(error)).strip().partition("\n")[0]
-            )  # libpq goes on with guesses
+            # Only the first line: libpq adds guesses about the cause.
+            said = (error.diag.message_primary or str(error)).strip().partition("\n")[0]
             if (password := self._parameters.get("password")) is not None:
                 said = said.replace(str(password), "***")
             lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
@@ -325,6 +338,7 @@ def _parse_address(address: str) -> dict[str, Any]:
         if "@" not in places and str(found.get("port") or 0).replace(",", "").isdigit():
             return found
     raise StoreUnavailable(
-        "the store of runs: its address is no PostgreSQL address; write postgresql://USER@HOST:PORT/DATABASE, with"
+        "the store of runs: its address is no PostgreSQL address; write"
+        " postgresql://USER@HOST:PORT/DATABASE, with"
         " characters such as @ / : # in a password as %40 %2F %3A %23."
     )

@@ -24,14 +24,17 @@ result. `released`: the question was open, and a person has allowed the call in 
 """
 TABLE = """
 CREATE TABLE {} questions (
-    digest text NOT NULL, run text NOT NULL, client text NOT NULL, question text NOT NULL, state text NOT NULL,
+    digest text NOT NULL, run text NOT NULL, client text NOT NULL, question text NOT NULL,
+    state text NOT NULL,
     PRIMARY KEY (digest, run)
 )
 """
 _HELD = "state IN ('open', 'declined')"
+_SET = "UPDATE questions SET question = '',"
 _OPEN = """
 INSERT INTO questions VALUES (?, ?, ?, ?, 'open')
-ON CONFLICT (digest, run) DO UPDATE SET client = excluded.client, question = excluded.question, state = 'open'
+ON CONFLICT (digest, run) DO UPDATE
+    SET client = excluded.client, question = excluded.question, state = 'open'
 """
 _DECLINE = """
 INSERT INTO questions VALUES (?, ?, '', '', 'declined')
@@ -40,7 +43,7 @@ ON CONFLICT (digest, run) DO UPDATE SET question = '', state = 'declined'
 
 
 class QuestionsDatabase(Protocol):
-    """An open transaction, see `atc.store.sql`."""
+    """An open transaction, see `atc.store.run_rows.Database`."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
         """Execute one statement."""
@@ -73,7 +76,8 @@ class Questions:
     def load_held(self) -> HeldDigests:
         """Return all calls that are held now."""
         with self._transaction(writing=False) as db:
-            rows = db.execute(f"SELECT DISTINCT digest FROM questions WHERE {_HELD}").fetchall()  # noqa: S608 - a constant
+            query = f"SELECT DISTINCT digest FROM questions WHERE {_HELD}"  # noqa: S608 - a constant
+            rows = db.execute(query).fetchall()
         return HeldDigests(self._key() if rows else b"", frozenset(row["digest"] for row in rows))
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
@@ -86,7 +90,9 @@ class Questions:
         with self._transaction(writing=False) as db:
             rows = db.execute(f"{query} ORDER BY run DESC", digests).fetchall()
         return [
-            PastQuestion(**{name: row[name] for name in ("run", "client", "question", "state")})
+            PastQuestion(
+                run=row["run"], client=row["client"], question=row["question"], state=row["state"]
+            )
             for row in rows
         ]
 
@@ -110,31 +116,26 @@ class Questions:
         `waits`: a client still waits for the result. `everywhere`: the answer comes from the
         operator, so it also answers the questions about this call in other runs.
         """
+        allow = f"{_SET} state = 'allowed' WHERE digest = ? AND run = ? AND client <> ''"
+        settle = "DELETE FROM questions WHERE digest = ? AND run IN (?, '') AND state <> 'allowed'"
+        release = f"{_SET} state = 'released' WHERE digest = ? AND state = 'open'"
+        forget = "DELETE FROM questions WHERE digest = ? AND state = 'declined'"
         changes: list[tuple[str, tuple[str, ...]]] = []
         for digest in _digests(self._key(), tool, arguments, loose=True):
-            row = (digest, run)
             if waits:
-                told = "UPDATE questions SET question = '', state = 'allowed' WHERE digest = ? AND run = ?"
-                changes.append((f"{told} AND client <> ''", row))
-            changes.append(
-                (
-                    "DELETE FROM questions WHERE digest = ? AND run IN (?, '') AND state <> 'allowed'",
-                    row,
-                )
-            )
+                changes.append((allow, (digest, run)))
+            changes.append((settle, (digest, run)))
             if everywhere:
-                told = "UPDATE questions SET question = '', state = 'released' WHERE digest = ? AND state = 'open'"
-                changes.append((told, (digest,)))
-                changes.append(
-                    ("DELETE FROM questions WHERE digest = ? AND state = 'declined'", (digest,))
-                )
+                changes.append((release, (digest,)))
+                changes.append((forget, (digest,)))
         self._change(changes)
 
     def mark_answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
         """Record that the client that waited for this call has its result."""
-        told = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
+        statement = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
         self._change(
-            (told, (digest, run)) for digest in _digests(self._key(), tool, arguments, loose=True)
+            (statement, (digest, run))
+            for digest in _digests(self._key(), tool, arguments, loose=True)
         )
 
     def invalidate(self, run: str, *, but: Collection[str] = ()) -> None:
@@ -142,8 +143,8 @@ class Questions:
         to them are ignored.
         """
         kept = "".join(" AND question <> ?" for _ in but)
-        told = f"UPDATE questions SET question = '' WHERE run = ? AND question <> ''{kept}"  # noqa: S608 - marks alone
-        self._change([(told, (run, *but))])
+        statement = f"UPDATE questions SET question = '' WHERE run = ? AND question <> ''{kept}"  # noqa: S608 - marks alone
+        self._change([(statement, (run, *but))])
 
     def has_open_question(self, run: str) -> bool:
         """True if a client of a gateway still waits for an answer to a question of this run."""

@@ -66,7 +66,8 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
     """Return the text that identifies a call over HTTP."""
     try:
         request = RequestBuilder(tool.protocol, binding).build(arguments)
-    except AtcError:  # it cannot be sent
+    except AtcError:
+        # The call cannot be sent.
         return canonical_call(
             f"{binding.method} {binding.url}",
             {name: repr(value) for name, value in arguments.items()},

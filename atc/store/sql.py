@@ -4,48 +4,46 @@ owns a run.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from atc.core import events
-from atc.core.types import Attempt, Program, Solution
+from atc.core.types import Attempt, Solution
 from atc.store.questions import Questions, forget_run
+from atc.store.run_rows import (
+    Database,
+    Row,
+    change_run,
+    read_run,
+    resolve,
+    rows_of,
+    write_event,
+)
 from atc.store.stored import (
     Exchange,
     RunRefused,
     RunSummary,
     RunTaken,
     StoredRun,
-    UnknownRun,
     as_json,
     escape_surrogates,
     from_json,
     used_so_far,
 )
-from protocols.naming import closest_spellings
-from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
 from protocols.schema import Json
 from sandbox.journal import RecordedCall
 from sandbox.trace import ToolCall
 
-Row = Mapping[str, Any]
 TABLES = Path(__file__).with_name("tables.sql").read_text()
-_ATTEMPT_ROW = """
-INSERT INTO attempts VALUES (?, ?, ?, ?)
-ON CONFLICT (run, number) DO UPDATE SET execution = excluded.execution, document = excluded.document
-"""
-_EXCHANGE = "INSERT INTO exchanges SELECT ?, count(*), ? FROM exchanges WHERE run = ?"
-_TOOL_ROW = "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest = excluded.digest"
 _SUMMARY = """
 SELECT id AS run_id, document,
     (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempt_count,
@@ -54,7 +52,8 @@ FROM runs
 """
 _CALL = """
 INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.intended, calls.intended),
+ON CONFLICT (run, execution, number) DO UPDATE
+    SET intended = coalesce(excluded.intended, calls.intended),
     complete = excluded.complete, reused = excluded.reused, document = excluded.document
 """
 _TOOLS = (
@@ -62,24 +61,18 @@ _TOOLS = (
 )
 _UNCONFIRMED = """
 SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
-WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'unknown'
+WHERE json_extract(calls.document, '$.tool') = ?
+    AND json_extract(calls.document, '$.outcome') = 'unknown'
     AND json_extract(runs.document, '$.status') != 'solved'
 UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
 WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
-    AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
+    AND json_extract(calls.document, '$.tool') = ?
+    AND json_extract(calls.document, '$.outcome') = 'done'
 UNION ALL SELECT calls.run, calls.document FROM questions JOIN calls ON calls.run = questions.run
 WHERE questions.state IN ('open', 'released')
-    AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
+    AND json_extract(calls.document, '$.tool') = ?
+    AND json_extract(calls.document, '$.outcome') = 'done'
 """
-
-
-class Database(Protocol):
-    """An open transaction. Its SQL is common to SQLite and PostgreSQL, with `?` for each
-    parameter.
-    """
-
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Execute one statement. The result has `fetchone` and `fetchall`, with columns by name."""
 
 
 class RunStore(ABC):
@@ -135,7 +128,7 @@ class RunStore(ABC):
     def _own(self, db: Database, run: str) -> None:
         """Make this process the owner of `run`."""
 
-    def _now(self, db: Database) -> float:  # noqa: ARG002 - all processes are on one machine, or the database tells
+    def _now(self, db: Database) -> float:  # noqa: ARG002 - used where the database has the clock
         """Return the Unix time, by a clock that all processes of the store share."""
         return time.time()
 
@@ -157,9 +150,8 @@ class RunStore(ABC):
         with self._transaction() as db:
             name = _new_id(now)
             while db.execute(added, (name, now, document)).fetchone() is None:
-                name = _new_id(
-                    now
-                )  # four characters do repeat, within one second, once in a million
+                # Four random characters repeat within one second once in a million.
+                name = _new_id(now)
             self._own(db, name)
         return name
 
@@ -262,9 +254,8 @@ class RunStore(ABC):
 
     def _load(self, db: Database, run: str) -> StoredRun:
         summary = self._summary(db, db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone())
-        ahead = round(
-            time.time() - self._now(db)
-        )  # this machine's clock shows so much more than the store's
+        # By how much this machine's clock is ahead of the store's.
+        ahead = round(time.time() - self._now(db))
         calls = tuple(
             RecordedCall(
                 execution=one["execution"],
@@ -285,7 +276,8 @@ class RunStore(ABC):
             from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run)
         )
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
-        if not summary.usage.model_calls:  # it has not ended
+        # The run has not ended.
+        if not summary.usage.model_calls:
             summary = replace(summary, usage=used_so_far(exchanges))
         return StoredRun(
             summary=summary,
@@ -313,7 +305,8 @@ class RunStore(ABC):
             run = resolve(db, name)
             self._require_free(db, run, "wait for it, or end it first")
             found = read_run(db, run)
-            # A failed run keeps an error only where its budget ended it: with a larger one there is more to be done.
+            # A failed run has an error only if its budget ended it. With a larger budget it can
+            # continue.
             over = found.status == "solved" or (found.status == "failed" and found.error is None)
             if over and not ended:
                 how = {"solved": "is solved", "failed": "has failed"}[found.status]
@@ -337,9 +330,8 @@ class RunStore(ABC):
         """
         with self._transaction() as db:
             runs = list(dict.fromkeys(resolve(db, name) for name in names))
-            for run in sorted(
-                runs
-            ):  # always in one order, so that two who delete do not wait for each other
+            # Always in the same order, so that two deleting processes do not deadlock.
+            for run in sorted(runs):
                 self._require_free(db, run, "end it first")
                 db.execute("DELETE FROM runs WHERE id = ?", (run,))
                 forget_run(db, run)
@@ -366,103 +358,6 @@ def _new_id(now: float) -> str:
     `20261121-010203-k3f9`.
     """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    legible = (
-        "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
-    )
+    # Without characters that are easily confused.
+    legible = "23456789abcdefghjkmnpqrstuvwxyz"
     return f"{stamp}-{''.join(secrets.choice(legible) for _ in range(4))}"
-
-
-def read_run(db: Database, run: str) -> RunSummary:
-    """Return the summary of a run as stored in its document."""
-    return from_json(
-        RunSummary,
-        db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"],
-    )
-
-
-def change_run(db: Database, run: str, **changes: Any) -> None:
-    """Change fields of a run's summary."""
-    changed = replace(read_run(db, run), **changes)
-    db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(RunSummary, changed), run))
-
-
-def resolve(db: Database, name: str) -> str:
-    """Return the id of the run with this name.
-
-    Raises:
-        UnknownRun: there is no such run, or more than one.
-    """
-    if db.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone() is not None:
-        return name
-    latest = [
-        str(row["id"])
-        for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC").fetchall()
-    ]
-    if name == "last" and latest:
-        return latest[0]
-    found = [run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UnknownRun(
-            f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id."
-        )
-    near = ", ".join(closest_spellings(name, latest[:1000], most=3))
-    raise UnknownRun(
-        f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all.")
-    )
-
-
-def write_event(db: Database, run: str, event: events.Event) -> None:
-    """Store an event other than a call."""
-    match event:
-        case events.ToolsChosen(tools=tools):
-            change_run(db, run, tools=tuple(tools))
-        case events.ModelAsked():
-            asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
-            db.execute(_EXCHANGE, (run, as_json(Exchange, asked), run))
-        case events.ModelReplied():
-            last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
-            heard = replace(event.completion, text=escape_surrogates(event.completion.text))
-            text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
-            db.execute(
-                "UPDATE exchanges SET document = ? WHERE run = ? AND number = ?",
-                (text, run, last["number"]),
-            )
-            if not read_run(
-                db, run
-            ).model:  # a run without a named model is the model's that answers first
-                change_run(db, run, model=heard.model)
-        case events.ToolsNamed():
-            for alias, protocol in event.protocols.items():
-                document = json.dumps(dump(protocol), separators=(",", ":"))
-                digest = hashlib.sha256(document.encode()).hexdigest()
-                db.execute(
-                    "INSERT INTO protocols VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
-                    (digest, document),
-                )
-                db.execute(_TOOL_ROW, (run, alias, digest))
-        case events.ProgramWritten():
-            _write_attempt(
-                db, run, event.attempt, Attempt(event.program, event.findings, None, None)
-            )
-        case events.AttemptEnded():
-            trace = event.result.trace and replace(event.result.trace, calls=())  # each was told of
-            _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
-        case events.NoteAdded(sentence=sentence):
-            said = read_run(db, run).notes
-            change_run(
-                db, run, notes=tuple(dict.fromkeys((*said, sentence)))
-            )  # a run that goes on is told again
-
-
-def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
-    """Return the rows of a run in a table."""
-    query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
-    found: list[Row] = db.execute(query, (run,)).fetchall()
-    return found
-
-
-def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
-    written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
-    db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))

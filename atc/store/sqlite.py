@@ -17,14 +17,15 @@ from typing import Any
 
 from atc.store.lease import LEASE_SECONDS, Lease, this_process
 from atc.store.questions import TABLE as QUESTIONS
-from atc.store.sql import TABLES, Database, RunStore, change_run, read_run, resolve
+from atc.store.run_rows import Database, change_run, read_run, resolve
+from atc.store.sql import TABLES, RunStore
 from atc.store.stored import RunRefused, StoredRun, StoreUnavailable, UnknownRun
 from protocols.private_files import NotPrivate, check_folder, keep_private, make_folders
 
 FORMAT = 8
-_APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
+_APPLICATION = 0x61746372  # "atcr": distinguishes our files from those of other programs
 _BUSY_SECONDS = 10.0
-_LOOK_SECONDS = 0.2  # between two looks at a process that may have ended
+_LOOK_SECONDS = 0.2  # between two checks of a process that may have ended
 _HOLDER = "SELECT json_extract(document, '$.lease.holder.taken') AS taken FROM runs WHERE id = ?"
 
 
@@ -103,7 +104,8 @@ class Store(RunStore):
             busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise StoreUnavailable(
-                f"the store of runs {str(self.path)!r}: the runs are deleted, but another process still reads the file,"
+                f"the store of runs {str(self.path)!r}: the runs are deleted, but another process"
+                " still reads the file,"
                 " so their bytes are still in it; purge again when that one has ended."
             )
         return count
@@ -112,7 +114,7 @@ class Store(RunStore):
         lease = read_run(db, run).lease
         if lease is None or self._silent.get(run) == lease:
             return None
-        # Clocks may be wrong, or be set: to show a run they are good enough, to take one they are not.
+        # Clocks may be wrong. That is acceptable for displaying a run, but not for taking one.
         over = lease.holder.life() == "ended" if lock else lease.is_over(time.time())
         return None if over else str(lease.holder)
 
@@ -141,7 +143,8 @@ class Store(RunStore):
             lease = read_run(db, run).lease
             raise RunRefused(
                 f"run {run} was taken over by {lease.holder if lease else 'another process'}, since"
-                f" nothing had been heard of this process for {LEASE_SECONDS:g} seconds; this one sends and records"
+                f" nothing had been heard of this process for {LEASE_SECONDS:g} seconds; this one"
+                " sends and records"
                 f" nothing more of it. 'atc runs show {run}' shows how it goes on."
             )
 
@@ -177,7 +180,8 @@ class Store(RunStore):
         found: dict[str, Lease] = {}
         with self._transaction(writing=False) as db:
             for name in names:
-                with suppress(UnknownRun):  # which is told of when the run is taken
+                # This is reported when the run is taken.
+                with suppress(UnknownRun):
                     run = resolve(db, name)
                     summary = read_run(db, run)
                     if (
@@ -196,7 +200,10 @@ def _translate_errors(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         said = getattr(error, "strerror", None) or error
-        advice = "see that it may be written and has space, move it away, or set ATC_STATE_DIR to another folder"
+        advice = (
+            "see that it may be written and has space, move it away, or set ATC_STATE_DIR to"
+            " another folder"
+        )
         raise StoreUnavailable(f"the store of runs {str(path)!r}: {said}; {advice}.") from error
 
 
@@ -229,15 +236,15 @@ def _connect(path: Path) -> sqlite3.Connection:
                     else "another program ("
                 )
                 raise StoreUnavailable(
-                    f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
+                    f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it;"
+                    " move it away, or set"
                     " ATC_STATE_DIR to another folder."
                 )
             database.executescript(
                 "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;"
             )
-            database.execute(
-                QUESTIONS.format("IF NOT EXISTS")
-            )  # a store that an earlier version made has none
+            # A store created by an earlier version lacks this table.
+            database.execute(QUESTIONS.format("IF NOT EXISTS"))
             stack.pop_all()
     database.row_factory = sqlite3.Row
     return database
@@ -254,7 +261,7 @@ def _keep_private(path: Path) -> None:
     except NotPrivate as error:
         advice = "set ATC_STATE_DIR to a folder of your own, or repair this one."
         raise StoreUnavailable(f"the store of runs is not yours alone; {advice} {error}") from error
-    # A folder of another name is the user's, and others may look into it if the user wants that.
+    # Only a folder named `atc` is ours. Users may share other folders.
     folder = path.parent.stat()
     if path.parent.name == "atc" and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
         path.parent.chmod(0o700)
@@ -271,6 +278,7 @@ def _make(path: Path) -> None:
                 f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {FORMAT};"
             )
         with suppress(FileExistsError):
-            os.link(made, path)  # SQLite gives its side files the permissions of the file
+            # SQLite's side files get the permissions of this file.
+            os.link(made, path)
     finally:
         Path(made).unlink()

@@ -51,7 +51,10 @@ class RunSummary:
     task: str
     created: float
     ended: float | None = None
-    status: str = "running"  # solved, failed, paused, error (our side failed) or interrupted (its process is gone)
+    status: str = "running"
+    """`solved`, `failed`, `paused`, `error` (our side failed) or `interrupted` (its process is
+    gone).
+    """
     model: str = ""
     strategy: str = ""
     sandbox: str = ""
@@ -62,17 +65,16 @@ class RunSummary:
     config: Mapping[str, Json] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     usage: Annotated[Usage, BeforeValidator(lambda used: used or {})] = field(default_factory=Usage)
-    pins: Pins | None = None  # what every execution pins
-    notes: tuple[
-        str, ...
-    ] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
-    identities: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by alias, of all its tools at its start
-    gateway: bool = False  # its programs are those of another agent, a client of a gateway
-    lease: Lease | None = (
-        None  # of the process that began it or went on with it, where the store is a file
-    )
+    pins: Pins | None = None
+    """What is pinned in every execution."""
+    notes: tuple[str, ...] = ()
+    """Deviations from the settings, see `Solution.notes`."""
+    identities: Mapping[str, str] = field(default_factory=dict)
+    """Identities of all its tools at its start, by alias."""
+    gateway: bool = False
+    """True if its programs come from another agent, a client of a gateway."""
+    lease: Lease | None = None
+    """Lease of the process that owns it, if the store is a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +94,8 @@ class StoredRun:
     attempts: tuple[Attempt, ...]
     calls: tuple[RecordedCall, ...]
     exchanges: tuple[Exchange, ...]
-    protocols: Mapping[str, ToolProtocol] = field(
-        default_factory=dict
-    )  # by alias, those that its programs named
+    protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
+    """Protocols of the tools that its programs named, by alias."""
 
     @property
     def purpose(self) -> str:
@@ -142,7 +143,8 @@ def from_json(kind: type[T], text: str) -> T:
         StoreUnavailable: another version of atc wrote it.
     """
     try:
-        value: T = type_adapter(kind).validate_python(json.loads(text))  # type: ignore[arg-type]  # a type is hashable
+        adapter = type_adapter(kind)  # type: ignore[arg-type]  # a type is hashable
+        value: T = adapter.validate_python(json.loads(text))
     except ValidationError as error:
         raise StoreUnavailable(
             f"the store of runs holds what this atc cannot read: {first_problem(error)}."

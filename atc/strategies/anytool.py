@@ -25,6 +25,7 @@ from atc.pipeline.retrieve import anytool
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.hierarchy import resolve_name
 from atc.pipeline.retrieve.model_replies import a_text, an_object, json_object, one_text
+from atc.pipeline.retrieve.search_agents import AnyToolOptions
 from atc.run.conversation import Turn, Turns, build_messages
 from atc.run.model_budget import BudgetSpent
 from atc.run.single_calls import Action, SingleCallRun, offer_tools
@@ -40,7 +41,7 @@ _LONGEST_REASON = 600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(anytool.AnyToolOptions):
+class Options(AnyToolOptions):
     """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"

@@ -16,8 +16,8 @@ from functools import partial
 from atc.core.messages import format_tool_call
 from atc.core.prompts import fill
 from atc.core.types import Solution
+from atc.models.decode.bound_schema import BOUNDS
 from atc.models.decode.parse import ReadCall
-from atc.models.decode.schema import BOUNDS
 from atc.models.decode.write_call import write_call
 from atc.pipeline.repair.responses import escape_fences
 from atc.run.conversation import Turn, Turns, build_messages, first_paragraph, shorten_texts

@@ -23,16 +23,8 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.core.prompts import fill_from
 from atc.pipeline.retrieve import hierarchy as listing
-from atc.pipeline.retrieve.anytool import (
-    FUNCTIONS,
-    AgentFunction,
-    AgentSearch,
-    AnyToolOptions,
-    Mistake,
-    SearchAgent,
-    perform,
-    reply_schema,
-)
+from atc.pipeline.retrieve.agent_functions import FUNCTIONS, AgentFunction, perform, reply_schema
+from atc.pipeline.retrieve.anytool import AgentSearch
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.hierarchy import Hierarchy, resolve_name
 from atc.pipeline.retrieve.model_replies import (
@@ -43,6 +35,7 @@ from atc.pipeline.retrieve.model_replies import (
     json_object,
     one_text,
 )
+from atc.pipeline.retrieve.search_agents import AnyToolOptions, Mistake, SearchAgent, SearchState
 from benchmarks.runner import Rows, suite
 from protocols.errors import AtcError, ToolError
 from protocols.model import Ask, Message
@@ -188,7 +181,7 @@ class Query:
         }
 
     def _explore(
-        self, name: str, search: AgentSearch, agent: SearchAgent, arguments: JsonObject
+        self, name: str, search: SearchState, agent: SearchAgent, arguments: JsonObject
     ) -> str:
         if self.explored >= EXPLORE:
             raise Mistake(
@@ -197,12 +190,12 @@ class Query:
         self.explored += 1
         return FUNCTIONS["flat"][name].act(search, agent, arguments)
 
-    def _remove(self, search: AgentSearch, _agent: SearchAgent, arguments: JsonObject) -> str:
+    def _remove(self, search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
         gone = [self._in_pool(name) for name in arguments.get("apis") or ()]
         search.pool = [name for name in search.pool if name not in gone]
         return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
 
-    def _test(self, search: AgentSearch, _agent: SearchAgent, arguments: JsonObject) -> str:
+    def _test(self, search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
         name = self._in_pool(arguments.get("api"))
         given = arguments.get("arguments")
         room = search.room.result
@@ -212,7 +205,7 @@ class Query:
             raise Mistake(clip_text(one_text(str(failed)), room * _LETTERS)) from None
         return f"response: {abridge_value(response, most=room * _LETTERS)}"
 
-    def _finish(self, _search: AgentSearch, _agent: SearchAgent, arguments: JsonObject) -> str:
+    def _finish(self, _search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
         """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
         query = one_text(arguments.get("query"))
         answer = one_text(arguments.get("answer"))

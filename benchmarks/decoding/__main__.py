@@ -14,8 +14,8 @@ import click
 from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
-from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
+from atc.models.model_files import LOCAL_MODELS, own_file
 from benchmarks import runner
 from benchmarks.decoding import chance, questions
 from benchmarks.decoding.arms import MODES, DecodingArm, DecodingRow, report, run_arms

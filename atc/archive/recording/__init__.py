@@ -105,12 +105,12 @@ def make_recording(stored: StoredRun) -> Recording:
     attempt = find_final_attempt(stored)
     config = stored.summary.config
     assert attempt.trace is not None
-    # A saved tool's own calls are to tools that the program does not name.
+    # A saved tool calls tools that the program does not name.
     named = dict.fromkeys(
         [*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)]
     )
     redact = create_redactor(stored)
-    # The trace first: what is found to be a secret in its calls is one in the texts, too.
+    # The trace comes first: secrets found in its calls are also replaced in the texts.
     trace = redact.value(attempt.trace)
     task = redact(stored.summary.task)
     program = redact(attempt.program.source)
@@ -144,7 +144,8 @@ def find_final_attempt(stored: StoredRun) -> Attempt:
         said = f" ({stored.summary.error})" if stored.summary.error else ""
         raise InvalidRecording(
             f"run {stored.summary.run_id}",
-            f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs show' has the run.",
+            f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs"
+            " show' has the run.",
         )
     answer = stored.summary.answer
     return (
@@ -182,7 +183,7 @@ def sources_of(stored: StoredRun) -> list[str]:
     return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
 
 
-# --- run again
+# --- replay
 
 
 class ReplayResult(NamedTuple):

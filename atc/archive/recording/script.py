@@ -81,7 +81,10 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
     if others := [
         tool.alias for tool in tools if not isinstance(tool.protocol.binding, HttpBinding)
     ]:
-        problem = f"the tool {others[0]!r} is not called over HTTP, so a script cannot call it; replay the run instead."
+        problem = (
+            f"the tool {others[0]!r} is not called over HTTP, so a script cannot call it; replay"
+            " the run instead."
+        )
         raise InvalidRecording(where, problem)
     document = {
         "format": FORMAT,

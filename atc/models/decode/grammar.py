@@ -9,21 +9,23 @@ schema, so that they may come in any order.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from atc.models.decode.bound_schema import BOUNDS, Bounds, json_text
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import ArgumentForm, CallFormat
+from atc.models.decode.lark_syntax import (
+    escape_regex,
+    names_pattern,
+    quote,
+)
 from atc.models.decode.schema import (
-    BOUNDS,
-    Bounds,
     GrammarArgument,
     GrammarArguments,
     arguments_of,
-    json_text,
     require_llguidance,
 )
 from protocols.toolbox import Tool, Toolbox
@@ -49,7 +51,6 @@ _QUOTIENT = rf"{_NUMBER}(\/[1-9][0-9]{{0,14}}(\.[0-9]{{1,15}})?)?"
 """A number or a fraction such as `4/3`, which FuncQA uses."""
 _COMMA = "/, ?/"
 """Separator of arguments and items in Python's forms. Models write it with and without a space."""
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/&~#-]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +117,7 @@ def names_grammar(
         Undecodable: there are no tools.
     """
     rules = _Rules(form, BOUNDS)
-    head = f"{_quote(form.before)} /{names_pattern(tools)}/ {_quote(form.between)}"
+    head = f"{quote(form.before)} /{names_pattern(tools)}/ {quote(form.between)}"
     if text:
         rules.text_before(form.trigger)
         return Grammar(rules.text(f"text {head} | {rules.tail()}"))
@@ -134,7 +135,7 @@ def arguments_grammar(
     """
     rules = _Rules(form, bounds)
     body = rules.arguments(tool, "a")
-    return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), tuple(rules.unheld))
+    return Grammar(rules.text(f"{quote(head)} {body} {quote(form.after)}"), tuple(rules.unheld))
 
 
 class _Rules:
@@ -154,23 +155,22 @@ class _Rules:
 
     def text_before(self, trigger: str) -> None:
         """Add the rule `text`: any text up to and including the first occurrence of the trigger."""
-        self._lines.append(f"text[suffix={_quote(trigger)}]: /(?s:.*)/\n")
+        self._lines.append(f"text[suffix={quote(trigger)}]: /(?s:.*)/\n")
 
     def tail(self) -> str:
         """Add the rule `tail`, text without a trigger up to the end, and return its name."""
-        self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{_escape_regex(self._form.trigger)}.*)/\n")
+        self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{escape_regex(self._form.trigger)}.*)/\n")
         return self.add("tail", "TAIL")
 
     def lead(self, lead: Lead | None) -> str:
         """Return an expression for the text before the call."""
         if lead is None:
             return ""
-        # The text holds no first character of what ends it, so that every lexer knows where it ends.
+        # The text must not contain the first character of `until`, so that every lexer finds its
+        # end.
         first = lead.until[0].replace("\n", r"\n")
         least = 1 if lead.start else 0
-        return (
-            f"{_quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {_quote(lead.until)}"
-        )
+        return f"{quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {quote(lead.until)}"
 
     def text(self, start: str) -> str:
         """Return the grammar's text, with `start` as its start rule."""
@@ -180,14 +180,13 @@ class _Rules:
         """Build the grammar, with a rule `call` for all the tools."""
         if not tools:
             raise Undecodable("there is no tool to call.", hint="Offer at least one.")
-        # What begins every call stands once: llguidance bounds the places that it keeps for one mask.
+        # The common beginning of all calls is written once: llguidance limits the states of a mask.
         form = self._form
         calls = []
         for number, (alias, tool) in enumerate(tools.items()):
-            calls.append(
-                f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}"
-            )
-        self.add("call", f"{_quote(form.before)} ({' | '.join(calls)})")
+            arguments = self.arguments(tool, f"t{number}")
+            calls.append(f"{quote(alias + form.between)} {arguments} {quote(form.after)}")
+        self.add("call", f"{quote(form.before)} ({' | '.join(calls)})")
         return Grammar(self.text(start), tuple(self.unheld))
 
     def arguments(self, tool: Tool, name: str) -> str:
@@ -208,7 +207,8 @@ class _Rules:
         arguments = list(found.every)
         for place, alias in enumerate(tool.arguments):
             if place >= len(arguments) or arguments[place].alias != alias:
-                arguments = arguments[:place]  # one was left out, so none after it can be given
+                # An argument was left out, so later ones cannot be given by position.
+                arguments = arguments[:place]
                 break
         if lost := [a.alias for a in found.every if a.required and a not in arguments]:
             raise Undecodable(f"{lost[0]!r} cannot be given by position.", tool=tool.alias)
@@ -233,7 +233,7 @@ class _Rules:
         end = f'"" %if is_ones([0:{needed}])' if needed else '""'
         parts = []
         for bit, one in enumerate(arguments):
-            key = _escape_regex(
+            key = escape_regex(
                 keyword.format(one.alias) if keyword else f"{json.dumps(one.alias)}: "
             )
             parts.append((bit, key, self._value(one)))
@@ -268,10 +268,7 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
     inside = schema.keys() - {"type"}
     match schema:
         case {"enum": values} if not any(isinstance(value, dict | list) for value in values):
-            written = (
-                text for value in values for text in (repr(value), _json_string(value)) if text
-            )
-            return " | ".join(_quote(text) for text in dict.fromkeys(written))
+            return _enum_literal(values)
         case {"anyOf": options}:
             return " | ".join(f"({_literal(option, form)})" for option in options)
         case {"type": "boolean"}:
@@ -286,13 +283,26 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
             "maxItems",
             "items",
         }:
-            item = f"({_literal(items, form)})"
-            least = schema.get("minItems", 0)
-            if not most:
-                return '"[]"'
-            row = _row(item, least, most)
-            return f'"[" {row} "]"' if least else f'"[" ({row})? "]"'
+            return _list_literal(f"({_literal(items, form)})", schema.get("minItems", 0), most)
     return whole
+
+
+def _enum_literal(values: Iterable[Any]) -> str:
+    """Return an expression for one of several values, each as Python and as JSON writes it."""
+    spellings: dict[str, None] = {}
+    for value in values:
+        spellings[repr(value)] = None
+        if isinstance(value, str):
+            spellings[json.dumps(value, ensure_ascii=False)] = None
+    return " | ".join(map(quote, spellings))
+
+
+def _list_literal(item: str, least: int, most: int) -> str:
+    """Return an expression for a list of `least` to `most` items in brackets."""
+    if not most:
+        return '"[]"'
+    row = _row(item, least, most)
+    return f'"[" {row} "]"' if least else f'"[" ({row})? "]"'
 
 
 def _row(item: str, least: int, most: int) -> str:
@@ -302,59 +312,6 @@ def _row(item: str, least: int, most: int) -> str:
 
 def _string(quote: str, count: str) -> str:
     return rf"{quote}([^{quote}\\\x00-\x1F\x7F]|\\[{quote}\\nrt]){count}{quote}"
-
-
-def _json_string(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
-
-
-def names_pattern(names: Iterable[str]) -> str:
-    """Return a regular expression for one of `names`. Common prefixes are factored out (thousands
-    compile in 0.3 s).
-
-    Raises:
-        Undecodable: there are no names, or one is empty.
-    """
-    listed = sorted(set(names))
-    if not listed or not listed[0]:
-        raise Undecodable("a name is empty." if listed else "there is no tool to call.")
-    return _tail_pattern(listed, 0)
-
-
-def _tail_pattern(names: list[str], depth: int) -> str:
-    """Return a pattern for what follows the first `depth` characters, which the sorted `names` have
-    in common.
-    """
-    ends = len(names[0]) == depth
-    branches = []
-    place = int(ends)
-    while place < len(names):
-        first = names[place]
-        end = place + 1
-        while end < len(names) and names[end][depth] == first[depth]:
-            end += 1
-        group = names[place:end]
-        common = depth + 1
-        shortest = min(len(first), len(group[-1]))  # of sorted names, the outer two share the least
-        while common < shortest and first[common] == group[-1][common]:
-            common += 1
-        branches.append(_escape_regex(first[depth:common]) + _tail_pattern(group, common))
-        place = end
-    body = "|".join(branches)
-    return f"({body})" + "?" * ends if body and (ends or len(branches) > 1) else body
-
-
-def _escape_regex(text: str) -> str:
-    """Escape `text` for a Rust regular expression between slashes."""
-    return _SPECIAL.sub(lambda found: "\\" + found[0], text).replace("\n", "\\n")
-
-
-def _quote(text: str) -> str:
-    """Return a Lark string literal on one line: with JSON's escapes, and escapes for unprintable
-    characters.
-    """
-    written = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in written)
 
 
 def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:

@@ -94,7 +94,10 @@ class IdScope:
             f"no {argument} is known yet: {' or '.join(tools[:_MOST_NAMED])} gives it"
             for argument, tools in unknown.items()
         ]
-        return f"{tool} was not called, {'; '.join(missing)}. Call that first, and never make up an id."
+        return (
+            f"{tool} was not called, {'; '.join(missing)}."
+            " Call that first, and never make up an id."
+        )
 
     def reminder(self, tool: str) -> str:
         """Return a note that a tool that had to wait can be called now. Empty if `tool` is empty or
@@ -142,9 +145,8 @@ class KnownIds:
         waiting = {alias: unknown[alias] for alias in _find_obtainable_later(unknown)}
 
         def narrow(tool: Tool) -> Tool:
-            free = tool.alias in waiting or unknown.get(
-                tool.alias
-            )  # of the latter nothing here yields an id, ever
+            # Of a tool that lacks ids and does not wait, no tool here returns the id.
+            free = tool.alias in waiting or unknown.get(tool.alias)
             return tool if free else _narrow_tool(tool, known.get(tool.alias, {}))
 
         return IdScope(tools=tools.map(narrow), waiting=waiting)
@@ -352,15 +354,18 @@ def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -
     later.
     """
     reached = {alias for alias, arguments in unknown.items() if not arguments}
+
+    def is_obtainable(arguments: Mapping[str, Sequence[str]]) -> bool:
+        return all(reached.intersection(tools) for tools in arguments.values())
+
     later: list[str] = []
-    while more := [
-        alias
-        for alias, arguments in unknown.items()
-        if alias not in reached and all(reached.intersection(tools) for tools in arguments.values())
-    ]:
+    while True:
+        left = {alias: arguments for alias, arguments in unknown.items() if alias not in reached}
+        more = [alias for alias, arguments in left.items() if is_obtainable(arguments)]
+        if not more:
+            return later
         later += more
         reached.update(more)
-    return later
 
 
 def _narrow_tool(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:

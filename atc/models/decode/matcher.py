@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from atc.models.decode.bound_schema import BOUNDS, Bounds
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import JSON_CALL, CallFormat
 from atc.models.decode.grammar import (
@@ -21,7 +22,7 @@ from atc.models.decode.grammar import (
     require_sound,
     text_grammar,
 )
-from atc.models.decode.schema import BOUNDS, INSTALL, Bounds
+from atc.models.decode.schema import INSTALL
 from protocols.toolbox import Toolbox
 
 try:
@@ -186,9 +187,8 @@ def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = No
     if not len(tokens):
         raise ValueError("the mask allows no token.")
     kept = np.nan_to_num(np.asarray(scores, dtype=np.float64)[tokens], nan=-np.inf)
-    if (
-        temperature > 0
-    ):  # the maximum of scores with Gumbel noise is a draw of their softmax, without overflow
+    # The maximum of scores with Gumbel noise is a sample of their softmax, without overflow.
+    if temperature > 0:
         kept = kept / temperature + rng.gumbel(size=len(tokens))
     return int(tokens[np.argmax(kept)])
 
@@ -241,7 +241,8 @@ class ToolLogits:
         if own is None or tokens[: len(own.tokens)] != own.tokens:
             own = self._start.fresh()
         for token in tokens[len(own.tokens) :]:
-            if own.is_finished:  # what follows only fills the row
+            # The remaining tokens are padding.
+            if own.is_finished:
                 break
             own.advance(token)
         return own

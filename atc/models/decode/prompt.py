@@ -44,7 +44,8 @@ def call_prompt(
     With one example, a 135M model answers in prose; with three short ones it writes calls. `budget`
     is in tokens of documentation or names; tools that do not fit are left out of the prompt.
     """
-    shape = f"{form.trigger}{form.before}NAME{form.between}{_SHAPES[form.arguments]}{form.after}".strip()
+    arguments = _SHAPES[form.arguments]
+    shape = f"{form.trigger}{form.before}NAME{form.between}{arguments}{form.after}".strip()
     system = fill(
         "call_in_text" if form.trigger else "call",
         shape=shape,
@@ -77,14 +78,14 @@ def _examples(form: CallFormat, docs: Docs) -> list[Message]:
 def _build_task_message(
     task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None
 ) -> str:
-    # What they return says nothing about how one is called.
+    # Responses are left out: they do not show how a tool is called.
     shown = describe_within_budget(
         tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests"
     )[0]
     if docs == "names":
         return fill("task_names", functions=shown, task=task)
     if form.arguments == "positional":
-        # Stubs say that arguments have names: here they have none.
+        # Stubs mark arguments as keyword-only, but here they are positional.
         shown = re.sub(r"(?m)^(def \w+\()\*, ", r"\1", shown)
     return fill("task", functions=shown, task=task)
 

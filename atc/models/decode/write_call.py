@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from atc.models.decode.bound_schema import BOUNDS, Bounds
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.formats import JSON_CALL, CallFormat
 from atc.models.decode.grammar import (
@@ -26,7 +27,7 @@ from atc.models.decode.grammar import (
 )
 from atc.models.decode.parse import ReadCall, read_call, write_as
 from atc.models.decode.prompts import fill
-from atc.models.decode.schema import BOUNDS, Bounds, arguments_of, strict_object
+from atc.models.decode.schema import arguments_of, strict_object
 from protocols.model import Ask, Message, powers
 from protocols.toolbox import Toolbox
 
@@ -250,7 +251,8 @@ class _Job:
             grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text
         )
         kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
-        if not kept and not names:  # a valid call in another spelling costs no further request
+        # A valid call in another spelling is accepted, which saves a request.
+        if not kept and not names:
             kept = read_call(text, self.tools, self.form).is_valid
         return _Reply(text=text, truncated=reply.truncated, is_constrained=kept, how=how)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from atc.core.types import Usage
 from protocols.errors import AtcError
 
-if TYPE_CHECKING:  # only what computes with arrays imports numpy, which the core has not
+# numpy is optional, and only needed for computing with arrays.
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 

@@ -123,9 +123,8 @@ class Signals:
         for start in range(0, len(bank), _BLOCK):
             part = slice(start, start + _BLOCK)
             mass += softmax(self._added(bank[part], vectors[part])).sum(axis=0)
-        share = (
-            (mass + 1) * len(self.names) / (len(bank) + len(self.names))
-        )  # 1 for who comes up as often as is fair
+        # 1 for a document that is found as often as average.
+        share = (mass + 1) * len(self.names) / (len(bank) + len(self.names))
         result: Floats = np.log(share).astype(np.float32)
         return result
 

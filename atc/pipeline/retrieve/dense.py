@@ -75,7 +75,7 @@ class Dense:
             known |= zip(new, self.embedder.embed(new), strict=True)
             self._known = known if len(self._known) > _REMEMBERED else self._known | known
         zero = np.zeros(self.vectors.shape[1], np.float32)
-        sums = [sum((known[text] for text in part), zero) for part in parts]
+        sums = [sum(map(known.__getitem__, part), zero) for part in parts]
         return normalize_rows(np.stack(sums)) if sums else np.zeros((0, len(zero)), np.float32)
 
     def near(self, vectors: Floats, *, n: int) -> list[Ranking]:
@@ -144,9 +144,8 @@ def build_lists(vectors: Any, *, seed: int = 0) -> Any:
     import faiss
 
     rows, dimensions = vectors.shape
-    count = max(
-        1, min(2 ** round(np.log2(2 * rows**0.5)), rows // _TRAINED_ROWS)
-    )  # 2,048 lists for a million
+    # 2,048 lists for a million rows.
+    count = max(1, min(2 ** round(np.log2(2 * rows**0.5)), rows // _TRAINED_ROWS))
     pieces = dimensions // 2 if dimensions % 2 == 0 else dimensions
     lists: Any = faiss.index_factory(
         dimensions, f"IVF{count},PQ{pieces}x4fs", faiss.METRIC_INNER_PRODUCT

@@ -29,6 +29,13 @@ EXPANSION_KINDS = ("queries", "facets", "contrast")
 _VERSION = 2
 _BUSY_SECONDS = 60.0
 _SCHEMA = Path(__file__).with_name("tables.sql").read_text()
+_BEST_TEXTS = """
+SELECT texts FROM expansions
+WHERE document = :document AND kind = :kind AND (prompt, model) = (
+    SELECT prompt, model FROM expansions WHERE document = :document AND kind = :kind
+    GROUP BY prompt, model ORDER BY count(*) DESC, max(rowid) DESC LIMIT 1
+) ORDER BY sample
+"""
 _BLOCK = 512
 """Number of texts that are looked up, or embedded between two writes, at a time."""
 
@@ -208,7 +215,8 @@ class DocumentStore:
 
     def _vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         marks = ", ".join("?" * len(keys))
-        return dict(self._rows(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys))  # noqa: S608
+        query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - marks alone
+        return dict(self._rows(query, keys))
 
     def _keep_vectors(
         self, texts: Sequence[str], rows: Floats, embedder: str
@@ -224,8 +232,10 @@ class DocumentStore:
     @property
     def expanded_count(self) -> int:
         """Number of current documents about which a model has written texts."""
-        written = "SELECT document FROM expansions WHERE texts != '[]'"  # also of tools that are gone, or were others
-        [(count,)] = self._rows(f"SELECT count(*) FROM documents WHERE digest IN ({written})")  # noqa: S608
+        # Includes documents that were removed or changed since.
+        written = "SELECT document FROM expansions WHERE texts != '[]'"
+        query = f"SELECT count(*) FROM documents WHERE digest IN ({written})"  # noqa: S608 - a constant
+        [(count,)] = self._rows(query)
         return int(count)
 
     def texts(
@@ -243,13 +253,8 @@ class DocumentStore:
         """
         found: list[str] = []
         for kind in kinds:
-            replies = self._rows(
-                """SELECT texts FROM expansions WHERE document = :document AND kind = :kind AND (prompt, model) = (
-                    SELECT prompt, model FROM expansions WHERE document = :document AND kind = :kind
-                    GROUP BY prompt, model ORDER BY count(*) DESC, max(rowid) DESC LIMIT 1
-                ) ORDER BY sample""",
-                {"document": document.digest, "kind": kind},
-            )
+            key = {"document": document.digest, "kind": kind}
+            replies = self._rows(_BEST_TEXTS, key)
             found += [text for (texts,) in replies for text in json.loads(texts)][:most]
         return tuple(found)
 
@@ -258,7 +263,8 @@ class DocumentStore:
     ) -> Mapping[int, tuple[str, ...]]:
         """Return the replies stored under `kind`, `prompt` and `model`, by their number."""
         rows = self._rows(
-            "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ? AND model = ?",
+            "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ?"
+            " AND model = ?",
             (document.digest, kind, prompt, model),
         )
         return {sample: tuple(json.loads(texts)) for sample, texts in rows}
@@ -306,7 +312,8 @@ class DocumentStore:
     def _explain_unusable(self, error: Exception) -> RetrievalUnavailable:
         path = FILE if self.folder is None else str(self.folder / FILE)
         return RetrievalUnavailable(
-            f"the index {path!r} cannot be used: {error}; free the file or the disk, or delete the file to have every"
+            f"the index {path!r} cannot be used: {error}; free the file or the disk, or delete the"
+            " file to have every"
             " tool read and, where that was asked for, expanded again with 'atc tools index'."
         )
 

@@ -55,7 +55,8 @@ def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embed
         return OpenAIEmbedder(name.removeprefix("openai:"))
     if name not in MODELS:
         raise RetrievalUnavailable(
-            f"no embedder {name!r}; there are {', '.join(sorted(MODELS))}, and 'openai:MODEL' for an endpoint."
+            f"no embedder {name!r}; there are {', '.join(sorted(MODELS))}, and 'openai:MODEL' for"
+            " an endpoint."
         )
     require(f"the embedding model {name!r}", *PACKAGES)
     parts: list[tuple[Embedder, float]] = [
@@ -90,10 +91,9 @@ def embed_distinct(
 
     `dimensions` is called only if all texts are blank.
     """
-    rows = {
-        text: row for row, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))
-    }
-    # lone surrogates are taken neither by tokenizers nor by JSON
+    distinct = dict.fromkeys(text for text in texts if text.strip())
+    rows = {text: row for row, text in enumerate(distinct)}
+    # Neither tokenizers nor JSON accept lone surrogates.
     clean = [text.encode("utf-8", "replace").decode("utf-8") for text in rows]
     found = embed(clean) if rows else np.zeros((0, dimensions()), np.float32)
     vectors = np.concatenate([found, np.zeros((1, found.shape[1]), np.float32)])
@@ -182,9 +182,8 @@ class OnnxEmbedder:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = free_cores()
-        options.add_session_config_entry(
-            "session.intra_op.allow_spinning", "0"
-        )  # others may need the cores
+        # Idle threads must not occupy cores that others need.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         return tokenizer, onnxruntime.InferenceSession(
             str(files[1]), options, providers=["CPUExecutionProvider"]
         )
@@ -219,7 +218,8 @@ class OpenAIEmbedder:
         url = os.environ.get("OPENAI_BASE_URL") or ""
         if not (key or url):
             raise RetrievalUnavailable(
-                f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of"
+                f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or"
+                " OPENAI_BASE_URL for a server of"
                 f" your own, or {_OTHERWISE}."
             )
         self._endpoint = Endpoint(
@@ -255,7 +255,7 @@ class OpenAIEmbedder:
 
     def _request(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of one batch, in the order of its texts."""
-        # the default encoding is base64, which not every server knows
+        # The default encoding, base64, is not supported by every server.
         body = {
             "model": self._model,
             "input": [text[:_TEXT_CHARACTERS] for text in texts],
@@ -281,7 +281,8 @@ class OpenAIEmbedder:
 
     def _explain_useless_reply(self, found: str) -> RetrievalUnavailable:
         return RetrievalUnavailable(
-            f"the model endpoint {self._endpoint.url} answered {self._model!r} with {found}; name an embedding model"
+            f"the model endpoint {self._endpoint.url} answered {self._model!r} with {found}; name"
+            " an embedding model"
             f" that it has, or {_OTHERWISE}."
         )
 
@@ -302,7 +303,8 @@ def _vectors(reply: Any) -> NDArray[np.float64]:
     ):
         raise ValueError("a row that is no list of numbers")
     vectors = np.array(ordered, np.float64)
-    if not (np.abs(vectors) <= _LARGEST).all():  # nor is NaN
+    # Also catches NaN.
+    if not (np.abs(vectors) <= _LARGEST).all():
         raise ValueError("a number that no model computes")
     return vectors
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from atc.models.fetch import Carrier, ModelFile, find_cached
+from atc.models.model_files import Carrier, ModelFile, find_cached
 from atc.models.openai import is_configured
 from atc.pipeline.retrieve.base import find_missing_packages
 
@@ -122,7 +122,10 @@ def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str
     for name in MODELS:
         size = sum(file.size for file in files(name))
         here = is_ready(name, folder=folder)
-        fetched = f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
+        fetched = (
+            f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull"
+            f" {name}'"
+        )
         yield name, "here" if here else "not fetched", "for search" if here else fetched
     if chosen not in MODELS:
         yield chosen, "configured", "for search"

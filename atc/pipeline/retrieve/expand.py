@@ -127,9 +127,8 @@ def expand_all(
     """
     different = list({document.digest: document for document in documents}.values())
     key = {"kind": kind.name, "prompt": kind.version, "model": open_ask().name}
-    stopped: list[
-        ModelUnavailable
-    ] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
+    # Shared with threads. A worker in another process has a copy, and few items to finish.
+    stopped: list[ModelUnavailable] = []
 
     @contextmanager
     def open_writer() -> Iterator[Callable[[_ExpansionJob], _ExpansionResult]]:
@@ -156,7 +155,8 @@ def expand_all(
             watch(done, len(different))
     if stopped:
         raise ModelUnavailable(
-            f"the model failed when {done} of {len(different)} tools were expanded ({stopped[0]}); these are kept: run"
+            f"the model failed when {done} of {len(different)} tools were expanded ({stopped[0]});"
+            " these are kept: run"
             " it again to go on."
         ) from stopped[0]
     return usage

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from atc.core.specs import Flags
 from atc.core.types import Usage
-from atc.pipeline.retrieve.anytool import AnyTool, AnyToolOptions
+from atc.pipeline.retrieve.anytool import AnyTool
 from atc.pipeline.retrieve.base import Ranker, RetrievalUnavailable, Retriever
 from atc.pipeline.retrieve.blend import Blend, Signals
 from atc.pipeline.retrieve.dense import Dense
@@ -31,6 +31,7 @@ from atc.pipeline.retrieve.reinvoke import (
 )
 from atc.pipeline.retrieve.rewrite import REWRITERS as REWRITERS
 from atc.pipeline.retrieve.rewrite import Rewriter
+from atc.pipeline.retrieve.search_agents import AnyToolOptions
 from atc.pipeline.retrieve.toolqp import ToolQP
 
 
@@ -91,7 +92,8 @@ def ranker(setup: Setup, on: str) -> Ranker:
 def _require_dense(setup: Setup) -> Dense:
     if setup.index.dense is None:
         raise RetrievalUnavailable(
-            "this search goes by meaning, and the index has no vectors; make them with 'atc tools index'."
+            "this search goes by meaning, and the index has no vectors; make them with 'atc tools"
+            " index'."
         )
     return setup.index.dense
 
@@ -99,7 +101,8 @@ def _require_dense(setup: Setup) -> Dense:
 def _require_expansions(setup: Setup) -> DocumentStore:
     if setup.expansions is None:
         raise RetrievalUnavailable(
-            "the tools have no synthetic queries yet; let a model write them with 'atc tools index --expand'."
+            "the tools have no synthetic queries yet; let a model write them with 'atc tools index"
+            " --expand'."
         )
     return setup.expansions
 

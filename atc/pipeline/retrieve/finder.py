@@ -104,9 +104,8 @@ def open_index(
 
     models = config.cache_dir / "models"
     folder = config.index
-    by_meaning = (
-        method != AUTO and read_method(method)[0].embeds and "=bm25" not in method
-    )  # on=bm25, of=bm25
+    # With `on=bm25` or `of=bm25`, no vectors are needed.
+    by_meaning = method != AUTO and read_method(method)[0].embeds and "=bm25" not in method
     wanted = is_ready(config.embedder, folder=models) if method == AUTO else by_meaning
     embedder = choose_embedder(config.embedder, folder=models) if wanted else None
     if folder is None and config.tools:

@@ -33,7 +33,8 @@ def select_best(
     order = np.argsort(-rounded, kind="stable")
     rounded = rounded[order]
     found = kept[order] if positions is None else positions[kept[order]]
-    starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))  # of each run of equal scores
+    # Start of each run of equal scores.
+    starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
     ends = np.append(starts, len(rounded))[1:]
     for start, end in zip(starts, ends, strict=True):
         if start >= n:
@@ -104,9 +105,8 @@ def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
     order.
     """
     names = sorted(worth)
-    names.sort(
-        key=worth.__getitem__, reverse=True
-    )  # a stable sort: of equal ones the first by name stays first
+    # The sort is stable, so tools of equal value stay in name order.
+    names.sort(key=worth.__getitem__, reverse=True)
     return [Hit(name, 1 - place / len(names)) for place, name in enumerate(names)]
 
 

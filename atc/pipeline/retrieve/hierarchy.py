@@ -49,10 +49,10 @@ class Hierarchy:
             tools.setdefault(category, {}).setdefault(document.collection or category, []).append(
                 name
             )
-        return cls(
-            {c: {tool: tuple(apis) for tool, apis in found.items()} for c, found in tools.items()},
-            documents,
-        )
+        frozen = {}
+        for category, collections in tools.items():
+            frozen[category] = {tool: tuple(apis) for tool, apis in collections.items()}
+        return cls(frozen, documents)
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[ToolPlace, ...]:
         """Return the tools of `categories`, or of all categories."""

@@ -152,9 +152,8 @@ class ToolIndex:
         """Return the vector of each document, shape (documents, dimensions), in memory or in a
         memory-mapped file.
         """
-        kind = (
-            np.float32 if len(self.names) <= EXACT_ROWS else np.float16
-        )  # half the room; the fifth decimal differs
+        # float16 takes half the space; scores differ in the fifth decimal.
+        kind = np.float32 if len(self.names) <= EXACT_ROWS else np.float16
         vectors: Any = None
         done = 0
         documents = self.store.documents()
@@ -233,7 +232,8 @@ class _Documents(Mapping[str, ToolDocument]):
     @cached_property
     def _name_set(
         self,
-    ) -> frozenset[str]:  # not at once: of a million names it takes most of the time of opening
+    ) -> frozenset[str]:
+        # Built late: for a million names it takes most of the time of opening.
         return frozenset(self._names)
 
     def __getitem__(self, name: str) -> ToolDocument:

@@ -39,10 +39,11 @@ class Texts(Sequence[str]):
     @staticmethod
     def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
         """Write texts into `folder`, to be opened with the same `kind`."""
+        # The first byte keeps the file from being empty: an empty file cannot be mapped.
         parts = [
             b"\n",
             *(text.encode("utf-8", "surrogatepass") for text in texts),
-        ]  # no file of nothing can be mapped
+        ]
         np.save(folder / f"{kind}-bytes.npy", np.frombuffer(b"".join(parts), np.uint8))
         np.save(folder / f"{kind}-ends.npy", np.cumsum([len(part) for part in parts]))
 
@@ -104,10 +105,11 @@ class Lexical:
         import bm25s
 
         vocabulary: dict[str, int] = {}
-        rows = [
-            [vocabulary.setdefault(token, len(vocabulary)) for token in tokens(text)]
-            for text in texts
-        ]
+
+        def number_words(text: str) -> list[int]:
+            return [vocabulary.setdefault(word, len(vocabulary)) for word in tokens(text)]
+
+        rows = [number_words(text) for text in texts]
         if not vocabulary:
             return cls(names, None, {})
         engine = bm25s.BM25(k1=K1, b=B)
@@ -135,9 +137,8 @@ class Lexical:
         ] != len(names):
             raise ValueError("the parts of the index do not belong together")
         for part in ("data", "indices", "indptr"):
-            parts[part] = np.asarray(
-                parts[part]
-            )  # slices of a memmap are slow; this is mapped all the same
+            # Slices of a memmap are slow. The array stays memory-mapped.
+            parts[part] = np.asarray(parts[part])
         return cls(names, engine, {}, _on_disk(folder))
 
     def save(self, folder: Path) -> None:
@@ -148,7 +149,8 @@ class Lexical:
             return
         pairs = sorted((_hash(word), number) for word, number in self._vocabulary.items())
         np.save(folder / _WORDS, np.ascontiguousarray(np.array(pairs, np.uint64).T))
-        self._engine.vocab_dict = {}  # which it would write as one JSON object
+        # bm25s would write it as one JSON object.
+        self._engine.vocab_dict = {}
         self._engine.save(folder, show_progress=False)
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
@@ -176,12 +178,12 @@ class Lexical:
         total = np.zeros(len(self.names), dtype=np.float32)
         if self._engine is not None:
             words = Counter(tokens(view if isinstance(view, str) else "\n".join(view)))
-            numbers = [(self._number(word), times) for word, times in words.items()]
-            for times in sorted({times for number, times in numbers if number is not None}):
-                said = [
-                    number for number, of_one in numbers if of_one == times and number is not None
-                ]
-                total += np.float32(times) * self._engine.get_scores_from_ids(said)
+            by_times: dict[int, list[int]] = {}
+            for word, times in words.items():
+                if (number := self._number(word)) is not None:
+                    by_times.setdefault(times, []).append(number)
+            for times, numbers in sorted(by_times.items()):
+                total += np.float32(times) * self._engine.get_scores_from_ids(numbers)
         self._last = view, total
         return total
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval
+from atc.pipeline.retrieve.fuse import hits as to_hits
 from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, texts
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message
@@ -103,13 +104,7 @@ class PlannedRetriever:
             query
         ]
         names = self.ranker.names
-        found = [
-            [
-                Hit(names[at], score)
-                for at, score in zip(one.positions.tolist(), one.scores.tolist(), strict=True)
-            ]
-            for one in self.ranker.top(searches, n=k)
-        ]
+        found = [to_hits(ranking, names, k=k) for ranking in self.ranker.top(searches, n=k)]
         transcript = tuple(f"search: {search}" for search in searches)
         return Retrieval(
             hits=in_turns(found, Toolbox(), k=k), transcript=transcript, usage=ask.usage

@@ -163,9 +163,8 @@ def split_requests(query: str) -> tuple[str, ...]:
     """
     parts: dict[str, None] = {}
     for line in query.splitlines():
-        for sentence in _SENTENCE.split(
-            " ".join(line.split())
-        ):  # one blank at a time: no pattern runs over many
+        # Single spaces keep the patterns from running over long whitespace.
+        for sentence in _SENTENCE.split(" ".join(line.split())):
             clauses = (
                 _OPENING.sub("", clause.strip(" \"'“”,;:-")).strip()
                 for clause in _CONJUNCTION.split(sentence)

@@ -3,8 +3,8 @@
 | method | what the model writes | how it is searched | from |
 |---|---|---|---|
 | `hyde` | five hypothetical tools | the mean of their vectors and the query's | ToolQP, Table 5 |
-| `q2d` | five hypothetical tools | the mean of five vectors, each of query + tool | ToolQP, Table 5 |
-| `q2e` | five search queries | the mean of five vectors, each of query + search | ToolQP, Table 5 |
+| `q2d` | five hypothetical tools | the mean of five vectors of query + tool | ToolQP, Table 5 |
+| `q2e` | five search queries | the mean of five vectors of query + search | ToolQP, Table 5 |
 | `…-prf` | the same, shown the first results of the query | as above | ToolQP, Table 5 |
 
 The papers state neither the sampling temperature nor how many tools a `-prf` prompt shows. Here
@@ -122,13 +122,29 @@ class Rewriter:
         """
         if not query.strip() or not len(self._ranker.names):
             return Retrieval(hits=self._hits(query, k))
-        method = self.method
         ask = Tally(self._ask)
         notes = []
-        found = [hit.tool for hit in self._hits(query, method.feedback)] if method.feedback else []
-        if found:
-            notes.append(f"shown to the model: {', '.join(found)}")
-        messages = build_rewrite_prompt(method, query, [self._documents[name] for name in found])
+        shown: list[str] = []
+        if self.method.feedback:
+            shown = [hit.tool for hit in self._hits(query, self.method.feedback)]
+        if shown:
+            notes.append(f"shown to the model: {', '.join(shown)}")
+        written = []
+        for number, reply in enumerate(self._samples(query, shown, ask), start=1):
+            text, problem = self._read(reply, query)
+            if problem is None:
+                written.append(text)
+            result = f"left out, it is {problem}" if problem else text
+            notes.append(f"{self.method.writes} {number}: {result}")
+        if not written:
+            notes.append("no sample is of use: the query alone was searched")
+        view = self._view(query, written) if written else query
+        return Retrieval(hits=self._hits(view, k), transcript=tuple(notes), usage=ask.usage)
+
+    def _samples(self, query: str, shown: Sequence[str], ask: Tally) -> list[str]:
+        """Return the model's replies. `shown` are the tools that the prompt shows, by name."""
+        method = self.method
+        messages = build_rewrite_prompt(method, query, [self._documents[name] for name in shown])
         schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
         requests = [
             ModelRequest(
@@ -141,19 +157,7 @@ class Rewriter:
             for seed in range(method.samples)
         ]
         most = len(requests) if ask.powers.parallel else 1
-        replies = [require_completion(reply).text for reply in ask.each(requests, most)]
-        written = []
-        for number, reply in enumerate(replies, start=1):
-            text, problem = self._read(reply, query)
-            notes.append(
-                f"{method.writes} {number}: " + (f"left out, it is {problem}" if problem else text)
-            )
-            if problem is None:
-                written.append(text)
-        if not written:
-            notes.append("no sample is of use: the query alone was searched")
-        view = self._view(query, written) if written else query
-        return Retrieval(hits=self._hits(view, k), transcript=tuple(notes), usage=ask.usage)
+        return [require_completion(reply).text for reply in ask.each(requests, most)]
 
     def _hits(self, view: View, k: int) -> tuple[Hit, ...]:
         [ranked] = self._ranker.top([view], n=k)

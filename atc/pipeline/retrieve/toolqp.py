@@ -132,55 +132,74 @@ class ToolQP:
     def _search(
         self, goals: Sequence[str], messages: list[Message], ask: Ask, found: QueryCache
     ) -> list[str]:
-        """Searches for sub-goal after sub-goal, and gives a line for each query.
+        """Search for one sub-goal after another, and return a line for each query.
 
-        Where the model writes no new query for a sub-goal, the sub-goal is the query.
+        If the model writes no new query for a sub-goal, the sub-goal itself is the query.
         """
         notes: list[str] = []
         asked: set[str] = set()
         goal = tries = 0
-        judged: Sequence[Hit] | None = (
-            None  # what the reply is to judge; None where it is not asked to
-        )
+        judged: Sequence[Hit] | None = None  # results that the next reply judges, if any
         question = fill("toolqp_first", goal=goals[0])
         for number in range(1, self._queries + 1):
-            messages.append(Message("user", question))
-            schema = _reply_schema(judged)
-            text = ask(
-                messages,
-                schema=schema,
-                temperature=QUERY_TEMPERATURE,
-                seed=number,
-                max_tokens=QUERY_TOKENS,
-            ).text
-            messages.append(Message("assistant", text))
-            reply = json_object(text)
-            if number > 1 and (
-                judged is None or reply.get("serves") in {hit.tool for hit in judged} - {_NONE}
-            ):
-                goal = goal + 1
+            reply = _ask_for_query(ask, messages, question, judged, seed=number)
+            if number > 1 and _is_goal_over(judged, reply):
+                goal += 1
                 tries = 0
             if goal == len(goals):
                 return [*notes, "stopped: every sub-goal has a tool"]
             query = one_text(reply.get("query"))
-            query = query if query and _key(query) not in asked else goals[goal]
+            if not query or _key(query) in asked:
+                query = goals[goal]
             repeated = _key(query) in asked
-            tries = tries + 1
             asked.add(_key(query))
+            tries += 1
             shown = found.find_hits(query)[: self._shown]
             notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_join_names(shown)}")
-            this = {"found": format_found_tools(shown, self._documents), "number": str(goal + 1)}
-            last = goal + 1 == len(goals)
-            following = {} if last else {"next_number": str(goal + 2), "next_goal": goals[goal + 1]}
             judged = None if repeated or tries == _TRIES else shown
-            if judged is not None:
-                prompt = "toolqp_results_last" if last else "toolqp_results_next"
-                question = fill(prompt, **this, goal=goals[goal], **following)
-            elif last:
+            if judged is None and goal + 1 == len(goals):
                 return [*notes, "stopped: no tool was found for the last sub-goal"]
-            else:
-                question = fill("toolqp_given_up", **this, **following)
+            question = self._build_question(shown, goals, goal, is_judged=judged is not None)
         return [*notes, f"stopped: {self._queries} queries are the most"]
+
+    def _build_question(
+        self, shown: Sequence[Hit], goals: Sequence[str], goal: int, *, is_judged: bool
+    ) -> str:
+        """Return the message that shows the results for sub-goal number `goal` (from 0).
+
+        It asks the model to judge them, or tells it that this sub-goal is given up.
+        """
+        values = {"found": format_found_tools(shown, self._documents), "number": str(goal + 1)}
+        last = goal + 1 == len(goals)
+        if not last:
+            values |= {"next_number": str(goal + 2), "next_goal": goals[goal + 1]}
+        if not is_judged:
+            return fill("toolqp_given_up", **values)
+        prompt = "toolqp_results_last" if last else "toolqp_results_next"
+        return fill(prompt, **values, goal=goals[goal])
+
+
+def _ask_for_query(
+    ask: Ask, messages: list[Message], question: str, judged: Sequence[Hit] | None, *, seed: int
+) -> dict[str, Json]:
+    """Ask the model for its next query, append both turns to `messages`, and return the reply."""
+    messages.append(Message("user", question))
+    text = ask(
+        messages,
+        schema=_reply_schema(judged),
+        temperature=QUERY_TEMPERATURE,
+        seed=seed,
+        max_tokens=QUERY_TOKENS,
+    ).text
+    messages.append(Message("assistant", text))
+    return json_object(text)
+
+
+def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bool:
+    """True if the current sub-goal was given up, or the model found a tool that serves it."""
+    if judged is None:
+        return True
+    return reply.get("serves") in {hit.tool for hit in judged} - {_NONE}
 
 
 def format_found_tools(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:

@@ -84,7 +84,8 @@ class _Stems(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         lowered = word.lower()[:_LONGEST]
-        with self._lock:  # a stemmer works on one word at a time
+        # A stemmer is not thread-safe.
+        with self._lock:
             stem: str = "" if lowered in _STOP_WORDS else self._stemmer.stemWord(lowered)
             if len(self) >= _REMEMBERED:
                 self.clear()

@@ -1,0 +1,137 @@
+"""Reads and writes the rows of one run, in a transaction of any SQL database."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from atc.core import events
+from atc.core.types import Attempt, Program
+from atc.store.stored import (
+    Exchange,
+    RunSummary,
+    UnknownRun,
+    as_json,
+    escape_surrogates,
+    from_json,
+)
+from protocols.naming import closest_spellings
+from protocols.protocol import dump
+
+Row = Mapping[str, Any]
+_ATTEMPT_ROW = """
+INSERT INTO attempts VALUES (?, ?, ?, ?)
+ON CONFLICT (run, number) DO UPDATE SET execution = excluded.execution, document = excluded.document
+"""
+_EXCHANGE = "INSERT INTO exchanges SELECT ?, count(*), ? FROM exchanges WHERE run = ?"
+_TOOL_ROW = (
+    "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest ="
+    " excluded.digest"
+)
+
+
+class Database(Protocol):
+    """An open transaction. Its SQL is common to SQLite and PostgreSQL, with `?` for each
+    parameter.
+    """
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        """Execute one statement. The result has `fetchone` and `fetchall`, with columns by name."""
+
+
+def read_run(db: Database, run: str) -> RunSummary:
+    """Return the summary of a run as stored in its document."""
+    return from_json(
+        RunSummary,
+        db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"],
+    )
+
+
+def change_run(db: Database, run: str, **changes: Any) -> None:
+    """Change fields of a run's summary."""
+    changed = replace(read_run(db, run), **changes)
+    db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(RunSummary, changed), run))
+
+
+def resolve(db: Database, name: str) -> str:
+    """Return the id of the run with this name.
+
+    Raises:
+        UnknownRun: there is no such run, or more than one.
+    """
+    if db.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone() is not None:
+        return name
+    latest = [
+        str(row["id"])
+        for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC").fetchall()
+    ]
+    if name == "last" and latest:
+        return latest[0]
+    found = [run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownRun(
+            f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id."
+        )
+    near = ", ".join(closest_spellings(name, latest[:1000], most=3))
+    raise UnknownRun(
+        f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all.")
+    )
+
+
+def write_event(db: Database, run: str, event: events.Event) -> None:
+    """Store an event other than a call."""
+    match event:
+        case events.ToolsChosen(tools=tools):
+            change_run(db, run, tools=tuple(tools))
+        case events.ModelAsked():
+            asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
+            db.execute(_EXCHANGE, (run, as_json(Exchange, asked), run))
+        case events.ModelReplied():
+            last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
+            heard = replace(event.completion, text=escape_surrogates(event.completion.text))
+            text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
+            db.execute(
+                "UPDATE exchanges SET document = ? WHERE run = ? AND number = ?",
+                (text, run, last["number"]),
+            )
+            # A run without a configured model gets the first model that replies.
+            if not read_run(db, run).model:
+                change_run(db, run, model=heard.model)
+        case events.ToolsNamed():
+            for alias, protocol in event.protocols.items():
+                document = json.dumps(dump(protocol), separators=(",", ":"))
+                digest = hashlib.sha256(document.encode()).hexdigest()
+                db.execute(
+                    "INSERT INTO protocols VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
+                    (digest, document),
+                )
+                db.execute(_TOOL_ROW, (run, alias, digest))
+        case events.ProgramWritten():
+            _write_attempt(
+                db, run, event.attempt, Attempt(event.program, event.findings, None, None)
+            )
+        case events.AttemptEnded():
+            # The calls were stored one by one.
+            trace = event.result.trace and replace(event.result.trace, calls=())
+            _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
+        case events.NoteAdded(sentence=sentence):
+            said = read_run(db, run).notes
+            # A resumed run may add the same note again.
+            change_run(db, run, notes=tuple(dict.fromkeys((*said, sentence))))
+
+
+def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
+    """Return the rows of a run in a table."""
+    query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
+    found: list[Row] = db.execute(query, (run,)).fetchall()
+    return found
+
+
+def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
+    written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
+    db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))
