@@ -1,1 +1,1 @@
-"""Services, tasks, runner and report that measure the pipeline."""
+"""The benchmark of the pipeline: services, tasks, runner and report."""

@@ -1,4 +1,6 @@
-"""The ways to answer a suite that are asked one after another, and the row of the table that each gives."""
+"""The arms of a benchmark run: ways to answer a suite, run one after another and compared in a
+table.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,12 @@ _SETTINGS = (
         "embedder",
     ),
 )
-"""Of the configuration: what changes results."""
+"""Names of the configuration settings that change results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a suite is run, whatever it asks."""
+    """Options that apply to any suite."""
 
     limit: int | None
     jobs: int | None
@@ -49,7 +51,10 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way to answer a suite: who answers, and with which model. `settings` are the suite's own."""
+    """One way to answer a suite, with its model and worker.
+
+    `settings` holds the suite's own settings.
+    """
 
     name: str
     model: str
@@ -59,11 +64,11 @@ class Arm:
 
     @property
     def price(self) -> Price | None:
-        """What the model costs, nothing where none is asked."""
+        """Price of the model; None if the arm uses no model."""
         return price_of(self.model, None if self.model == "none" else self.config.model_price)
 
     def header(self, suite: str, data: str, how: RunOptions) -> Header:
-        """What must be the same for a run to go on."""
+        """Build the file header. A run can be continued only under an equal header."""
         known: Mapping[str, Any] = public(self.config)
         price = self.price and [self.price.input, self.price.output]
         own = {"strategy": self.name, "price": price, "timeout": how.timeout, **self.settings}
@@ -79,7 +84,9 @@ class Arm:
 
 
 Asked = tuple[Arm, Path, Sequence[Row]]
-"""What came of an arm: the file of its rows, and these in the order of the questions."""
+"""The results of an arm: the arm, the file of its rows, and the rows in the order of the questions.
+
+"""
 
 
 def ask_arms(
@@ -92,9 +99,10 @@ def ask_arms(
     say: Callable[[str], None],
     advance: Callable[[int], None],
 ) -> list[Asked]:
-    """Ask each arm the items, of which `limit` takes the first; what was asked before is not asked again.
+    """Ask each arm the first `how.limit` items and return its rows.
 
-    `say` is given a line for the person, `advance` how many answers there are, over all arms.
+    Items with a graded row in the arm's file are not asked again. `say` is called with progress
+    lines, `advance` with the number of answers so far over all arms.
     """
     asked = items[: how.limit]
     times = f", {how.repeats} times each," if how.repeats > 1 else ""
@@ -112,7 +120,8 @@ def ask_arms(
         header = arm.header(suite, data, how)
         path = _path(arm, header, how.out, alone=len(arms) == 1)
         say(
-            f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}"
+            f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to "
+            f"{path}"
         )
         rows = run_suite(
             asked,
@@ -130,7 +139,11 @@ def ask_arms(
 
 
 def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
-    """`--out`, with the arm's name in it where there are several; else a file in the state folder for what is asked."""
+    """Return the path of an arm's rows:
+
+    `--out`, or a file in the state folder named after the header.
+    With several arms, the name of the arm is added to `--out`.
+    """
     slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
     if out is not None:
         return out if alone else out.with_stem(f"{out.stem}-{slug}")
@@ -141,7 +154,7 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
 
 
 def cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
-    """A row of the table: shares of tasks, then what a task took on average."""
+    """Build a row of the table: shares of tasks, then means for each task."""
     n = summary.graded
 
     def mean(total: float | None, digits: int = 0) -> str:

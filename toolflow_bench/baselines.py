@@ -1,13 +1,14 @@
-"""Answers without a model. Wrong ones, which must solve nothing, and the gold programs, which must solve everything.
+"""Baselines that need no model: three that must solve nothing, and the gold programs.
 
 - `echo` answers with the question.
-- `first` calls the first candidate with arguments from its schema and the question's words, and answers with what it
-  got.
-- `random` calls candidates by chance, with arguments from schemas, the question and earlier responses, and answers with
-  the last response or a value of one.
-- `gold` runs the task's gold program.
+- `first` calls the first candidate with arguments from its schema and the question's words, and
+  answers with the response.
+- `random` calls random candidates with arguments from schemas, the question and earlier responses,
+  and answers with the last response or a value of one.
+- `gold` runs the gold program of the task, and must solve everything.
 
-Each is a program in the sandbox, as a model's would be; a task that a wrong one solves is too easy to be a task.
+Each baseline is a program in the sandbox, as a model's would be. A task that `echo`, `first` or
+`random` solves is too easy.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ Baseline = Literal["echo", "first", "random", "gold"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 
 RANDOM_CALLS = 20
-"""Calls that `random` tries; a gold path of ToolFlow has 1 to 30 or so."""
+"""Number of calls that `random` tries. Gold paths of ToolFlow have 1 to about 30 calls."""
 
 _HINTS = ("type", "enum", "examples", "format", "minimum", "maximum", "pattern", "minLength")
 
 
 def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) -> OpenWorker:
-    """Workers that answer by the baseline of this name, each in a world of its own."""
+    """Return a factory of workers that run the baseline `name`, each in a world of its own."""
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:
@@ -73,7 +74,7 @@ def run(
     sandbox: Sandbox,
     max_seconds: float | None = None,
 ) -> Solution:
-    """The solution of one program: neither checked nor repaired."""
+    """Run one program, without a check or a repair, and return it as a solution."""
     begun = time.monotonic()
     limits = (
         Limits()
@@ -95,7 +96,7 @@ def run(
 
 
 def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Program:
-    """The program of a baseline for an item."""
+    """Build the program of a baseline for an item."""
     question = item.question.question
     match name:
         case "echo":
@@ -109,12 +110,15 @@ def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Pr
             chosen = list(toolbox.values())
             calls = RANDOM_CALLS
     tools = "\n".join(f"    ({tool.alias}, {_describe_arguments(tool)!r})," for tool in chosen)
-    constants = f"QUESTION = {question!r}\nSEED = {f'{item.question.id} {seed}'!r}\nCALLS = {calls}\nTOOLS = [\n{tools}\n]\n"
+    constants = (
+        f"QUESTION = {question!r}\nSEED = {f'{item.question.id} {seed}'!r}\nCALLS = "
+        f"{calls}\nTOOLS = [\n{tools}\n]\n"
+    )
     return Program(constants + _BLIND)
 
 
 def _describe_arguments(tool: Tool) -> Mapping[str, Any]:
-    """What a blind caller goes by: each argument's hints, and whether it must be given."""
+    """Return, for each argument, the schema hints for `_BLIND` and if it is required."""
     described = {}
     for alias, original in tool.arguments.items():
         schema = resolve(tool.protocol.parameters[original], tool.protocol.input_schema)

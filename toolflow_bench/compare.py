@@ -1,8 +1,9 @@
-"""Two runs on the tasks that both have: paired differences with intervals, and McNemar's counts.
+"""Comparison of two runs on shared tasks: paired differences with intervals, and McNemar's test.
 
-Tasks are shared where id, question and expected answer are the same and both runs have a graded row. A task's value is
-its mean over repeats; the difference is the second run's minus the first's; its interval is a 95% percentile bootstrap
-over the recipes of shared tasks, which keeps what makes a task hard out of the comparison.
+A task is shared if id, question and expected answer are equal and both runs have a graded row for
+it. The value of a task is its mean over repeats. A difference is the second run's value minus the
+first's. Its interval is a 95% percentile bootstrap over the recipes of the shared tasks. Pairing
+removes the difficulty of a task from the comparison.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ _METRICS: Mapping[str, Callable[[Row], float | None]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How a second run differs from a first one on `shared` tasks.
+    """Differences of a second run from a first one on `shared` tasks.
 
-    `differences` has the metrics that both runs have on a task. `both`, `only_a`, `only_b` and `neither` count tasks by
-    which run solved them: with repeats, more often than not. `p` is McNemar's exact two-sided probability of a split,
-    of the tasks that one run alone solved, at least as uneven as this one, were the runs equal; None without any.
+    `differences` has the metrics for which both runs have a value. `both`, `only_a`, `only_b` and
+    `neither` count tasks by the runs that solved them; with repeats, a task counts as solved if
+    more than half are right. `p` is the two-sided p-value of McNemar's exact test, None if no task
+    was solved by one run alone.
     """
 
     shared: int
@@ -47,7 +49,7 @@ class Comparison:
 
 
 def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Comparison:
-    """How `run_b` differs from `run_a` on the tasks that both have graded rows of."""
+    """Compare `run_b` with `run_a` on the tasks for which both have graded rows."""
     tasks_a = _tasks(run_a)
     tasks_b = _tasks(run_b)
     shared = sorted(tasks_a.keys() & tasks_b.keys())
@@ -78,7 +80,7 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
 
 
 def _tasks(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Graded rows by task; a task whose question or answer changed is another one."""
+    """Group graded rows by task. A task with a changed question or answer is a different task."""
     tasks: dict[str, list[Row]] = {}
     for row in rows:
         if row.graded:

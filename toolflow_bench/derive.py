@@ -1,4 +1,4 @@
-"""Answers straight from the data: SQL over the services' databases, without a service, a handler or a program."""
+"""Derives answers with SQL directly from the services' databases, without service or program."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from toolflow_bench.task import AnswerType
 
 
 class NoDerivation(AtcError):
-    """A query that gives no answer of its type; says what it gave."""
+    """A query gives no answer of its type. The message says what it gave."""
 
 
 class ServiceDatabases:
-    """The databases of `names`, each attached under its service's name. Close it when done.
+    """A connection to the databases of `names`, each attached under the name of its service.
+
+    Close it when done.
 
     Raises:
         SourceUnavailable: a wheel is missing, or the cache folder cannot be written.
@@ -42,10 +44,12 @@ class ServiceDatabases:
         )
 
     def derive(self, query: str, type_: AnswerType) -> Json:
-        """The answer that `query` gives, read as `toolflow_bench.recipes.recipe.Recipe` says.
+        """Return the answer that `query` gives, read as `toolflow_bench.recipes.recipe.Recipe`
+        says.
 
         Raises:
-            NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves several answers.
+            NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves
+                several answers.
         """
         # Rows that are equal in all they are sorted by come in the opposite order.
         answer = self._answer(query, type_)
@@ -84,7 +88,7 @@ class ServiceDatabases:
         )
 
     def rows(self, query: str) -> list[dict[str, Json]]:
-        """All rows of a query, by column, in an order that is always the same."""
+        """Return all rows of a query as dictionaries, sorted by their values."""
         cursor = self._connection.execute(query)
         names = [column[0] for column in cursor.description]
         return sorted(

@@ -1,4 +1,4 @@
-"""Whether the writes of a run left what they should have: records by service and collection."""
+"""Comparison of the records that a run wrote with the expected ones, by service and collection."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Mapping, Sequence
 from protocols.schema import Json
 
 Snapshot = Mapping[str, Mapping[str, Sequence[Json]]]
-"""As `toolflow_bench.world.World.snapshot` gives it: without the records' own ids, which differ with their order."""
+"""Records by service and collection, as `toolflow_bench.world.World.snapshot` returns them.
+
+The records' own ids are left out, since they depend on the order of writes.
+"""
 
 
 def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> str | None:
-    """The first difference in words, or None. Order among a collection's records does not matter, within one it does.
+    """Describe the first difference between two snapshots; None if they are equal.
 
-    `tolerance` is how far a number may be off, absolutely.
+    The order of records in a collection does not matter; the order of lists in a record does.
+    `tolerance` is absolute and applies to every number.
     """
     for service, collection in sorted(
         {(s, c) for side in (found, wanted) for s in side for c in side[s]}

@@ -1,34 +1,41 @@
-"""Whether an answer is right, decided by program alone.
+"""Grading of answers. It uses fixed rules and no model.
 
-In every type an answer that is empty is wrong, and one that is an accepted spelling as a whole is right. Case, accents,
-punctuation and white space are never compared in text.
+For every type, an empty answer is wrong, and an answer that equals an accepted spelling is right.
+Comparisons of text ignore case, accents, punctuation and white space.
 
 `number`
-    Numbers may have a sign, thousands separators, a currency, a unit or a percent sign. Dates (`2013-01-05`), times
-    (`5:17`) and names with letters in them (`N14228`) are not numbers. An answer that is one number, with at most three
-    words after it, is compared as it stands. Of any other, the numbers that also stand in the question are set aside,
-    and all that remain must be the expected one: an answer that lists numbers is wrong. The tolerance is absolute.
+    Numbers may have a sign, thousands separators, a currency, a unit or a percent sign.
+    Dates (`2013-01-05`), times (`5:17`) and names with letters in them (`N14228`) are not
+    numbers. If the answer is one number with at most three words after it, that number is
+    compared. Otherwise the numbers that also occur in the question are ignored, and all
+    others must equal the expected one. An answer that lists several numbers is therefore
+    wrong. The tolerance is absolute.
 `text`
-    The expected text or an accepted spelling must occur as whole words, not negated. The rest may have at most twelve
-    words that are not in the question, and must not name alternatives: no other item of one to three words between
-    commas, `/`, `and`, `or` or line ends. A structure (JSON or Python) has the text as its only text, beside numbers at
-    most. The question itself, repeated, is set aside.
+    The expected text or an accepted spelling must occur as whole words and must not be
+    negated. The rest may have at most twelve words that are not in the question. It must not
+    name alternatives: other items of one to three words between commas, `/`, `and`, `or` or
+    line ends. In a structure (JSON or Python) the text must be the only text; numbers may
+    stand beside it. The question itself, if repeated, is ignored.
 `list`
-    The expected values in order and nothing else, in any plain shape: a JSON or Python list, one on each line, an
-    object's values (for pairs also its keys with their values), or words and numbers with whatever punctuation between
-    them, after an optional `…:`, numbered or not. A list or object of one item stands for that item, and the values of
-    an object come in any order. Each value is compared as a number or as a whole text.
+    The expected values in order and nothing else. Accepted forms are a JSON or Python list,
+    one value a line, the values of an object (for pairs also its keys with their values), and
+    words and numbers with any punctuation between them. An introduction that ends in a colon
+    and line numbers are ignored. A list or object of one item counts as that item, and the
+    values of an object may come in any order. Each value is compared as a number or as a
+    whole text.
 `set`
-    As a list, but in any order, and repeats do not matter.
+    Like a list, but in any order. Repeated values are ignored.
 `none`
-    `none`, `null`, `nothing`, `not found` or the like, also as the only value of an object, or one sentence that says
-    so (`there is no …`, `no film …`) and makes no exception, of at most twenty words and without numbers that the
-    question lacks. An empty list says nothing: a program that went wrong prints it too; so does what a service says of
-    an id (`no film 'fm_23456'`).
+    `none`, `null`, `nothing`, `not found` or a similar phrase, also as the only value of an
+    object. One sentence that says so (`there is no …`, `no film …`) is also right if it has
+    at most twenty words, names no exception and has no numbers that the question lacks. An
+    empty list is wrong, because a faulty program prints it too. So is a service's message
+    about an id (`no film 'fm_23456'`).
 `state`
-    Not by what is said: by what the run's writes left. `toolflow_bench.final_state` compares it.
+    The answer is not read. `toolflow_bench.final_state` compares what the run wrote.
 
-Where a question has a `state` beside its answer, as one that cannot be done has, that must be left too.
+If a question has a `state` beside its answer, as an impossible request has, that state must match
+too.
 """
 
 from __future__ import annotations
@@ -51,10 +58,10 @@ from toolflow_bench.numbers import (
 from toolflow_bench.task import GradedQuestion
 
 MOST_WORDS_OF_NONE = 20
-"""Words of a sentence that says that there is none."""
+"""Most words of a sentence that says that nothing was found."""
 
 MOST_WORDS = 12
-"""Words that a text answer may have besides the expected ones and those of the question."""
+"""Most words of a text answer that are neither expected nor in the question."""
 
 _SEPARATORS = re.compile(r"[,;|/\n&•]|\b(?:and|or|versus|vs)\b")
 _NEGATED = re.compile(
@@ -83,11 +90,12 @@ _SAYS_NONE = re.compile(
 )
 _EXCEPTS = re.compile(r"\b(?:except|excepting|but|only|however|besides|other than|apart from)\b")
 _SPELLED = re.compile(r"\w+_\w+")
-"""An id, a tool or a key, as programs spell them."""
+"""An id, tool name or key in the form that programs use, such as `fm_23456`."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORDS = frozenset(
     folded_words(
-        "a an the with at in on of by for from is was are were it its that which who because so as has had have this"
+        "a an the with at in on of by for from is was are were it its that which who because so "
+        "as has had have this"
         " there to than more most but i we they be been being did does do"
     )
 )
@@ -95,7 +103,7 @@ _FUNCTION_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an answer is right, and why in a few words."""
+    """The result of grading one answer, with a short reason."""
 
     correct: bool
     reason: str
@@ -104,7 +112,7 @@ class Verdict:
 def grade(
     answer: str | None, expected: GradedQuestion, *, state: Snapshot | None = None
 ) -> Verdict:
-    """Compare `answer`, or the `state` that a run left, with what `expected` wants, as the module's docstring says."""
+    """Grade `answer`, or the `state` that a run left, by the rules in the module's docstring."""
     if expected.type == "state":
         wrong = find_difference(state or {}, expected.answer, tolerance=expected.tolerance)
         return Verdict(wrong is None, wrong or "the state is as expected")
@@ -178,7 +186,11 @@ def _text(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
-    """Short items of a list that are not the answer (a NUL in `rest`); those with a bare number in them are details."""
+    """Return the short list items in `rest` that name something other than the answer.
+
+    A NUL in `rest` marks the answer. An item that contains a bare number is a detail, not an
+    alternative.
+    """
     found = []
     for item in _SEPARATORS.split(rest):
         said = folded_words(item)
@@ -215,7 +227,7 @@ def _none(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _items(answer: str, expected: GradedQuestion) -> Verdict:
-    """For `list` and `set`: each reading of the answer as items, then its words and numbers one after the other."""
+    """Grade a `list` or `set`: try every reading as items, then as plain words and numbers."""
     wanted = expected.answer
     readings = list(_readings(answer))
     if any(_has_expected_items(items, expected) for items in readings) or any(
@@ -240,7 +252,7 @@ def _has_expected_items(items: Sequence[Json], expected: GradedQuestion) -> bool
 
 
 def _readings(answer: str) -> Iterator[list[Json]]:
-    """Each way in which the answer can be read as a list of items."""
+    """Yield each way to read the answer as a list of items."""
     value = parse_structure(answer)
     lines = [line for line in answer.splitlines() if line.strip()]
     if (
@@ -272,7 +284,9 @@ def _readings(answer: str) -> Iterator[list[Json]]:
 
 
 def _bodies(answer: str) -> list[str]:
-    """The answer without bullets and numbers of lines; and again without what stands before a colon."""
+    """Return the answer without bullets and line numbers, and once more without text before a
+    colon.
+    """
     plain = "\n".join(_BULLET.sub("", line) for line in answer.splitlines())
     return [plain, plain.partition(":")[2]] if ":" in plain else [plain]
 
@@ -288,7 +302,7 @@ def _values(value: Json) -> list[Json]:
 
 
 def _has_expected_words(text: str, expected: GradedQuestion) -> bool:
-    """Whether the words and numbers of a text are those of the expected items, one after the other."""
+    """Return True if the words and numbers of `text` are exactly those of the expected items."""
     if isinstance(parse_structure(text), dict | list) or any(
         re.search(r"[{\[(]\s*['\"]", line) for line in text.splitlines()
     ):
@@ -321,7 +335,10 @@ def _has_expected_words(text: str, expected: GradedQuestion) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    """Words and numbers (`2,500` is one, `-3.5` too), without `and`."""
+    """Return the words and numbers of `text`, without `and`.
+
+    `2,500` and `-3.5` are one token each.
+    """
     found = re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)|[^\W_]+", fold(text))
     return [word for word in found if word != "and"]
 

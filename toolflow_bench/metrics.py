@@ -1,8 +1,9 @@
-"""What a file of rows comes to. `docs/reference/metrics.md` says how each figure is counted.
+"""Figures of a benchmark run. `docs/reference/metrics.md` explains how each is counted.
 
-Outages and crashes are our side's failures: they are counted apart, and no figure but their own number holds them.
-Means are over tasks: with several repeats a task's value is its mean over them. Intervals are 95% percentile bootstrap
-over recipes (2,000 resamples, seeded): tasks that were made from one recipe are drawn together.
+Outages and crashes are failures of our own side. They have counts of their own and are excluded
+from every other figure. Means are over tasks: with several repeats, the value of a task is its mean
+over them. Intervals are 95% percentile bootstrap intervals over recipes (2,000 seeded resamples):
+tasks that were made from one recipe are drawn together.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from toolflow_bench.resampling import Estimate, estimate, recipe_of
 FailureClass = Literal[
     "", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"
 ]
-"""Why a question was not solved, see `failure_class`. Empty: solved, or not graded."""
+"""The reason why a question was not solved, see `failure_class`. Empty if solved or not graded."""
 
 CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)[1:]
-"""In the order of the pipeline, for tables."""
+"""All failure classes in the order of the pipeline, for tables."""
 
 _DIFFICULTY = (("easy", 1, 9), ("medium", 10, 16), ("hard", 17, 25), ("very hard", 26, None))
 _CALLS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
@@ -31,92 +32,106 @@ _CALLS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How one question went: one line of a run's file."""
+    """The result of one question: one line of a run's file."""
 
     id: str
     question: str
     expected: Any
     needs: int
-    """Tool calls that the shortest program needs."""
+    """Number of tool calls that the shortest program needs."""
     answer: str | None = None
     correct: bool = False
     reason: str = ""
     status: str = "failed"
-    """solved (it gave an answer, right or wrong), failed, paused, outage (an AtcError) or crash (our bug)."""
+    """`solved` (gave an answer, right or wrong), `failed`, `paused`, `outage` (an AtcError) or
+    `crash` (a bug in atc).
+    """
     calls: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
-    """Of `input_tokens`: stood in the model's cache and were not read again."""
+    """The part of `input_tokens` that came from the model's cache and was not read again."""
     output_tokens: int = 0
     model_calls: int = 0
     seconds: float = 0.0
     model_seconds: float = 0.0
     repairs: int = 0
     run: str | None = None
-    """Where the run is stored, if it is."""
+    """Path of the stored run, if it is stored."""
     error: str | None = None
-    """The sentence of an outage or crash."""
+    """Message of an outage or crash."""
     repeat: int = 0
     """0-based; each repeat of a question has its own row."""
     seed: int = 0
     split: str = ""
     services: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
-    """Tools of the gold program's calls, in order, repeats included; empty where there is no gold path."""
+    """Tools that the gold program calls, in order, with repeats. Empty if there is no gold path."""
     depth: int = 0
-    """Calls in the longest chain of the gold program's data flow; 0 where that is not known."""
+    """Calls in the longest chain of the gold program's data flow; 0 if unknown."""
     candidates: tuple[str, ...] = ()
-    """Tools that there were."""
+    """Tools that were available."""
     tools: tuple[str, ...] = ()
-    """Tools that the programs were written against: those of the candidates that the prompt offered."""
+    """The candidates that were offered to the model in the prompt."""
     programs: tuple[str, ...] = ()
-    """Of each attempt, in order."""
+    """Source of the program of each attempt, in order."""
     made: tuple[JsonObject, ...] = ()
-    """Calls of all attempts in order: attempt (0-based), tool, arguments, line, outcome, status, error, seconds, reused
-    (answered by the journal instead of being sent). Responses are not kept."""
+    """Calls of all attempts in order, without responses.
+
+    Keys: attempt (0-based), tool, arguments, line, outcome, status, error, seconds, reused
+    (answered by the journal instead of being sent).
+    """
     findings: tuple[JsonObject, ...] = ()
-    """What the check found before a program ran: attempt, code, message, line, tool, certain, mended (it was put right
-    and the program ran)."""
+    """What the static check found before a program ran.
+
+    Keys: attempt, code, message, line, tool, certain, mended (it was fixed automatically and the
+    program ran).
+    """
     faults: tuple[JsonObject, ...] = ()
-    """What stopped an attempt: attempt, kind, message, tool, path, line, evidence."""
+    """The fault that ended each attempt.
+
+    Keys: attempt, kind, message, tool, path, line, evidence.
+    """
     limit: str | None = None
     """The budget that ended the run (`max_seconds = 60`), if one did."""
     state: Json = None
-    """What the run's writes left, by service and collection, where the task or the run wrote."""
+    """Records that the run wrote, by service and collection.
+
+    None if neither task nor run writes.
+    """
     path: float | None = None
     precision: float | None = None
     cp: bool | None = None
     repeated_writes: int = 0
     orphaned_writes: int = 0
     cost: float | None = None
-    """In USD; None where the model has no known price."""
+    """In USD; None if the model has no known price."""
     failure: str = ""
-    """Class of a row that was graded wrong, see `failure_class`."""
+    """Failure class of a row that was graded wrong, see `failure_class`."""
 
     @property
     def graded(self) -> bool:
-        """Whether this row says something about the model."""
+        """True if this row is a result of the model, and not an outage or crash."""
         return self.status not in ("outage", "crash")
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from the other rows of a file."""
+        """Question id and repeat, which identify the row in its file."""
         return self.id, self.repeat
 
     @property
     def difficulty(self) -> int:
-        """Depth times distinct tools; 0 where the depth is not known."""
+        """Depth times the number of distinct gold tools; 0 if the depth is unknown."""
         return self.depth * len(set(self.gold))
 
     @property
     def own_seconds(self) -> float:
-        """Wall time without the model's."""
+        """Wall time without the time that the model took."""
         return max(0.0, self.seconds - self.model_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """How many of how many."""
+    """Counts of solved and graded rows."""
 
     solved: int
     graded: int
@@ -124,26 +139,26 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The figures of a run; `docs/reference/metrics.md` says how each is counted."""
+    """The figures of a run. `docs/reference/metrics.md` explains how each is counted."""
 
     questions: int
-    """Different ones; with repeats each has several rows."""
+    """Number of distinct questions. With repeats, each has several rows."""
     graded: int
     solved: int
     share: float | None
     interval: tuple[float, float] | None
-    """95%, of the share; None without a graded question."""
+    """95% interval of `share`; None if no question was graded."""
     outages: int
     crashes: int
     repeats: int = 1
     by_calls: Mapping[str, Share] = field(default_factory=dict)
     by_service: Mapping[str, Share] = field(default_factory=dict)
-    """A task across services stands under their names joined by `+`."""
+    """A task that spans several services is counted under their names joined by `+`."""
     by_split: Mapping[str, Share] = field(default_factory=dict)
     by_difficulty: Mapping[str, Share] = field(default_factory=dict)
-    """By depth times distinct tools."""
+    """Shares by range of `Row.difficulty`."""
     pass_k: Mapping[int, Estimate] = field(default_factory=dict)
-    """With several repeats: k → share of tasks that are solved k times of k."""
+    """For several repeats: k → share of tasks that are solved k times out of k."""
     success: Estimate | None = None
     path: Estimate | None = None
     precision: Estimate | None = None
@@ -161,17 +176,17 @@ class Summary:
     model_seconds_total: float = 0.0
     own_seconds_total: float = 0.0
     cost: float | None = None
-    """In USD, of all graded rows; None where a row has no price."""
+    """In USD, over all graded rows; None if a row has no price."""
     unpriced: int = 0
 
     @property
     def ungraded(self) -> int:
-        """Rows that our side failed at."""
+        """Number of outages and crashes."""
         return self.outages + self.crashes
 
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
-    """The figures of `rows`."""
+    """Compute the figures of `rows`."""
     graded = [row for row in rows if row.graded]
     success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
     failures = Counter(row.failure for row in graded if row.failure)
@@ -229,7 +244,10 @@ _TIMES = ("seconds", "model_seconds", "own_seconds")
 def mean_of_tasks(
     rows: Iterable[Row], value: Callable[[Row], float | None], *, seed: int = 0
 ) -> Estimate | None:
-    """The mean over tasks of a value of their rows, with an interval over recipes; rows that have none are left out."""
+    """Return the mean over tasks of `value`, with an interval over recipes.
+
+    Rows for which `value` returns None are left out.
+    """
     found: dict[str, list[float]] = {}
     for row in rows:
         if (one := value(row)) is not None:
@@ -240,7 +258,11 @@ def mean_of_tasks(
 
 
 def _pass_k(rows: Sequence[Row], *, seed: int) -> dict[int, Estimate]:
-    """Of n repeats c were right: k of them, drawn without putting back, are all right with chance C(c, k) / C(n, k)."""
+    """Return pass^k for each k up to the number of repeats. Empty without repeats.
+
+    If c of n repeats were right, then k of them, drawn without replacement, are all right with
+    probability C(c, k) / C(n, k).
+    """
     verdicts: dict[str, list[bool]] = {}
     for row in rows:
         verdicts.setdefault(row.id, []).append(row.correct)
@@ -277,27 +299,29 @@ _FAULTS: Mapping[FailureClass, Sequence[str]] = {
     "limit": ("limit",),
     "no_answer": ("no_answer",),
 }
-"""The kinds of faults (`atc.core.types.FaultKind`) by class."""
+"""The fault kinds (`atc.core.types.FaultKind`) of each class."""
 
 
 def failure_class(row: Row) -> FailureClass:
-    """One class for each row that was graded wrong, the first of these that applies:
+    """Return the failure class of a row that was graded wrong: the first of these that applies.
 
     `retrieval`
-        A gold tool was neither among the tools that the prompt offered nor called.
+        A gold tool was neither offered in the prompt nor called.
     `wrong_answer`
-        An answer was given, and it, or the state that was left, is not the right one.
+        The answer, or the state that the run left, is wrong.
     `limit`
-        Time, calls, tokens or another cap ended the run before an answer.
+        A limit on time, calls, tokens or the like ended the run before it gave an answer.
     `misread`
-        The last program misread a response (a key, shape or type that is not there, an empty result), at run time or by
-        what the check found before; or the response had left its schema.
+        The last program misread a response (a missing key, a wrong shape or type, an empty
+        result), at run time or according to the static check; or the response violated its schema.
     `tool`
-        A tool failed (5xx, 429, no answer) and the last program did not get over it, or a write's outcome is unknown.
+        A tool failed (5xx, 429, no response) and the last program did not recover, or the outcome
+        of a write is unknown.
     `program`
-        The last program passed no check, called a tool with bad arguments or one that does not exist, or raised.
+        The last program failed the check, called a tool with bad arguments or an unknown tool,
+        or raised.
     `no_answer`
-        The last program ended well and said nothing.
+        The last program ended without an error and printed nothing.
     """
     if row.correct or not row.graded:
         return ""

@@ -1,4 +1,4 @@
-"""What stands in an answer: its words, its numbers, and the structure it spells, if any."""
+"""Parsing of answer texts into words, numbers and structures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _LONGEST_STRUCTURE = (
     200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict
 )
 _CLOCK = re.compile(
-    r"(?<!\w)(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?|\d{1,2}:\d{2}(?::\d{2})?)(?!\w)"
+    r"(?<!\w)(?:\d{4}-\d{2}-\d{2}(?:[T "
+    r"]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?|\d{1,2}:\d{2}(?::\d{2})?)(?!\w)"
 )
 _NUMBER = re.compile(
     r"(?<![\w.])"  # not within a name, a version or another number
@@ -26,12 +27,12 @@ _MINUS = re.compile(r"(?:^|[^\w.)\]])[-−][$€£]?$")
 
 
 def fold(text: str) -> str:
-    """`text` without case, accents and apostrophes within words."""
+    """Return `text` without case, accents and apostrophes inside words."""
     return re.sub(r"(?<=\w)['’](?=\w)", "", without_accents(text).casefold())
 
 
 def without_accents(text: str) -> str:
-    """`text` with letters alone where it has letters with marks, ligatures and the like."""
+    """Return `text` with accents removed and ligatures spelled out."""
     return "".join(
         character
         for character in unicodedata.normalize("NFKD", text)
@@ -40,14 +41,14 @@ def without_accents(text: str) -> str:
 
 
 def folded_words(text: str) -> list[str]:
-    """The words of `text`, folded, without punctuation."""
+    """Return the folded words of `text`, without punctuation."""
     return re.findall(r"[^\W_]+", fold(text))
 
 
 def find_numbers(text: str) -> list[float]:
-    """The numbers in `text`, in order. Dates, times, names with digits in them and infinities are none.
+    """Return the numbers in `text`, in order, without dates, times, infinities and digits in names.
 
-    Text that spells a structure gives the numbers of its values, however they are separated.
+    If `text` is a JSON or Python structure, return the numbers among its values.
     """
     value = parse_structure(text)
     if isinstance(value, dict | list):
@@ -61,7 +62,10 @@ def find_numbers(text: str) -> list[float]:
 
 
 def whole_number(text: str) -> float | None:
-    """The number that `text` is as a whole (`$1,234.50`, `12 km`, `[5]`), or None. Up to three words may follow it."""
+    """Return the number if `text` is a single number (`$1,234.50`, `12 km`, `[5]`), else None.
+
+    Up to three words may follow the number.
+    """
     value = parse_structure(text)
     if isinstance(value, dict | list):
         found = leaves(value)
@@ -76,7 +80,10 @@ def whole_number(text: str) -> float | None:
 
 
 def parse_structure(text: str) -> Json:
-    """The JSON or Python literal that `text` is, tuples and sets as lists; None where it is neither."""
+    """Parse `text` as a JSON or Python list or object. Tuples and sets become lists.
+
+    Return None if it is neither.
+    """
     stripped = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     if len(stripped) > _LONGEST_STRUCTURE or not stripped.startswith(("[", "{", "(", "set(")):
         return None
@@ -93,12 +100,12 @@ def parse_structure(text: str) -> Json:
 
 
 def leaves(value: Json) -> list[Json]:
-    """The values of a structure that hold no others, keys not included."""
+    """Return the values of a structure that contain no others. Keys are not included."""
     return [leaf for _, leaf in leaf_places(value)]
 
 
 def leaf_places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
-    """Each value that holds no others, with its path; `*` stands for any index of a list."""
+    """Yield each value that contains no others, with its path. `*` stands for any list index."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from leaf_places(part, f"{path}/{key}")
@@ -118,7 +125,7 @@ def _plain(value: Json) -> Json:
 
 
 def _spans(text: str) -> list[tuple[float, int, int]]:
-    """Each number with where it begins (its sign included) and ends."""
+    """Return each number with its start (including the sign) and its end in `text`."""
     masked = _CLOCK.sub(lambda match: "x" * len(match.group()), text)
     found = []
     for match in _NUMBER.finditer(masked):

@@ -1,8 +1,8 @@
-"""How the calls of a run compare with the gold path, and what its writes did twice or left behind.
+"""Metrics that compare the calls of a run with the gold path, and counts of wrong writes.
 
-A call is a mapping as a row's `made` holds it: `tool`, `arguments`, `outcome`, `attempt`, `reused`. A call was *sent*
-unless it was refused before it left (`not_run`) or answered by the journal (`reused`). The *issued* calls are those
-sent and those that the journal answered: what the programs of all attempts asked for, in that order.
+A call is a mapping from a row's `made`: `tool`, `arguments`, `outcome`, `attempt`, `reused`. A call
+was *sent* unless it was refused before it left (`not_run`) or answered by the journal (`reused`).
+The *issued* calls are those that were sent or answered by the journal, over all attempts, in order.
 """
 
 from __future__ import annotations
@@ -18,23 +18,29 @@ Call = Mapping[str, Any]
 
 
 def sent_calls(made: Iterable[Call]) -> list[Call]:
-    """The calls that reached a tool, or may have."""
+    """Return the calls that reached a tool, or may have."""
     return [call for call in made if not call["reused"] and call["outcome"] != "not_run"]
 
 
 def issued_tools(made: Iterable[Call]) -> list[str]:
-    """The tools that the programs called with arguments that fit, in order, those answered by the journal included."""
+    """Return the tool of each issued call, in order."""
     return [call["tool"] for call in made if call["outcome"] != "not_run"]
 
 
 def path_rate(gold: Sequence[str], made: Iterable[Call]) -> float | None:
-    """Path %: the share of the *distinct* gold tools that the run called; how often does not matter. None: no gold."""
+    """Return Path %: the share of the *distinct* gold tools that the run called.
+
+    The number of calls to a tool does not matter. Return None if there is no gold path.
+    """
     wanted = set(gold)
     return len(wanted & set(issued_tools(made))) / len(wanted) if wanted else None
 
 
 def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
-    """Precision %: the share of the calls sent, each counted, whose tool is a gold tool; 0 where none was sent."""
+    """Return Precision %: the share of sent calls whose tool is a gold tool; 0 if none was sent.
+
+    Return None if there is no gold path.
+    """
     calls = sent_calls(made)
     if not gold:
         return None
@@ -42,9 +48,10 @@ def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
 
 
 def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
-    """CP: whether the gold path occurs, in order, among the issued calls; other calls may stand between.
+    """Return True if the gold path is a subsequence of the issued calls (CP, correct path).
 
-    Consecutive calls of one tool count as one call, in gold as in the run: a loop has no length.
+    Consecutive calls of one tool count as one call in both, so that the length of a loop does not
+    matter. Return None if there is no gold path.
     """
     if not gold:
         return None
@@ -53,7 +60,7 @@ def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
 
 
 def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
-    """Writes sent again with the same arguments after one that took effect, or of which nobody knows."""
+    """Count writes sent again with the same arguments although the first one may have acted."""
     effective: set[str] = set()
     repeated = 0
     for call in sent_calls(made):
@@ -67,7 +74,9 @@ def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
 
 
 def orphaned_writes(made: Sequence[Call], writing: frozenset[str], *, last: int) -> int:
-    """Writes of attempts before number `last` that took effect, or may have, and that this one did not issue."""
+    """Count writes of attempts before number `last` that may have acted and that `last` did not
+    issue.
+    """
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     for call in made:

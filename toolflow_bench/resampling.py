@@ -1,4 +1,4 @@
-"""Means with 95% intervals: percentile bootstrap, seeded, so that the same values give the same interval."""
+"""Means with 95% percentile bootstrap intervals. Seeded, so that results can be reproduced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean over `n` tasks, and its 95% interval from `low` to `high`."""
+    """A mean over `n` tasks with its 95% interval from `low` to `high`."""
 
     mean: float
     low: float
@@ -24,10 +24,11 @@ class Estimate:
 def estimate(
     values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None
 ) -> Estimate | None:
-    """The mean of `values` (truth values count as 0 and 1), with its interval; None without any.
+    """Return the mean of `values` with its interval; None if there are no values.
 
-    `groups` says which values belong together and are drawn together (tasks of one recipe succeed and fail together,
-    so they are less than as many observations); without it each value stands alone.
+    Booleans count as 0 and 1. Values with the same group are resampled together: tasks of one
+    recipe succeed and fail together, so they are fewer independent observations. Without `groups`,
+    each value is independent.
     """
     if not values:
         return None
@@ -47,8 +48,8 @@ def estimate(
 
 
 def recipe_of(task: str) -> str:
-    """The recipe that a task of ToolFlow was made from: `across/debut-weather-2` is a case of `across/debut-weather`.
+    """Return the recipe of a ToolFlow task: `across/debut-weather` for `across/debut-weather-2`.
 
-    A task of another suite stands alone.
+    A task of another suite is its own recipe.
     """
     return re.sub(r"-\d+$", "", task) if "/" in task else task

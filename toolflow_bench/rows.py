@@ -1,6 +1,7 @@
-"""The file of a benchmark run: JSON Lines, a header and then a row a question, that one process at a time continues.
+"""The file of a benchmark run: JSON Lines with a header and then one row for each answer.
 
-Format 2 added the gold path, calls, programs and repeats to rows; what format 1 wrote cannot be continued or reported.
+Only one process at a time can write to it. Format 2 added the gold path, calls, programs and
+repeats. Files in format 1 cannot be continued or reported.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ _READING = "measure again to have its figures."
 
 
 class InvalidRunFile(AtcError):
-    """The file of a run cannot be used or continued. Says what stands in it and what to do."""
+    """A run file cannot be used or continued. The message says why and what to do."""
 
     exit_code = 2
 
 
 class LineFile:
-    """An open file of lines, locked against other processes; `whole` is what it held, without a last line that a
-    killed run left half-written. A line outlives this process, but not a power cut.
+    """An open file of lines, locked against other processes.
+
+    `whole` has the complete lines found when it was opened, without a last line that a killed run
+    left half-written. A written line survives the death of this process, but not a power cut.
 
     Raises:
-        InvalidRunFile: it is locked, or cannot be written.
+        InvalidRunFile: the file is locked or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,14 +61,16 @@ class LineFile:
         self.whole = self.content[: self.content.rfind(b"\n") + 1]
 
     def truncate_to(self, content: bytes) -> None:
-        """Let the file hold nothing but `content`, with which it begins: all its whole lines, or none."""
+        """Cut the file to `content`, which must be a prefix of it: all its complete lines, or
+        nothing.
+        """
         self._file.truncate(len(content))
 
     def write(self, document: Json) -> None:
-        """Add a line.
+        """Append a line.
 
         Raises:
-            InvalidRunFile: the disk is full, or fails.
+            InvalidRunFile: the disk is full or fails.
         """
         line = (
             json.dumps(document, default=repr, ensure_ascii=False).encode(errors="backslashreplace")
@@ -76,7 +81,8 @@ class LineFile:
             self._file.flush()
         except OSError as error:
             raise InvalidRunFile(
-                f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same command again."
+                f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same "
+                "command again."
             ) from error
 
     def close(self) -> None:
@@ -92,7 +98,7 @@ class LineFile:
 
 
 def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
-    """`model was 'a', is 'b'` for each setting that differs between two headers."""
+    """Return `model was 'a', is 'b'` for each setting that differs between two headers."""
     return [
         f"{key} was {found.get(key)!r}, is {wanted.get(key)!r}"
         for key in {**found, **wanted}
@@ -102,7 +108,7 @@ def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What every row of a file has in common. A run is continued only under an equal header."""
+    """The settings that all rows of a file share. A run is continued only under an equal header."""
 
     suite: str
     model: str
@@ -110,18 +116,20 @@ class Header:
     data: str
     """Digest of the questions."""
     version: str
-    """Of atc."""
+    """Version of atc."""
     settings: Mapping[str, Json]
-    """Whatever else changes results: strategy, limits, time-out."""
+    """Everything else that changes results: strategy, limits, time-out."""
 
 
 class RowFile(LineFile):
-    """An open file of rows, locked against other processes. `rows` has the last row of each question's repeat so far.
+    """An open file of rows, locked against other processes.
 
-    A line that a killed run left half-written is cut off.
+    `rows` has the last row of each (question id, repeat). A line that a killed run left
+    half-written is cut off.
 
     Raises:
-        InvalidRunFile: it holds another run, is no such file, is locked or cannot be written.
+        InvalidRunFile: the file holds another run, has another format, is locked or cannot be
+            written.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -134,7 +142,7 @@ class RowFile(LineFile):
             raise
 
     def append(self, row: Row) -> None:
-        """Write a row."""
+        """Append a row."""
         self.write({"row": asdict(row)})
         self.rows[row.key] = row
 
@@ -151,15 +159,18 @@ class RowFile(LineFile):
         found, self.rows = _parse(self.whole, self.path, advice=_WRITING)
         if differing := differences(_flat(found), _flat(header)):
             raise InvalidRunFile(
-                f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); {_WRITING}"
+                f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); "
+                f"{_WRITING}"
             )
 
 
 def read_rows(path: Path) -> tuple[Header, list[Row]]:
-    """The header of a run's file and the last row of each question's repeat; a half-written last line is left out.
+    """Return the header of a run's file and the last row of each question and repeat.
+
+    A half-written last line is ignored.
 
     Raises:
-        InvalidRunFile: it cannot be read, or is no such file.
+        InvalidRunFile: the file cannot be read or has another format.
     """
     try:
         content = path.read_bytes()
@@ -181,7 +192,10 @@ def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tup
         header = first["header"]
         found = first.get("format")
         if found != FORMAT:
-            told = f"{str(path)!r} was written by another version of atc, in format {found!r}; this one reads {FORMAT}"
+            told = (
+                f"{str(path)!r} was written by another version of atc, in format {found!r}; this "
+                f"one reads {FORMAT}"
+            )
             raise InvalidRunFile(f"{told}; {advice}")
         header = Header(**header)
         for line in lines[1:]:
@@ -197,7 +211,7 @@ def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tup
 
 
 def _row(document: Mapping[str, Any]) -> Row:
-    """A row of its fields; older files have some more."""
+    """Build a row from its JSON object. Unknown fields, which older files have, are ignored."""
     known: Any = {
         key: tuple(value) if key in _TUPLES else value
         for key, value in document.items()
@@ -210,7 +224,7 @@ _FIELDS = frozenset(field.name for field in fields(Row))
 _TUPLES = frozenset(
     field.name for field in fields(Row) if field.default is not MISSING and field.default == ()
 )
-"""Fields that JSON keeps as lists."""
+"""Tuple fields, which JSON stores as lists."""
 
 
 def _flat(header: Header) -> dict[str, Json]:

@@ -1,4 +1,7 @@
-"""Asks a suite's items one by one (or several at once), grades the answers, and can be stopped at any time."""
+"""Asks the items of a suite, possibly several at once, and grades the answers.
+
+A run can be stopped at any time and continued later.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,18 @@ from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.task import GradedQuestion, Task
 
 Grade = Callable[[str | None, Snapshot | None], Verdict]
-"""Judges an answer (None: the run gave none) and the state that the run left (None: there is no state)."""
+"""Grades an answer (None if the run gave none) and the state that the run left (None if there is
+none).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing to ask, and what the run is compared with. Without `grade`, `toolflow_bench.grade` judges.
+    """One question of a suite, with its gold path and other data to compare a run with.
 
-    `gold` has the tools of the gold path in order; `candidates` are the tools to ask it with (none: all that there
-    are); `program` is the gold program, where there is one.
+    `gold` has the tools of the gold path in order. `candidates` are the tools to offer; empty means
+    all that there are. `program` is the gold program, if known. `toolflow_bench.grade` grades the
+    answer unless `grade` is given.
     """
 
     question: GradedQuestion
@@ -46,7 +52,7 @@ class Item:
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """The item of a task of ToolFlow."""
+        """Build the item of a ToolFlow task."""
         names = ("candidates", "split", "services", "program", "depth", "writes")
         return cls(
             question=task, gold=task.operations, **{name: getattr(task, name) for name in names}
@@ -55,7 +61,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredItem:
-    """What became of an item: the solution, the state that it left, and which tools there were and of these wrote."""
+    """The result of asking an item, before grading.
+
+    `candidates` are the tools that were available, and `writing` those of them that write.
+    """
 
     solution: Solution
     state: Snapshot | None = None
@@ -64,20 +73,27 @@ class AnsweredItem:
 
 
 class Worker(Protocol):
-    """A way to answer items, used by one thread at a time."""
+    """A callable that answers items. Only one thread uses it at a time."""
 
     def __call__(
         self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
     ) -> AnsweredItem:
-        """Answer one item. Raises an `AtcError` for an outage, which is no verdict on the model."""
+        """Answer one item.
+
+        Raises:
+            AtcError: an outage, which says nothing about the model.
+        """
 
 
 OpenWorker = Callable[[], AbstractContextManager[Worker]]
-"""Opens a worker: one for each that works at once. In this process all by the thread that runs the suite; a cluster
-is sent it, so it can be pickled by then."""
+"""Opens a worker; called once for each item that is answered in parallel.
+
+In one process, the thread that runs the suite opens them all. A cluster receives the callable
+itself, which must then be picklable.
+"""
 
 OnRow = Callable[[Row, int, int], None]
-"""Told of each new row, with how many of how many are done. Called from one thread at a time."""
+"""Called with each new row, the number of finished rows and the total. One thread at a time."""
 
 
 def run_suite(
@@ -92,15 +108,16 @@ def run_suite(
     price: Price | None = None,
     on_row: OnRow | None = None,
 ) -> list[Row]:
-    """Ask each of `items` `repeats` times and give a row each, in their order; `out` has each as soon as it is known.
+    """Ask each of `items` `repeats` times and return a row for each, in order.
 
-    What `out` has a row of is not asked again, except after an outage or a crash. `pool` says how many are asked
-    at once, and where. A time-out is the worker's to keep: it is told `max_seconds`.
+    Each row is written to `out` as soon as it is known. Graded rows that `out` already has are not
+    asked again; outages and crashes are. `pool` decides how many items run at once, and where. The
+    time-out is passed to the worker as `max_seconds`; the worker must obey it.
 
     Raises:
         InvalidRunFile: `out` holds another run, or cannot be written.
         AtcError: a worker could not be opened.
-        KeyboardInterrupt: as it comes; what was answered is in `out`.
+        KeyboardInterrupt: passed on; finished rows are in `out`.
     """
     turns = {(item.question.id, repeat): item for repeat in range(repeats) for item in items}
 
@@ -137,7 +154,10 @@ def ask_item(
     timeout_seconds: float | None,
     price: Price | None = None,
 ) -> Row:
-    """The row of one item. Never raises an `Exception`: what failed on our side is in the row."""
+    """Ask one item and return its row.
+
+    Never raises an `Exception`: an outage or a crash is recorded in the row.
+    """
     begun = time.monotonic()
     blank = Row(
         id=item.question.id,
@@ -204,7 +224,7 @@ def _row(
 
 
 def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
-    """Every call of every attempt, in order, without its response."""
+    """Return every call of every attempt, in order, without its response."""
     names = ("tool", "arguments", "line", "outcome", "status", "error", "seconds", "reused")
     return tuple(
         _pick_fields(call, names, attempt=number)
@@ -216,7 +236,7 @@ def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
 
 
 def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
-    """What the check found in every attempt, mended or not."""
+    """Return the static check's findings of every attempt, fixed automatically or not."""
     names = ("code", "message", "line", "tool", "certain")
     return tuple(
         _pick_fields(finding, names, attempt=number) | {"mended": mended}
@@ -227,7 +247,7 @@ def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
 
 
 def _faults_of(solution: Solution) -> tuple[dict[str, Any], ...]:
-    """What stopped each attempt that gave no answer."""
+    """Return the fault of each attempt that gave no answer."""
     names = ("kind", "message", "tool", "path", "line")
     return tuple(
         _pick_fields(fault, names, attempt=number)
@@ -242,7 +262,10 @@ def _pick_fields(thing: object, names: Sequence[str], *, attempt: int) -> dict[s
 
 
 def question_digest(questions: Sequence[GradedQuestion]) -> str:
-    """A short text that changes when a question or its answer does; gold programs, which not all have, do not count."""
+    """Return a short digest that changes when a question or its answer changes.
+
+    Gold programs and queries are left out, because not every installation has them.
+    """
     known = [
         {k: v for k, v in asdict(question).items() if k not in ("program", "query")}
         for question in questions

@@ -1,11 +1,13 @@
-"""The hard settings of ToolFlow: the same tasks, asked under what real APIs are like.
+"""The hard settings of ToolFlow: the same tasks under conditions of real APIs.
 
-- `open`: no candidates; every operation of the services, among thousands of tools of a real catalogue.
-- `blind`: no tool says what it answers.
-- `faulty`: one call in twenty goes wrong: 429, 500, a connection that ends without an answer, or a slow page.
-- `drifting`: the answers of a quarter of the operations have one field renamed against their document.
+- `open`: no candidates; the tools are all operations of the services and thousands of tools of a
+  real catalogue.
+- `blind`: no tool documents its responses.
+- `faulty`: one call in twenty fails: 429, 500, a connection closed without a response, or a slow
+  response.
+- `drifting`: for a quarter of the operations, one response field is renamed against the document.
 
-Each changes the tools or the faults of a world as it is opened.
+Each setting changes the tools or the faults of a world when it is opened.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ Setting = Literal["open", "blind", "faulty", "drifting"]
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 
 DISTRACTORS = 2_000
-"""Tools of the catalogue in the setting `open`."""
+"""Number of catalogue tools that the setting `open` adds."""
 CATALOGUE = Path("../shared/data/stabletoolbench/apis.json")
-"""Where a checkout has a catalogue: RapidAPI's, as StableToolBench lists it."""
+"""Path of the catalogue in a checkout: RapidAPI's, as StableToolBench lists it."""
 FAULT_RATE = 0.05
 DRIFTING_SHARE = 0.25
 
@@ -45,7 +47,10 @@ OpenWorld = Callable[[], AbstractContextManager[World]]
 def harden_worlds(
     open_world: OpenWorld, settings: Sequence[Setting], *, distractors: Sequence[ToolProtocol] = ()
 ) -> OpenWorld:
-    """Opens the same worlds under `settings`; `distractors` are the tools that `open` adds."""
+    """Wrap `open_world` so that each world has the given settings.
+
+    `open` adds the tools `distractors`.
+    """
     rate = FAULT_RATE / 4 if "faulty" in settings else 0.0
     share = DRIFTING_SHARE if "drifting" in settings else 0.0
     faults = Faults(
@@ -66,10 +71,10 @@ def harden_worlds(
 
 
 def without_responses(toolbox: Toolbox) -> Toolbox:
-    """The tools without response schemas and without what is known only by these.
+    """Return the tools without response schemas and without everything that reveals them.
 
-    Links go too, since they point into responses; so do the results of examples, and a verifying read that was
-    guessed. What tools answer, and how a program gets it otherwise, stays: only, nothing is unwrapped.
+    Links (which point into responses), results of examples and guessed verifying reads are removed,
+    too. The responses themselves do not change.
     """
     return toolbox.map(lambda tool: replace(tool, protocol=_without_response_schema(tool.protocol)))
 
@@ -89,10 +94,10 @@ def _without_response_schema(protocol: ToolProtocol) -> ToolProtocol:
 def draw_distractors(
     path: Path, *, seed: int, count: int = DISTRACTORS
 ) -> tuple[ToolProtocol, ...]:
-    """`count` tools of the catalogue in `path`, StableToolBench's list of APIs, drawn by seed.
+    """Draw `count` tools by seed from the catalogue in `path`, StableToolBench's list of APIs.
 
     Raises:
-        SourceUnavailable: there is no such file, or it is not such a list, or it has fewer tools.
+        SourceUnavailable: there is no such file, it is not such a list, or it has fewer tools.
     """
     advice = "give --distractors FILE, the 'apis.json' of StableToolBench."
     try:

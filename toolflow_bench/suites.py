@@ -1,4 +1,4 @@
-"""What the suites ask: ToolFlow's tasks, a sample drawn before any result is seen, and the flights questions."""
+"""The questions of the suites `toolflow` (all tasks, or a seeded sample) and `flights`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolflow_bench.task import GradedQuestion, InvalidTask, Task, load_question
 _T = TypeVar("_T")
 
 QUESTIONS = Path("examples/flights.jsonl")
-"""Where the questions of the suite `flights` stand in a checkout; they are not part of the installed package."""
+"""File of the suite `flights` in a checkout. It is not part of the installed package."""
 
 
 def draw_stratified(
@@ -25,9 +25,10 @@ def draw_stratified(
     name: Callable[[_T], str],
     stratum: Callable[[_T], str],
 ) -> tuple[_T, ...]:
-    """`count` of `things` (all where there are no more), in their order, drawn by seed and `name` alone.
+    """Draw a stratified sample of `count` things (all if there are fewer), in their original order.
 
-    Stratified: each `stratum` gets its share of `count`, rounded so that the largest remainders get one more.
+    The sample depends only on `seed` and the names. Each `stratum` gets its share of `count`; the
+    strata with the largest remainders get one more.
     """
     count = min(count, len(things))
     strata: dict[str, list[_T]] = {}
@@ -54,11 +55,11 @@ def choose_tasks(
     seed: int = 0,
     folder: Path | None = None,
 ) -> tuple[Task, ...]:
-    """The tasks of a split and of these services (none: all), or a `sample` of so many of them.
+    """Return the tasks of a split and of these services (empty: all), or a sample of them.
 
     Raises:
-        InvalidTask: no such split, no task in it, or a file that cannot be read.
-        UnknownService: no service of a name.
+        InvalidTask: there is no such split, it has no task, or a file cannot be read.
+        UnknownService: no service has such a name.
     """
     for name in services:
         find_service(name)
@@ -72,7 +73,7 @@ def choose_tasks(
 
 
 def draw_tasks(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
-    """`count` of the tasks; each service, and each set of services that tasks span, gets its share."""
+    """Draw `count` of the tasks, stratified by the set of services that a task spans."""
     return draw_stratified(
         tasks,
         count,
@@ -83,7 +84,7 @@ def draw_tasks(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, .
 
 
 def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """The services whose operations the tasks' candidates are, in the usual order.
+    """Return the services whose operations the tasks' candidates are, in the order of `NAMES`.
 
     Raises:
         InvalidTask: no service has an operation that a task names.
@@ -101,14 +102,15 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
 
 
 def load_flights(path: Path | None = None) -> tuple[GradedQuestion, ...]:
-    """The questions of `path`, else of `QUESTIONS` in the current folder.
+    """Return the questions in `path`, by default in `QUESTIONS` in the current folder.
 
     Raises:
-        InvalidTask: there is no such file, or it is not one of questions.
+        InvalidTask: there is no such file, or it is not a file of questions.
     """
     if path is None and not QUESTIONS.exists():
         raise InvalidTask(
-            f"the suite 'flights' reads its questions from {str(QUESTIONS)!r}, which is not in {str(Path.cwd())!r}; "
+            f"the suite 'flights' reads its questions from {str(QUESTIONS)!r}, which is not in "
+            f"{str(Path.cwd())!r}; "
             "run it in a checkout of the project, or give --data FILE."
         )
     return load_questions(path or QUESTIONS)

@@ -1,4 +1,4 @@
-"""A question with its right answer, a task of ToolFlow, and how files of them (JSON Lines) are read."""
+"""Questions with their answers, tasks of ToolFlow, and the parser of their JSON Lines files."""
 
 from __future__ import annotations
 
@@ -16,81 +16,101 @@ from protocols.errors import AtcError
 from protocols.schema import Json
 
 AnswerType = Literal["number", "text", "set", "list", "none", "state"]
-"""`none`: the honest answer is that there is none. `state`: what the run's writes must have left, whatever it says."""
+"""Type of an answer, which decides how it is graded.
+
+`none`: the correct answer is that there is none. `state`: what the run has written is graded, not
+its answer.
+"""
 
 Split = Literal["long", "short"]
 """`long`: at least 7 calls. `short`: 1 to 6."""
 
 Text: TypeAlias = Annotated[str, Field(pattern=r"[\p{L}\p{N}]")]
-"""With at least one letter or digit: punctuation is not compared, so it cannot be an answer."""
+"""A text with at least one letter or digit.
+
+Punctuation is not compared, so it cannot be an answer.
+"""
 
 Names: TypeAlias = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 Records: TypeAlias = dict[str, dict[str, Annotated[list[Any], Field(min_length=1)]]]
-"""By service and collection."""
+"""Records by service and collection."""
 
 CANDIDATES = 20
-"""Tools that a task of ToolFlow is asked with, as in the paper (section 6.1)."""
+"""Number of tools that a ToolFlow task offers, as in the paper (section 6.1)."""
 
 TASKS = Path(__file__).parent / "tasks"
-"""The folder of ToolFlow's tasks, a file a service and split."""
+"""The folder of ToolFlow's tasks, with one file for each service and split."""
 
 GOLD = Path(__file__).parent / "recipes" / "gold.jsonl"
-"""Their gold programs and queries by id. Only a checkout has them: no package may teach a model the answers' way."""
+"""Gold programs and queries by task id.
+
+Only a checkout has them, so that no installed package can leak solutions to a model.
+"""
 
 
 class InvalidTask(AtcError):
-    """A file of questions that cannot be used: names the file, the line and what is wrong there."""
+    """A file of questions cannot be used. The message names the file, the line and the problem."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedQuestion:
-    """One question as a person asks it, and its answer as `toolflow_bench.grade` compares it."""
+    """A question in a user's words, with the answer that `toolflow_bench.grade` compares."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     id: Text
     question: Text
     answer: Json
-    """A number, a text, a list of them (for `set` and `list`), None (for `none`), or records (for `state`)."""
+    """A number, a text, a list of them (for `set` and `list`), None (for `none`), or records
+    (`state`).
+    """
     type: AnswerType
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """How far a number may be off, absolutely."""
+    """Largest allowed absolute difference of a number."""
     accept: tuple[Text, ...] = ()
     """Other spellings of the answer."""
     state: Records | None = None
-    """What writes must have left, beside the answer: `{}` where nothing may be written. None: it is not looked at."""
+    """Records that the run must have written, beside the answer. `{}`: it must write nothing.
+
+    None: not checked.
+    """
     calls: Annotated[int, Field(ge=1)] = 1
     """Tool calls that the shortest program needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(GradedQuestion):
-    """A question of ToolFlow with all that its answer rests on. `calls` is counted when the gold program runs."""
+    """A question of ToolFlow with its gold data. `calls` is counted by running the gold program."""
 
     split: Split
     services: Names
-    """Those that its program calls, in order of the first call."""
+    """Services that the gold program calls, in order of the first call."""
     candidates: Names
-    """Operation ids: those needed, and distractors drawn by seed, in an order drawn by seed."""
+    """Operation ids offered to the model: the needed ones and distractors, drawn and shuffled by
+    seed.
+    """
     operations: Names
-    """Operation ids in the order in which the gold program calls them, repeats included."""
+    """Operation ids in the order in which the gold program calls them, with repeats."""
     pattern: Text
-    """A digest of the gold program's data flow; tasks with one data flow have one pattern."""
+    """A digest of the gold program's data flow.
+
+    Tasks with the same data flow have the same pattern.
+    """
     depth: Annotated[int, Field(ge=1)]
-    """Calls in the longest chain in which each one's arguments come from the one before."""
+    """Calls in the longest chain in which each call takes an argument from the one before."""
     writes: bool = False
-    """Whether the gold program writes."""
+    """True if the gold program writes."""
     program: str = ""
-    """The gold program; empty where it is not known, as in the installed package."""
+    """The gold program; empty if unknown, as in the installed package."""
     query: str = ""
-    """SQL that gives the answer straight from the data, where it is known; `toolflow_bench.derive` runs it."""
+    """SQL that derives the answer from the data, if known; `toolflow_bench.derive` runs it."""
 
 
 def load_questions(path: Path) -> tuple[GradedQuestion, ...]:
-    """The questions of a JSON Lines file, in its order. Blank lines are skipped.
+    """Return the questions of a JSON Lines file, in order. Blank lines are skipped.
 
     Raises:
         InvalidTask: the file is missing or not text, or a line is not a question.
@@ -101,10 +121,10 @@ def load_questions(path: Path) -> tuple[GradedQuestion, ...]:
 def load_tasks(
     folder: Path | None = None, *, split: str | None = None, services: Sequence[str] = ()
 ) -> tuple[Task, ...]:
-    """ToolFlow's tasks, in order of their files' names: of one split, and of these services, where given.
+    """Return ToolFlow's tasks, in order of file names, filtered by split and services.
 
-    A task that spans several services belongs to `services` where all of its own are among them. Whether its tools
-    exist is not looked at.
+    A task that spans several services is included if all of its services are among `services`. The
+    existence of its tools is not checked.
 
     Raises:
         InvalidTask: there is no file of tasks, or a line is not a task.
@@ -130,20 +150,22 @@ def _gold_programs() -> Mapping[str, Mapping[str, Any]]:
 
 
 def require_gold(tasks: Sequence[Task]) -> None:
-    """See that the gold programs are known.
+    """Check that every task has its gold program.
 
     Raises:
-        InvalidTask: one is not.
+        InvalidTask: a task has none.
     """
     if unknown := next((task.id for task in tasks if not task.program), None):
         raise InvalidTask(
-            f"the gold program of {unknown!r} is not known: give its line a 'program', or for ToolFlow's own tasks run "
-            "this in a checkout of the project: the installed package has answers and final states alone."
+            f"the gold program of {unknown!r} is not known: give its line a 'program', or for "
+            "ToolFlow's own tasks run "
+            "this in a checkout of the project: the installed package has answers and final "
+            "states alone."
         )
 
 
 def to_document(task: Task) -> dict[str, Any]:
-    """The task as a line of a file holds it, without fields that say nothing."""
+    """Return the task as a JSON object of a task file. Fields with an empty value are left out."""
     document = {
         key: value for key, value in asdict(task).items() if value not in ((), {}, 0.0, None, "")
     }
@@ -155,13 +177,16 @@ _Question = TypeVar("_Question", bound=GradedQuestion)
 
 
 def _read(kind: type[_Question], paths: Iterable[Path]) -> Iterable[_Question]:
-    """The questions of JSON Lines files, or tasks."""
+    """Read the questions or tasks of JSON Lines files."""
     found: dict[str, _Question] = {}
     for path in paths:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            told = f"cannot read the questions in {str(path)!r} ({error}); give a file with one JSON object a line."
+            told = (
+                f"cannot read the questions in {str(path)!r} ({error}); give a file with one JSON "
+                "object a line."
+            )
             raise InvalidTask(told) from error
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
@@ -197,11 +222,13 @@ def _of_line(kind: type[_Question], line: str, where: str) -> _Question:
             )
         if missing := set(found.operations) - set(found.candidates):
             raise InvalidTask(
-                f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'."
+                f"{where}: the gold program calls {min(missing)!r}, which is not among "
+                "'candidates'."
             )
         if len(found.operations) != found.calls:
             raise InvalidTask(
-                f"{where}: 'operations' has {len(found.operations)} calls, 'calls' says {found.calls}."
+                f"{where}: 'operations' has {len(found.operations)} calls, 'calls' says "
+                f"{found.calls}."
             )
     return found
 
@@ -218,4 +245,4 @@ _ANSWERS: Mapping[AnswerType, tuple[str, Any]] = {
     "none": ("null", type(None)),
     "state": ("records by service and collection", dict),
 }
-"""What an answer of each type must be."""
+"""For each answer type, a description and the Python type of `answer`."""

@@ -1,4 +1,4 @@
-"""Workers that hand items to an agent: each with a world of its own, all with one model and one sandbox."""
+"""Workers that answer items with an agent. All share one model and one sandbox."""
 
 from __future__ import annotations
 
@@ -20,23 +20,26 @@ from toolflow_bench.final_state import Snapshot
 from toolflow_bench.runner import AnsweredItem, Item, OpenWorker, Worker
 
 _SEEDS_OF_A_REPEAT = 1000
-"""More than the samples of one run, which take the seeds from 0 on."""
+"""Distance of the seeds of two repeats.
+
+It exceeds the number of samples in one run, which use the seeds from 0 on.
+"""
 _MOST_NAMED = 200
-"""Of a larger toolbox a row does not hold every name."""
+"""Largest toolbox whose tool names are stored in a row."""
 
 
 class WorldLike(Protocol):
-    """Tools and the state behind them; `toolflow_bench.world.World` is one."""
+    """Tools and the state behind them. `toolflow_bench.world.World` implements it."""
 
     @property
     def toolbox(self) -> Toolbox:
-        """Every tool."""
+        """All tools."""
 
     def reset(self, draw: str = "") -> None:
-        """Forget what the last task wrote, and draw what is by chance for the asking that `draw` names."""
+        """Discard what the last task wrote, and seed random behaviour with `draw`."""
 
     def snapshot(self) -> Snapshot:
-        """What has been written since; empty where nothing was."""
+        """Return the records written since the last reset."""
 
 
 OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
@@ -50,10 +53,11 @@ def agent_worker(
     config: Config,
     store: RunStore | None = None,
 ) -> OpenWorker:
-    """Workers that give each item to an `Agent` over the item's candidates, in a world that was reset before.
+    """Return a factory of workers that give each item to an `Agent` over the item's candidates.
 
-    Every write is allowed, and every value: what gating does is not measured here. Repeat 0 asks the model as `atc run`
-    does; each further repeat and each seed other than 0 draws samples of its own.
+    The world is reset before each item. All writes and values are allowed, because consent is not
+    measured here. Repeat 0 with seed 0 asks the model as `atc run` does; every other repeat or seed
+    draws different samples.
     """
     config = replace(config, allow_writes=("all",))
 
@@ -88,13 +92,16 @@ def agent_worker(
 
 
 def _with_index_folder(config: Config, toolbox: Toolbox) -> Config:
-    """The configuration with a folder for the index: who is given no candidates searches the same tools each time."""
+    """Return `config` with an index folder that depends on the tools.
+
+    Items without candidates search the same tools each time and can reuse the index.
+    """
     names = hashlib.sha256("\n".join(toolbox).encode()).hexdigest()[:16]
     return replace(config, index=config.index or config.cache_dir / "indexes" / f"toolflow-{names}")
 
 
 def shared_agent(agent: Agent) -> OpenWorker:
-    """Workers that all use one agent and the toolbox that it has."""
+    """Return a factory of workers that all use one agent and its toolbox."""
     writing = frozenset(alias for alias, tool in agent.toolbox.items() if tool.protocol.writes)
 
     @contextmanager
@@ -117,7 +124,7 @@ def shared_agent(agent: Agent) -> OpenWorker:
 
 
 def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
-    """The tools that an item is asked with.
+    """Return the tools to offer for an item.
 
     Raises:
         UnknownTool: the world lacks one of the candidates.
@@ -126,10 +133,11 @@ def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
 
 
 def build_answered_item(solution: Solution, world: WorldLike, toolbox: Toolbox) -> AnsweredItem:
-    """What became of an item in `world`.
+    """Combine a solution with the final state of `world`.
 
     Raises:
-        SourceUnavailable: a call did not reach the world's services, which is no verdict on who called.
+        SourceUnavailable: a call did not reach the services, so the result says nothing about the
+            model.
     """
     for attempt in solution.attempts:
         for call in attempt.trace.calls if attempt.trace else ():
@@ -146,7 +154,7 @@ def build_answered_item(solution: Solution, world: WorldLike, toolbox: Toolbox) 
 
 
 class _ReseededModel:
-    """A model whose seeds are moved on, so that repeats of one question are not the same samples again."""
+    """A wrapper that adds an offset to every seed, so that repeats of a question are new samples."""
 
     def __init__(self, ask: Ask, offset: int) -> None:
         self._ask = ask
@@ -157,9 +165,9 @@ class _ReseededModel:
 
     @property
     def powers(self) -> Powers:
-        """The model's."""
+        """Powers of the wrapped model."""
         return powers(self._ask)
 
     def __call__(self, messages: Sequence[Message], *, seed: int = 0, **options: Any) -> Completion:
-        """As the model itself; see `protocols.model.Ask`."""
+        """Ask the wrapped model with a shifted seed; see `protocols.model.Ask`."""
         return self._ask(messages, seed=seed + self._offset, **options)

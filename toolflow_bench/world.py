@@ -1,4 +1,4 @@
-"""The world of a task: ToolFlow's services on loopback, their tools, and the state that a run's writes leave."""
+"""ToolFlow's services on loopback, with their tools and the state that a run writes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from toolflow_bench.services.service import NAMES, find_service
 
 
 class World(ExitStack):
-    """Services with a state of their own. Each worker of a run has one; close it, or use it as a context manager.
+    """Running services with a state of their own. Each worker of a run opens one.
 
-    `toolbox` has the tools of all of them, by operation id; `owners` says which service an operation belongs to.
-    `faults` are in force where there are some, drawn anew for each task.
+    Close it, or use it as a context manager. `toolbox` has the tools of all services, by operation
+    id. `owners` maps operation ids to services. `faults`, if not None, are injected and drawn anew
+    for each task.
 
-    `folder` is the cache folder of the data (None: the usual one); `announce` is told before data are built.
+    `folder` is the cache folder of the data (None: the default one). `announce` is called with a
+    sentence before data are built.
 
     Raises:
         SourceUnavailable: the data or a package is missing, or a service did not start.
@@ -53,7 +55,7 @@ class World(ExitStack):
             self.enter_context(opened.pop_all())
 
     def reset(self, draw: str = "") -> None:
-        """Forget what the last task wrote, and draw the faults of one asking of the next, which `draw` names."""
+        """Discard what the last task wrote, and seed the faults with `draw`."""
         seed = int.from_bytes(hashlib.sha256(draw.encode()).digest()[:4])
         for served in self.services.values():
             served.app.state.control.reset()
@@ -61,6 +63,6 @@ class World(ExitStack):
                 served.app.state.control.set_faults(replace(self.faults, seed=seed))
 
     def snapshot(self) -> Snapshot:
-        """What has been written since the last reset."""
+        """Return the records written since the last reset, by service and collection."""
         found = {name: served.app.state.run.snapshot() for name, served in self.services.items()}
         return {name: left for name, left in found.items() if left}

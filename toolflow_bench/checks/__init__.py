@@ -1,1 +1,3 @@
-"""What makes a task fit to measure with: derived twice, long enough, no call for show, no two alike."""
+"""Quality checks of tasks: answers derived twice, enough calls, no needless call, no
+near-duplicates.
+"""

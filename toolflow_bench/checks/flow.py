@@ -1,8 +1,9 @@
-"""The data flow of a gold run: which response each argument came from. Patterns and depths of tasks are counted so.
+"""The data flow of a gold run: the response from which each argument came.
 
-An argument came from the earliest response that holds an equal value of the same type, unless the program has that
-value as a literal. Booleans, short texts, and whole numbers below 1,000 (pages, hours, ranks) are no evidence of a
-flow: an argument that is neither a literal nor traced is counted as computed.
+It determines the pattern and the depth of a task. An argument comes from the earliest response that
+holds an equal value of the same type, unless the program has the value as a literal. Booleans,
+short texts, and whole numbers below 1,000 (pages, hours, ranks) are no evidence of a flow. An
+argument that is neither a literal nor traced counts as computed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from toolflow_bench.numbers import leaf_places
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """Values at `path` of `producer`'s responses (`/flights/*/flight_id`) that became `argument` of `consumer`."""
+    """A flow of values from `path` in `producer`'s responses to `argument` of `consumer`.
+
+    A path looks like `/flights/*/flight_id`.
+    """
 
     producer: str
     path: str
@@ -31,20 +35,23 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How one run's calls hang together."""
+    """The data flow between the calls of one run."""
 
     operations: frozenset[str]
     edges: frozenset[Edge]
     computed: frozenset[tuple[str, str]]
     """Pairs of operation and argument whose value is neither a literal nor in a response."""
     depth: int
-    """Calls in the longest chain in which each one takes a value from the one before."""
+    """Calls in the longest chain in which each call takes a value from the one before."""
     carried: frozenset[str]
     """Texts that came from responses into arguments."""
 
     @property
     def pattern(self) -> str:
-        """A digest of operations, paths and arguments; constants and numbers of calls do not change it."""
+        """A digest of operations, paths and arguments.
+
+        Constants and numbers of calls do not affect it.
+        """
         parts = [
             sorted(self.operations),
             sorted(map(repr, self.edges)),
@@ -54,7 +61,7 @@ class Flow:
 
 
 def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
-    """The flow of a run of `program` that made `calls`."""
+    """Compute the flow of a run of `program` that made `calls`."""
     literals = {
         _key(node.value)
         for node in ast.walk(parse_python(program))
@@ -95,7 +102,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
 
 
 def _is_distinctive(value: Json) -> bool:
-    """Whether equality with `value` says where something came from."""
+    """Return True if two equal values of this kind probably have the same origin."""
     if isinstance(value, str):
         return len(value) >= 2
     return isinstance(value, int | float) and (value != int(value) or abs(value) >= 1000)

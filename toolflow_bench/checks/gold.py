@@ -1,4 +1,4 @@
-"""Gold programs, run as a model's program would be: in the sandbox, over real HTTP."""
+"""Runs gold programs like a model's program: in the sandbox, over real HTTP."""
 
 from __future__ import annotations
 
@@ -14,29 +14,33 @@ from toolflow_bench.world import World
 
 LIMITS = Limits(wall_seconds=60, tool_calls=500)
 CLOCK = 1_700_000_000.0
-"""Unix time that every gold program's clock starts at."""
+"""Unix time at which the clock of every gold program starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldRun:
-    """What a gold program did: its trace, and the state that its writes left."""
+    """A run of a gold program: its trace and the state that it left."""
 
     trace: Trace
     state: Snapshot
 
     @property
     def answer(self) -> str:
-        """What it printed."""
+        """The printed output."""
         return self.trace.stdout.strip()
 
     @property
     def accepted_calls(self) -> tuple[ToolCall, ...]:
-        """Its calls in order of issue, those that the host refused left out."""
+        """The calls in order of issue, without those that the host refused."""
         return tuple(call for call in self.trace.calls if call.outcome != "not_run")
 
     @property
     def problem(self) -> str | None:
-        """Why the program is no gold, or None: it failed, said nothing, or a response departed from its schema."""
+        """A description of what is wrong with the gold program, or None.
+
+        A gold program must not fail, must print something, and its responses must match their
+        schemas.
+        """
         if (failure := self.trace.failure) is not None:
             return f"the program fails on line {failure.line}: {failure.type}: {failure.message}"
         if not self.answer:
@@ -54,7 +58,7 @@ def run_gold(program: str, world: World, sandbox: Sandbox) -> GoldRun:
 
 
 def run_program(program: str, toolbox: Toolbox, sandbox: Sandbox) -> Trace:
-    """Run `program` with the seed and the clock that every check uses."""
+    """Run `program` with the seed and clock that all checks use."""
     return sandbox.run(
         program, toolbox, limits=LIMITS, journal=Journal(pins=Pins(seed=0, clock=CLOCK))
     )

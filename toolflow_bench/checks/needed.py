@@ -1,10 +1,14 @@
-"""Whether a gold program needs its calls: each one's result is taken away in turn, and the answer must change.
+"""Check that a gold program needs each of its calls: the answer must change if a result is
+replaced.
 
-The calls of one line of the program to one tool are a *site*. A site's results are replaced all together, first by the
-least that its response schema allows (no items, empty texts, zeros), then by values of the question. Both must change
-what the program says or writes; a program that fails has changed. Where the honest answer is that there is none, or
-where all that the calls of a site gave was empty, taking away cannot show, so there it is enough that one replacement
-changes the answer: the least values, all numbers very large or very small, values and words of the question.
+All calls of one program line to one tool form a *site*. The results of a site are replaced
+together: first by the smallest value that the response schema allows (no items, empty texts,
+zeros), then by values of the question. Each replacement must change the answer or the writes; a
+failure of the program counts as a change.
+
+If the answer is that there is none, or if all results of a site are empty, removing results cannot
+change the answer. Then it is enough that one replacement changes the answer: the smallest values,
+very large or very small numbers, values and words of the question.
 """
 
 from __future__ import annotations
@@ -24,9 +28,9 @@ from sandbox.trace import ToolCall
 from toolflow_bench.checks.gold import GoldRun, run_program
 
 Fill = Callable[[str], Json]
-"""A value for a JSON type: string, integer, number or boolean."""
+"""Returns a value for a JSON type: string, integer, number or boolean."""
 Instead = Callable[[JsonObject], Json]
-"""What stands in for a result, by the schema of the response."""
+"""Returns the replacement of a result for the schema of the response."""
 
 HUGE = 1_000_000
 
@@ -40,9 +44,9 @@ def find_unneeded_calls(
     *,
     nothing_found: bool,
 ) -> Iterator[str]:
-    """A sentence for each site whose removal leaves what the program says and writes as it was.
+    """Yield a sentence for each site that can be removed without a change of answer or writes.
 
-    `nothing_found` says that the honest answer is that there is none.
+    `nothing_found` is True if the correct answer is that there is none.
     """
     replay = _Replay(program, run, toolbox, sandbox)
     sites: dict[tuple[str, int], list[int]] = {}
@@ -66,11 +70,14 @@ def find_unneeded_calls(
             yield f"line {line}: the answer is the same when {tool} gives nothing"
         for value in values:
             if replay.is_unchanged(numbers, _replace_by_instance(_fill_with(value))):
-                yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
+                yield (
+                    f"line {line}: the answer is the same when {tool} gives {value!r} of the "
+                    "question"
+                )
 
 
 def _is_empty(result: Json) -> bool:
-    """Whether a result has no item: an empty list, also as the only field or beside the numbers of a page."""
+    """Return True if a result has no items: an empty list, or an object with empty lists only."""
     if isinstance(result, dict):
         lists = [part for part in result.values() if isinstance(part, list)]
         return bool(lists) and not any(lists)
@@ -82,7 +89,10 @@ def _replace_by_instance(fill: Fill) -> Instead:
 
 
 class _Replay:
-    """A gold program run again on its recorded responses, some of them replaced. Writes are noted, not made."""
+    """Runs a gold program again on its recorded responses, some of them replaced.
+
+    Writes are recorded but not sent.
+    """
 
     def __init__(self, program: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox) -> None:
         self._program = program
@@ -95,7 +105,9 @@ class _Replay:
         self._wanted = run.answer, self._writes(run.accepted_calls)
 
     def is_unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
-        """Whether the answer and the writes stay as they were when these calls' results are replaced."""
+        """Return True if answer and writes stay the same when the results of these calls are
+        replaced.
+        """
         replaced = {canonical_call(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
         asked: Counter[str] = (
@@ -133,7 +145,10 @@ class _Replay:
 
 
 def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:
-    """A value for a response schema: all required fields, lists of what `fill` gives (none where it gives "")."""
+    """Build a value for a response schema: the required fields, and lists of one item.
+
+    `fill` gives the scalar values. If it gives "" for a string, lists are empty.
+    """
     schema = resolve(schema, root)
     for kind in types(schema):
         match kind:
@@ -157,7 +172,7 @@ def _least_value(kind: str) -> Json:
 
 
 def _fill_with(value: str | float) -> Fill:
-    """Every text is `value`, every number too where it is one."""
+    """Return a fill that uses `value` for every text, and for every number if it is a number."""
 
     def fill(kind: str) -> Json:
         if kind == "boolean":
@@ -174,7 +189,10 @@ def _numbers(value: int) -> Fill:
 
 
 def _question_constants(program: str, question: str) -> Iterator[str | float]:
-    """The constants that a program has from its question: names, dates and numbers, not the keys of responses."""
+    """Yield the constants of a program that occur in the question: names, dates and numbers.
+
+    Constants without a digit or capital, such as response keys, are left out.
+    """
     seen = set()
     for node in ast.walk(parse_python(program)):
         value = node.value if isinstance(node, ast.Constant) else None
@@ -190,7 +208,7 @@ def _question_constants(program: str, question: str) -> Iterator[str | float]:
 
 
 def _words(values: Sequence[str | float]) -> list[str]:
-    """The words of the texts among `values` that have several."""
+    """Return the words of the texts among `values`, at most four of each."""
     return list(
         dict.fromkeys(
             word for value in values if isinstance(value, str) for word in value.split()[:4]

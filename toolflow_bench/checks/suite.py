@@ -1,4 +1,4 @@
-"""`atc bench check`: every task of a folder is derived anew, twice, and held against what stands in its file."""
+"""`atc bench check`: derives every task of a folder twice and compares it with its file."""
 
 from __future__ import annotations
 
@@ -23,24 +23,27 @@ from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
 OnTask = Callable[[int], None]
-"""Told after each task how many were checked."""
+"""Called after each task with the number of tasks checked so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What a check found. It passed where there is no problem."""
+    """The result of a check. It passed if there are no problems."""
 
     tasks: int
     problems: tuple[str, ...] = ()
     success: float = 0.0
-    """Shares that the gold programs get, from 0 to 1, by the metrics that models are measured with."""
+    """Mean share, 0 to 1, that the gold programs reach.
+
+    `path` and `precision` are also such means.
+    """
     path: float = 0.0
     precision: float = 0.0
     calls: int = 0
     patterns: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return the report as plain JSON."""
         return {"passed": not self.problems, **asdict(self)}
 
 
@@ -51,15 +54,16 @@ def check_tasks(
     jobs: int = 2,
     on_task: OnTask = lambda _: None,
 ) -> CheckReport:
-    """Check `tasks`, `jobs` at a time, each worker with services, data and a sandbox of its own.
+    """Check `tasks`, `jobs` at a time. Each worker has its own services, data and sandbox.
 
     `folder` is the cache folder.
 
     Raises:
-        SourceUnavailable, SandboxUnavailable: services or sandbox cannot be had here; nothing was learned.
+        SourceUnavailable, SandboxUnavailable: the services or the sandbox are not available here.
     """
     problems = [
-        f"{one.id} and {other.id} ask in nearly the same words ({share:.0%} of their runs of three words)"
+        f"{one.id} and {other.id} ask in nearly the same words ({share:.0%} of their runs of "
+        "three words)"
         for one, other, share in near_duplicates(tasks)
     ]
 
@@ -90,7 +94,7 @@ def check_tasks(
 
 
 class _TaskFindings(NamedTuple):
-    """One task's findings."""
+    """The findings of one task."""
 
     problems: Sequence[str]
     success: bool = False
@@ -124,7 +128,7 @@ def _check(task: Task, world: World, data: ServiceDatabases, sandbox: Sandbox) -
 
 
 def _calls(run: GoldRun) -> list[Call]:
-    """The run's calls as metrics read them."""
+    """Return the calls of a run in the form that metrics use."""
     return [
         {
             "tool": call.tool,
@@ -159,7 +163,7 @@ def _problems(
 
 
 def _differences(task: Task, run: GoldRun, flow: Flow, world: World) -> Iterator[str]:
-    """What the run is, against what the file says of it."""
+    """Yield a sentence for each field of the task that differs from the gold run."""
     operations = tuple(call.tool for call in run.accepted_calls)
     services = tuple(dict.fromkeys(world.owners[operation] for operation in operations))
     writes = any(world.toolbox[operation].protocol.writes for operation in operations)

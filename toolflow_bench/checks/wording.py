@@ -1,4 +1,4 @@
-"""How alike two questions are: the share of three-word runs that they have in common (Jaccard), names included."""
+"""Similarity of two questions: the Jaccard index of their three-word sequences, names included."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from toolflow_bench.numbers import folded_words
 from toolflow_bench.task import GradedQuestion
 
 MOST_ALIKE = 0.5
-"""From here on two questions are near-duplicates, and one of them has to be asked in other words."""
+"""Questions with at least this similarity are near-duplicates. One of them must be reworded."""
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Each run of three words; all of the words where there are fewer."""
+    """Return all sequences of three consecutive words, or all words if there are only one or two."""
     said = folded_words(text)
     return frozenset(tuple(said[start : start + 3]) for start in range(max(1, len(said) - 2)))
 
@@ -21,7 +21,7 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 def near_duplicates(
     questions: Sequence[GradedQuestion],
 ) -> Iterator[tuple[GradedQuestion, GradedQuestion, float]]:
-    """Pairs that are at least `MOST_ALIKE`, each with how alike they are."""
+    """Yield the pairs whose similarity is at least `MOST_ALIKE`, with that similarity."""
     for (one, own), (other, others) in combinations(
         [(one, shingles(one.question)) for one in questions], 2
     ):

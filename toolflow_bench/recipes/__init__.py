@@ -1,4 +1,5 @@
-"""Where ToolFlow's tasks come from: a file a recipe, that is a data flow, with cases worded by hand.
+"""Recipes from which ToolFlow's tasks are built.
 
-`python -m toolflow_bench.recipes build` makes the files of `toolflow_bench/tasks` from them, `try` shows what is wrong.
+Each file is one data flow with hand-written cases.
+`python -m toolflow_bench.recipes build` writes the files of `toolflow_bench/tasks` from them.
 """

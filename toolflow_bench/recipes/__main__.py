@@ -1,4 +1,7 @@
-"""`python -m toolflow_bench.recipes build` makes the files of tasks anew; exit status 1 where a case is no task."""
+"""`python -m toolflow_bench.recipes build` builds the task files.
+
+Exits with 1 if a case is invalid.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from toolflow_bench.world import World
 
 
 def main() -> int:
-    """Make the files of all folders; those of ToolFlow itself have their gold programs and queries apart."""
+    """Build the files of all folders. Gold programs and queries go into a file of their own."""
     parser = argparse.ArgumentParser(prog="python -m toolflow_bench.recipes", description=__doc__)
     parser.add_argument("verb", choices=["build"])
     parser.parse_args()

@@ -1,4 +1,7 @@
-"""A split that no training set has seen: known recipes and wordings with new constants, each answer derived twice."""
+"""Tasks that are in no training set: known recipes and wordings with new constants.
+
+Every answer is derived twice, by the program and by the query.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +27,25 @@ from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
 MOST_TRIES = 12
-"""Draws of one recipe in a row that may come to nothing: a tie, an empty result, a call that is not needed."""
+"""Most draws of one recipe in a row that give no task: a tie, an empty result or a needless call.
+
+"""
 
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|man|woman|lady)\b", re.IGNORECASE)
 _MEN = ("baseball/", "hard/park", "hard/hall", "across/")
-"""Recipes whose people are all men, so that a wording may say so."""
+"""Prefixes of recipes in which all people are men, so that a wording may use male pronouns."""
 
 
 class TooFewTasks(AtcError):
-    """The recipes did not give as many tasks as were wanted."""
+    """The recipes did not give as many tasks as requested."""
 
 
 def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterator[Task]:
-    """`count` tasks, as they are made. What a constant does not fit (no answer, a tie) is drawn again.
+    """Yield `count` new tasks. Constants without a unique answer are drawn again.
 
     Raises:
-        TooFew: the recipes have no more.
-        SourceUnavailable, SandboxUnavailable: services or sandbox cannot be had here.
+        TooFewTasks: the recipes give no more tasks.
+        SourceUnavailable, SandboxUnavailable: the services or the sandbox are not available here.
     """
     draw = random.Random(f"fresh {seed}")  # noqa: S311 - must repeat
     sql = yaml.safe_load(Path(__file__).with_name("draws.yaml").read_text(encoding="utf-8"))
@@ -104,16 +109,18 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
                     return
             if len(made) == before:
                 raise TooFewTasks(
-                    f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to draws.yaml."
+                    f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to "
+                    "draws.yaml."
                 )
 
 
 def wordings(
     recipe: Recipe, drawn: Sequence[str], *, men: bool, untrue: Sequence[str] = ()
 ) -> list[tuple[str, Mapping[str, Json]]]:
-    """The questions of a recipe with `{name}` for each constant in `drawn` (`{name:%d}` for dates), and what stays.
+    """Return the recipe's questions as templates, each with the constants that are kept.
 
-    A question that says one of the phrases `untrue` is left out.
+    A template has `{name}` for each constant in `drawn` (`{name:%d}` for dates). Questions with one
+    of the phrases `untrue` are left out, and those with a pronoun unless `men`.
     """
     found: list[tuple[str, Mapping[str, Json]]] = []
     for case in recipe.cases:
@@ -141,7 +148,7 @@ _DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
 
 
 def _blank_constant(text: str, name: str, value: Any) -> str:
-    """`text` with the first spelling of `value` that occurs in it as `{name}`."""
+    """Replace the first spelling of `value` that occurs in `text` by `{name}`."""
     spellings = {str(value): f"{{{name}}}"}
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         spellings = {date.fromisoformat(value).strftime(one): f"{{{name}:{one}}}" for one in _DATES}

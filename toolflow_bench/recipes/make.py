@@ -1,4 +1,4 @@
-"""From a recipe's case to a task: the program runs, the query runs, and both must say the same."""
+"""Builds a task from a recipe's case: runs the program and the query, whose answers must agree."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from toolflow_bench.task import CANDIDATES, Task
 from toolflow_bench.world import World
 
 FROM_ELSEWHERE = 0.4
-"""Share of the distractors that come from services which the task does not need; the others are near neighbours."""
+"""Share of the distractors from services that the task does not need.
+
+The others are from its own.
+"""
 
 
 class Disagreement(AtcError):
-    """A case whose program and query do not agree, or whose program does not run."""
+    """The program and the query of a case do not agree, or the program does not run."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeTask:
-    """A task, with the run that it was made from."""
+    """A task with the gold run that it was made from."""
 
     task: Task
     run: GoldRun
@@ -44,11 +47,11 @@ def make_task(
     data: ServiceDatabases,
     sandbox: Sandbox,
 ) -> MadeTask:
-    """The task of one case, called `name`.
+    """Build the task of one case, with `name` as id.
 
     Raises:
-        Disagreement: the program fails, or does not say what the query says.
-        InvalidRecipe, NoDerivation: the program or the query cannot be made or run.
+        Disagreement: the program fails, or its answer differs from the query's.
+        InvalidRecipe, NoDerivation: the program or the query cannot be filled in or run.
     """
     program = recipe.program_of(case)
     query = recipe.query_of(case)
@@ -84,15 +87,17 @@ def make_task(
     verdict = grade(run.answer, task, state=run.state)
     if not verdict.correct:
         raise Disagreement(
-            f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}."
+            f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: "
+            f"{verdict.reason}."
         )
     return MadeTask(task, run)
 
 
 def draw_candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
-    """The tools that task `name` is asked with: those needed and distractors, drawn and shuffled by the name alone.
+    """Return the tools of task `name`: the needed ones and distractors, drawn and shuffled by the
+    name.
 
-    `owners` maps every operation there is to its service.
+    `owners` maps every operation to its service.
     """
     draw = random.Random(f"candidates of {name}")  # noqa: S311 - a draw to be repeated, not secrecy
     chosen = sorted(set(needed))
@@ -113,5 +118,5 @@ def draw_candidates(name: str, needed: Sequence[str], owners: Mapping[str, str])
 
 
 def _services(operations: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
-    """The services of `operations`, in order of first use."""
+    """Return the services of `operations`, in order of first use."""
     return tuple(dict.fromkeys(owners[operation] for operation in operations))

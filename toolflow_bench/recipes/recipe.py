@@ -1,4 +1,4 @@
-"""What tasks are made from: one data flow, and the questions that it answers with other constants."""
+"""Recipes: a data flow, and the questions that it answers with different constants."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from protocols.schema import Json
 from toolflow_bench.task import AnswerType, Split
 
 FOLDERS = ("flights", "baseball", "movies", "places", "across", "hard", "impossible")
-"""A folder of recipes for each service; one for those that span several; those in which what to call next depends on
-what was seen; and those that cannot be done."""
+"""Folders of recipes.
+
+One for each service; `across` for tasks that span several; `hard` for those in which a result
+decides which tool to call next; and `impossible` for requests that cannot be fulfilled.
+"""
 
 _BLANK = re.compile(r"\$(\w+)")
 
 
 class InvalidRecipe(AtcError):
-    """A recipe that no task can be made from: names it and says what is wrong."""
+    """No task can be built from a recipe. The message names it and the problem."""
 
 
 class RecipeCase(BaseModel):
-    """One task of a recipe: the question as a person asks it, and the constants that stand in program and query.
+    """One task of a recipe: the question in a user's words, and the constants for program and
+    query.
 
-    Each case asks in words of its own.
+    The cases of a recipe are worded differently.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,33 +45,38 @@ class RecipeCase(BaseModel):
 class Recipe(BaseModel):
     """A way to answer questions, as a program over tools and as a query over the data.
 
-    In `program` and `query`, `$name` stands for a constant of the case: as a Python literal in the program, as an SQL
-    literal in the query. `program` calls tools of `services` by operation id and keyword arguments and prints the
-    answer. `query` is SQL over the services' databases, each attached under its service's name (`movies.films`), and
-    takes another way than the services' handlers do; it gives
+    In `program` and `query`, `$name` stands for a constant of the case: a Python literal in the
+    program, an SQL literal in the query. `program` calls tools of `services` by operation id with
+    keyword arguments and prints the answer. `query` is SQL over the services' databases, each
+    attached under its service's name (`movies.films`). It must not repeat the logic of the
+    handlers. It returns
 
-    - `number`, `text`: one row of one column; no row for a text means that the answer is `none`;
-    - `set`, `list`: a row an item; several columns make an item a list;
-    - `none`: no row at all;
-    - `state`: one row of one column, JSON: `{"flights": {"bookings": [{…}]}}`, what the state's snapshots must be.
+    - `number`, `text`: one row with one column; no row for a text means that the answer is `none`;
+    - `set`, `list`: one row for each item; with several columns each item is a list;
+    - `none`: no row;
+    - `state`: one row with one JSON column, the expected snapshots:
+      `{"flights": {"bookings": [{…}]}}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
-    """The file's name without its ending."""
+    """The file's name without its extension."""
     services: tuple[str, ...]
     split: Split
     type: AnswerType
     tolerance: float = 0.0
     state: dict[str, Json] | None = None
-    """What must be left beside an answer that is no state: `{}` for what cannot be done and must not be tried."""
+    """Records that the run must write beside its answer.
+
+    `{}` for impossible requests: nothing may be written.
+    """
     program: str
     query: str
     cases: tuple[RecipeCase, ...]
 
     def program_of(self, case: RecipeCase) -> str:
-        """The program for a case.
+        """Return the program for a case.
 
         Raises:
             InvalidRecipe: it names a constant that the case lacks.
@@ -75,10 +84,10 @@ class Recipe(BaseModel):
         return self._fill_template(self.program, case.constants, repr).strip() + "\n"
 
     def query_of(self, case: RecipeCase) -> str:
-        """The query for a case.
+        """Return the query for a case.
 
         Raises:
-            InvalidRecipe: it names a constant that the case lacks, or one that SQL has no literal for.
+            InvalidRecipe: it names a constant that the case lacks, or one that has no SQL literal.
         """
         return self._fill_template(self.query, case.constants, _sql).strip()
 
@@ -88,7 +97,8 @@ class Recipe(BaseModel):
         def fill(match: re.Match[str]) -> str:
             if match[1] not in constants:
                 raise InvalidRecipe(
-                    f"recipe {self.id!r}: no case constant {match[1]!r}; it has {', '.join(constants)}."
+                    f"recipe {self.id!r}: no case constant {match[1]!r}; it has "
+                    f"{', '.join(constants)}."
                 )
             return literal(constants[match[1]])
 
@@ -96,10 +106,10 @@ class Recipe(BaseModel):
 
 
 def recipes_of(folder: str) -> tuple[Recipe, ...]:
-    """The recipes of one of `FOLDERS`, in order of their ids.
+    """Return the recipes of one of `FOLDERS`, in order of their ids.
 
     Raises:
-        InvalidRecipe: a file is no recipe.
+        InvalidRecipe: a file is not a recipe.
     """
     return tuple(
         load_recipe(path) for path in sorted((Path(__file__).parent / folder).glob("*.yaml"))
@@ -107,10 +117,10 @@ def recipes_of(folder: str) -> tuple[Recipe, ...]:
 
 
 def load_recipe(path: Path) -> Recipe:
-    """The recipe in a YAML file, called as the file is.
+    """Read the recipe in a YAML file. Its id is the file's name.
 
     Raises:
-        InvalidRecipe: the file is no recipe.
+        InvalidRecipe: the file is not a recipe.
     """
     try:
         return Recipe.model_validate(
@@ -121,7 +131,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def _sql(value: Json) -> str:
-    """A value as an SQL literal."""
+    """Return a value as an SQL literal."""
     if isinstance(value, bool) or value is None or isinstance(value, list | dict):
         raise InvalidRecipe(f"a constant must be a text or a number, got {value!r}.")
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)

@@ -1,1 +1,1 @@
-"""A page that shows and compares runs of the bench: one HTML file that needs nothing else."""
+"""The report of benchmark runs: one self-contained HTML page that shows and compares them."""

@@ -1,4 +1,4 @@
-"""What a page says of one answer of one run, as much of each text as a page has room for."""
+"""Formatting of one run's answer to one task. Long texts are cut to fit the page."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 
 def cut(value: Json, most: int) -> Html:
-    """The first `most` characters of `value`, with a note of what is missing."""
+    """Return the first `most` characters of `value`, with a note of how much is missing."""
     whole = format_json(value)
     left = f'<span class="cut">… {size(len(whole) - most)} more, in the file of rows</span>'
     return Html(escape_text(whole[:most]) + (left if len(whole) > most else ""))
 
 
 def verdict(row: Row) -> str:
-    """`right`, `wrong` or `outage`."""
+    """Return `right`, `wrong` or `outage`."""
     return "outage" if not row.graded else "right" if row.correct else "wrong"
 
 
 def chip(rows: Sequence[Row]) -> tuple[str, str]:
-    """The verdict over a task's repeats (`mixed` where they differ) and its mark, `2/3` where there are several."""
+    """Return the verdict over a task's repeats (`mixed` if they differ) and its mark.
+
+    The mark is `2/3` if there are several graded repeats.
+    """
     graded = [row for row in rows if row.graded]
     if not rows:
         return "absent", "·"
@@ -42,7 +45,7 @@ def chip(rows: Sequence[Row]) -> tuple[str, str]:
 
 
 def describe_usage(row: Row) -> list[str]:
-    """What an answer took, and how near it came to the gold path."""
+    """List the calls, tokens and time of an answer, and how close it came to the gold path."""
     parts = [
         count(row.calls, "call"),
         count(row.model_calls, "model call"),
@@ -61,19 +64,19 @@ def describe_usage(row: Row) -> list[str]:
 
 
 def findings(row: Row, attempt: int) -> list[JsonObject]:
-    """What the check found in the program of an attempt."""
+    """Return the static check's findings in the program of an attempt."""
     return [one for one in row.findings if one.get("attempt") == attempt]
 
 
 def lines_at_fault(row: Row, attempt: int) -> list[Json]:
-    """The lines of an attempt's program that a fault or finding names."""
+    """Return the lines of an attempt's program that a fault or finding names."""
     return [
         one.get("line") for one in (*row.faults, *row.findings) if one.get("attempt") == attempt
     ]
 
 
 def describe_place(fault: JsonObject) -> str:
-    """Where a fault stands: `attempt 2, line 3, get_film`."""
+    """Describe the place of a fault: `attempt 2, line 3, get_film`."""
     attempt = fault.get("attempt")
     line = fault.get("line")
     tool = fault.get("tool")
@@ -86,19 +89,19 @@ def describe_place(fault: JsonObject) -> str:
 
 
 def count_sent_calls(row: Row) -> int:
-    """How many of the calls were really sent."""
+    """Count the calls that were really sent."""
     return sum(not call.get("reused") and call.get("outcome") != "not_run" for call in row.made)
 
 
 def call_number(call: JsonObject, number: int, row: Row) -> str:
-    """The number of a call, after that of its attempt where there are several: `2.7`."""
+    """Return the number of a call. With several attempts, the attempt comes first: `2.7`."""
     attempt = call.get("attempt")
     several = len({one.get("attempt") for one in row.made}) > 1
     return f"{attempt + 1}.{number}" if several and isinstance(attempt, int) else str(number)
 
 
 def format_arguments(call: JsonObject) -> str:
-    """The arguments of a call as a program writes them."""
+    """Format the arguments of a call as Python keyword arguments."""
     arguments = call.get("arguments")
     pairs = arguments.items() if isinstance(arguments, dict) else ()
     return ", ".join(

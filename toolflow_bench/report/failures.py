@@ -1,4 +1,4 @@
-"""How the graded answers of each run ended: right, or wrong in which way, as stacked bars."""
+"""Stacked bars of how the graded answers of each run ended: right, or the class of failure."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ CLASSES: Mapping[str, tuple[str, str]] = {
     "no_answer": ("No answer", "the last program ended well and said nothing"),
     "other": ("Other", "not classed"),
 }
-"""Class → its name and what it says, in the order of the pipeline."""
+"""Class → its name and explanation, in the order of the pipeline."""
 
 _NAMES_WIDTH = 230.0
 _BAR_WIDTH = 640.0
-"""Units of the drawing before a bar, and of a bar."""
+"""Width of a bar. `_NAMES_WIDTH` is the space before it. Both in the drawing's units."""
 
 
 def outcome(row: Row) -> str:
-    """The class of a graded answer."""
+    """Return the class of a graded answer."""
     return "right" if row.correct else row.failure if row.failure in CLASSES else "other"
 
 
 def failures(runs: Sequence[ReportedRun]) -> Html:
-    """The bars, their legend, and the same numbers as a table."""
+    """Render the bars, their legend, and the same numbers as a table."""
     counts = [Counter(outcome(row) for row in run.rows if row.graded) for run in runs]
     present = {key: about for key, about in CLASSES.items() if any(count[key] for count in counts)}
     bars = [
@@ -57,7 +57,7 @@ def failures(runs: Sequence[ReportedRun]) -> Html:
 
 
 def _segments(count: Counter[str]) -> Iterator[tuple[str, int, float, float]]:
-    """The parts of a bar: class, answers, where it begins and how wide it is."""
+    """Yield the parts of a bar: class, number of answers, left end and width."""
     left = _NAMES_WIDTH
     for key in CLASSES:
         if number := count[key]:

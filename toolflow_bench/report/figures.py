@@ -1,4 +1,4 @@
-"""The tables of figures: every run, the differences from the first, and success by group."""
+"""Tables of figures: all runs, differences from the first run, and success by group."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOTALS = {
     "Orphaned writes": "orphaned_writes",
     "Outages": "ungraded",
 }
-"""Columns of the table of runs: their heads, and the figure of `Summary` that each has."""
+"""Column heads of the table of runs, with the field of `Summary` that each shows."""
 _DIFFERENCES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "success": ("Success", points),
     "path": ("Path", points),
@@ -50,7 +50,10 @@ _GROUPS = {
 
 
 def figures(runs: Sequence[ReportedRun]) -> Html:
-    """The figures of every run, a row each; the best share of a column is in bold type where runs differ."""
+    """Render the figures of every run, one row each.
+
+    If runs differ, the best share of a column is bold.
+    """
     best = {
         head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()
     }
@@ -59,7 +62,9 @@ def figures(runs: Sequence[ReportedRun]) -> Html:
 
 
 def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> Html:
-    """Each run after the first against the first, over the tasks that both were graded on."""
+    """Render the differences of each later run from the first, over the tasks that both have
+    graded.
+    """
     shown = {
         key: about
         for key, about in _DIFFERENCES.items()
@@ -71,7 +76,7 @@ def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> 
 
 
 def breakdown(runs: Sequence[ReportedRun]) -> Html:
-    """Success by service, by the number of calls that a task needs, by difficulty, and by split."""
+    """Render success by service, number of calls needed, difficulty and split."""
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
         shares: list[Mapping[str, Share]] = [getattr(run.summary, key) for run in runs]
@@ -90,7 +95,7 @@ def breakdown(runs: Sequence[ReportedRun]) -> Html:
 
 
 def _best(found: Sequence[Estimate | None]) -> str | None:
-    """The highest share as it is spelt; None where all are spelt alike."""
+    """Return the highest share as displayed; None if all are displayed alike."""
     known = [one.mean for one in found if one is not None]
     return percent(max(known)) if len(set(map(percent, known))) > 1 else None
 

@@ -1,4 +1,4 @@
-"""The top of a page: what was run, and in a sentence what came of it."""
+"""The top of the page: what was run, and the main result in a sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
 
 
 def title(runs: Sequence[ReportedRun]) -> str:
-    """`ToolFlow: 3 runs`."""
+    """Return the title, such as `ToolFlow: 3 runs`."""
     suites = " and ".join(
         dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs)
     )
@@ -23,7 +23,7 @@ def title(runs: Sequence[ReportedRun]) -> str:
 
 
 def header(runs: Sequence[ReportedRun], tasks: int) -> Html:
-    """Title, the sentence, what all runs have in common, what they differ in, and what to beware of."""
+    """Render the title, the main result, common and differing properties of the runs, and notes."""
     told = [_describe_run(run) for run in runs]
     common = [
         key for key in told[0] if all(one[key] == told[0][key] for one in told) and told[0][key]
@@ -59,7 +59,7 @@ def _describe_run(run: ReportedRun) -> Mapping[str, str]:
 
 
 def _settings(runs: Sequence[ReportedRun]) -> list[tuple[str, str]]:
-    """Everything else that was set, those first that differ."""
+    """Return all other settings with their values, those that differ first."""
     keys = dict.fromkeys(
         key for run in runs for key in run.header.settings if key not in ("split", "strategy")
     )
@@ -87,7 +87,10 @@ def _sentence(runs: Sequence[ReportedRun], tasks: int) -> str:
     over = count(tasks, "task")
     level = [run.letter for run, success in graded if success.mean == found.mean]
     if len(level) > 1:
-        return f"Over {over}, {' and '.join(level)} have the highest success, {percent(found.mean)} each."
+        return (
+            f"Over {over}, {' and '.join(level)} have the highest success, {percent(found.mean)} "
+            "each."
+        )
     return f"Over {over}, {best.label} has the highest success: {solved}, {share}."
 
 
@@ -95,7 +98,8 @@ def _list_caveats(runs: Sequence[ReportedRun]) -> list[str]:
     notes = []
     if len({(run.header.suite, run.header.data) for run in runs}) > 1:
         notes.append(
-            "These runs were asked different sets of questions, so their figures are not of the same tasks; "
+            "These runs were asked different sets of questions, so their figures are not of the "
+            "same tasks; "
             "differences are over the tasks that two runs share."
         )
     elif len({tuple(sorted({row.id for row in run.rows})) for run in runs}) > 1:
@@ -111,6 +115,7 @@ def _list_caveats(runs: Sequence[ReportedRun]) -> list[str]:
     ]
     if left:
         notes.append(
-            f"Not graded, because our side failed: {', '.join(left)}. The same 'bench run' command asks them again."
+            f"Not graded, because our side failed: {', '.join(left)}. The same 'bench run' "
+            "command asks them again."
         )
     return notes

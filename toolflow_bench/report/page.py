@@ -1,4 +1,4 @@
-"""The page as a whole, its figures for machines, and where it may be written."""
+"""The complete page, its figures as JSON, and the check of the output path."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from toolflow_bench.report.runs import InvalidReport, ReportedRun, is_leaderboar
 from toolflow_bench.report.tasks import drilldown
 
 GENERATOR = "atc bench report"
-"""By this a page is known as ours."""
+"""Marks a page as one of our reports."""
 
 _HEAD = 4096  # bytes, within which a page says what made it
 
 
 def compared(runs: Sequence[ReportedRun]) -> list[Comparison]:
-    """Each run after the first against the first; nothing on a leaderboard."""
+    """Compare each later run with the first. Return nothing for a leaderboard."""
     return [] if is_leaderboard(runs) else [compare(runs[0].rows, run.rows) for run in runs[1:]]
 
 
 def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> str:
-    """The page of `runs`; `against_first` is `compared(runs)`. A leaderboard has neither differences nor tasks."""
+    """Render the page of `runs`; `against_first` is `compared(runs)`.
+
+    A leaderboard has neither differences nor tasks.
+    """
     found = tasks(runs)
     cost = scatter(
         runs,
@@ -65,7 +68,7 @@ def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> 
 
 
 def document(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> dict[str, Any]:
-    """The figures of the page for machines."""
+    """Return the figures of the page as JSON."""
     told = []
     for run in runs:
         about: dict[str, Any] = {"letter": run.letter, "name": run.name, "file": run.file}
@@ -80,10 +83,10 @@ def document(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -
 
 
 def check_target(path: Path) -> None:
-    """See that a report may be written at `path`, before anything is computed: never over what is no report.
+    """Check that a report may be written to `path`. Only an earlier report may be overwritten.
 
     Raises:
-        InvalidReport: something else stands there.
+        InvalidReport: the path is something else.
     """
     ours = f'name="generator" content="{GENERATOR} '.encode()
     if path.exists() and not (path.is_file() and ours in path.read_bytes()[:_HEAD]):

@@ -1,4 +1,4 @@
-"""The templates of the report's parts, whose macros the other modules call."""
+"""The Jinja templates of the report. Other modules call their macros."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_NAME = 30  # letters; the table of runs has the whole name
 
 
 def abbreviated(name: str) -> str:
-    """A run's name, short enough for a drawing."""
+    """Shorten a run's name for a drawing."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 

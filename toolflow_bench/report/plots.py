@@ -1,4 +1,7 @@
-"""Success against what it takes, a point a run with its 95% interval upright, and against depth, a line a run."""
+"""Plots of success: against cost and tokens, one point for each run, and against depth, one line.
+
+Points have a vertical bar for the 95% interval.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,17 @@ TOP = 16.0
 BOTTOM = 312.0
 RADIUS = 9.0
 DEPTHS = ((1, 2), (3, 4), (5, 6), (7, 8), (9, None))
-"""Calls in the longest chain of a task's data flow."""
+"""Ranges of the number of calls in the longest chain of a task's data flow."""
 _DECADES = 30.0
-"""From this ratio of the largest to the smallest value on, equal distances mean equal ratios."""
+"""An axis is logarithmic if the ratio of the largest to the smallest value is at least this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """An axis from `start` to `end` in the drawing's units.
 
-    `floor` is 0 on a linear one; on a logarithmic one what is smaller, as 0 is, stands at the start.
+    On a linear axis `floor` is 0. On a logarithmic axis values below `floor`, such as 0, are drawn
+    at the start.
     """
 
     start: float
@@ -38,7 +42,9 @@ class Scale:
 
     @classmethod
     def for_values(cls, values: Sequence[float], start: float, end: float) -> Scale:
-        """One that holds `values`, none of them negative: from zero, or logarithmic where they differ too much."""
+        """Return an axis for non-negative `values`: from zero, or logarithmic if their range is
+        large.
+        """
         positive = [value for value in values if value > 0]
         if not positive:
             return cls(start, end, 0.0, 1.0)
@@ -52,7 +58,7 @@ class Scale:
         return cls(start, end, 0.0, step * math.ceil(most * 1.02 / step))
 
     def __call__(self, value: float) -> float:
-        """Where `value` stands."""
+        """Return the position of `value`."""
         if self.logarithmic:
             share = math.log(max(value, self.floor) / self.floor) / math.log(
                 self.ceiling / self.floor
@@ -62,7 +68,7 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """Round values to label, from the smallest on."""
+        """Return round values for tick labels, in ascending order."""
         if self.logarithmic:
             first = round(math.log10(self.floor))
             last = round(math.log10(self.ceiling))
@@ -73,14 +79,14 @@ class Scale:
 
 
 def _step(span: float) -> float:
-    """The round distance of four to eight ticks over `span`."""
+    """Return a round distance that gives four to eight ticks over `span`."""
     rough = span / 5
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999)
 
 
 class Point(NamedTuple):
-    """A run in the drawing: where its marker stands and where its value is."""
+    """A run in the drawing: the position of its marker and of its value."""
 
     run: ReportedRun
     x: float
@@ -92,7 +98,7 @@ class Point(NamedTuple):
 
     @property
     def is_moved(self) -> bool:
-        """Whether it stands beside its value."""
+        """True if the marker was moved away from its value."""
         return abs(self.x - self.value_x) > 1
 
 
@@ -104,7 +110,10 @@ def scatter(
     axis: str,
     spell: Callable[[float], str] = short,
 ) -> Html:
-    """A figure with a point for each run that has a success and a `value`; the others are named below it."""
+    """Render one point for each run that has a success and a `value`.
+
+    Other runs are named below.
+    """
     known = [
         (run, success, found)
         for run in runs
@@ -142,7 +151,9 @@ def scatter(
 
 
 def by_depth(runs: Sequence[ReportedRun]) -> Html:
-    """A figure with a line for each run: the share of its graded answers that are right, by the depth of the task."""
+    """Render one line for each run: the share of graded answers that are right, by depth of the
+    task.
+    """
     title = "Success against depth"
     axis = "Calls in the longest chain of a task"
     shares = {
@@ -186,18 +197,18 @@ def by_depth(runs: Sequence[ReportedRun]) -> Html:
 
 
 def number(value: float) -> str:
-    """A place in a drawing, to six digits."""
+    """Format a coordinate of the drawing, to six digits."""
     return f"{value:.6g}"
 
 
 def _upward(highest: float) -> Scale:
-    """From 0 to the next round share that holds every interval."""
+    """Return a vertical axis from 0 to the next round share above `highest`."""
     ceiling = next(share for share in (0.2, 0.4, 0.6, 0.8, 1.0) if share >= min(highest, 1.0))
     return Scale(BOTTOM, TOP + RADIUS, 0.0, ceiling)
 
 
 def _spread_markers(points: Sequence[Point]) -> list[Point]:
-    """The points with markers moved sideways where they would cover another."""
+    """Move markers sideways that would cover another."""
     moved: list[Point] = []
     for point in points:
         steps = sorted(range(-48, 49), key=lambda step: (abs(step), -step))

@@ -1,4 +1,4 @@
-"""The runs that a page shows, each with a letter and a name that tells it from the others, and the tasks they share."""
+"""The runs of a report, each with a letter and a distinct name, and the tasks they answered."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.rows import Header, read_rows
 
 LETTERS = "ABCDEFGHIJKL"
-"""So many runs are compared task by task; more are a leaderboard, numbered from the best on."""
+"""Letters of runs.
+
+More runs than letters make a leaderboard, which is numbered from the best on.
+"""
 
 
 class InvalidReport(AtcError):
-    """A page cannot be made or written as asked. Says why and the next step."""
+    """A page cannot be built or written as requested. The message says why and the next step."""
 
     exit_code = 2
 
@@ -30,21 +33,21 @@ class ReportedRun:
     """One file of rows and its figures."""
 
     letter: str
-    """`A` to `L`, or the place on a leaderboard."""
+    """`A` to `L`, or the rank on a leaderboard."""
     colour: int
     """1 to 12."""
     name: str
     file: str
     """The file's name, without its folder."""
     written: str
-    """When the file was last written, `2026-11-22 01:58 UTC`."""
+    """Modification time of the file, `2026-11-22 01:58 UTC`."""
     header: Header
     rows: Sequence[Row]
     summary: Summary
 
     @property
     def label(self) -> str:
-        """`A · qwen chain`."""
+        """Letter and name: `A · qwen chain`."""
         return f"{self.letter} · {self.name}"
 
     @property
@@ -53,23 +56,23 @@ class ReportedRun:
         return span(self.letter, f"mark run-{self.colour}")
 
     def per_task(self, total: float | None) -> float | None:
-        """`total` of the run as a mean of its graded rows."""
+        """Return `total` divided by the number of graded rows."""
         return total / self.summary.graded if total is not None and self.summary.graded else None
 
     @property
     def tokens(self) -> float | None:
-        """Tokens read and written a task."""
+        """Mean number of input and output tokens for each task."""
         return self.per_task(self.summary.input_tokens + self.summary.output_tokens)
 
     @property
     def cost(self) -> float | None:
-        """US dollars a task; None where an answer has no price."""
+        """Mean cost for each task in USD; None if an answer has no price."""
         return self.per_task(self.summary.cost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedTask:
-    """One question and how each run answered it: letter → rows, one a repeat."""
+    """One question and each run's answers: letter → rows, one for each repeat."""
 
     id: str
     question: str
@@ -82,16 +85,16 @@ class ReportedTask:
 
 
 def is_leaderboard(runs: Sequence[ReportedRun]) -> bool:
-    """Whether these are too many to be compared task by task."""
+    """Return True if there are too many runs to compare them task by task."""
     return len(runs) > len(LETTERS)
 
 
 def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """The runs of the files, in the order given; those of a leaderboard by success, the best first.
+    """Return the runs of the files in the given order; for a leaderboard the best first.
 
     Raises:
-        InvalidRunFile: one is no file of rows, or of another format.
-        InvalidReport: one is given twice.
+        InvalidRunFile: a file is not a file of rows, or has another format.
+        InvalidReport: a file is given twice.
     """
     twice = [path for path, times in Counter(path.resolve() for path in paths).items() if times > 1]
     if twice:
@@ -123,9 +126,10 @@ def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
 
 
 def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
-    """A name for each run: its model, its strategy where those differ, and its file where all that is alike.
+    """Return a distinct name for each run.
 
-    Baselines have no model; what they do is their name.
+    The name is the model, then the strategy if strategies differ, then the file if names are still
+    equal. Runs without a model, which are baselines, are named after their strategy.
     """
     ways = [str(header.settings.get("strategy", "")) for header in headers]
     names = [
@@ -143,7 +147,10 @@ def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
 
 
 def tasks(runs: Sequence[ReportedRun]) -> list[ReportedTask]:
-    """Every task of any run, in the order of the first that has it. One with another question or answer is another."""
+    """Return every task of any run, in the order of the first run that has it.
+
+    A task with another question or answer is a different task.
+    """
     found: dict[tuple[str, str, str], ReportedTask] = {}
     for run in runs:
         for row in run.rows:

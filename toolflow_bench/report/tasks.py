@@ -1,4 +1,4 @@
-"""Every task on a line of its own, with a column for each run; opened it shows the answers."""
+"""The list of tasks, one line each with a column for each run. A line expands to its answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
 
 
 def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Html:
-    """The filter (shown by the script, which it needs), the head and the tasks."""
+    """Render the filters (hidden without JavaScript), the table head and the tasks."""
     lines = [
         (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task))
         for task in found
@@ -29,7 +29,10 @@ def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Htm
 
 
 def _failures(task: ReportedTask) -> str:
-    """How its answers are wrong, each with the letter of the run: `A:program B:limit`."""
+    """Return the failure classes of a task's wrong answers, with the letter of the run:
+
+    `A:program B:limit`.
+    """
     wrong = [
         f"{letter}:{outcome(row)}"
         for letter, rows in task.rows.items()
@@ -44,7 +47,7 @@ def _is_wrong(row: Row) -> bool:
 
 
 def _path(gold: Sequence[str]) -> str:
-    """`search_films ×2 → get_film`."""
+    """Format a gold path: `search_films ×2 → get_film`."""
     times = [(tool, len(list(same))) for tool, same in groupby(gold)]
     return " → ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in times)
 
@@ -52,7 +55,7 @@ def _path(gold: Sequence[str]) -> str:
 def _selects(
     runs: Sequence[ReportedRun], found: Sequence[ReportedTask]
 ) -> Mapping[str, dict[str, str]]:
-    """The filters, each with its values and what they are called."""
+    """Return the filters, each with its values and their labels."""
     services = sorted({service for task in found for service in task.services})
     failures = {outcome(row) for run in runs for row in run.rows if _is_wrong(row)}
     several = len(runs) > 1

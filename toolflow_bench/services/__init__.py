@@ -1,1 +1,1 @@
-"""Services that a benchmark acts on: real HTTP on loopback, one file a domain, each with its own OpenAPI document."""
+"""The services of the benchmark: real HTTP on loopback, each with data and an OpenAPI document."""

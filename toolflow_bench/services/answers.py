@@ -1,17 +1,18 @@
-"""Answers that an `openapi.yaml` gives itself, in SQL, and what guards those of handlers in Python.
+"""Handlers that an `openapi.yaml` defines in SQL, and checks that precede handlers in Python.
 
-An operation has at most one of these; without any, the handler with its name answers:
+An operation has at most one of these extensions. Without any, the Python handler of its name
+answers.
 
-- `x-sql`: one of `row: SQL`, `rows: {key: SQL}` (a list of objects), `column: {key: SQL}` (a list of values) and
-  `page: {key: columns, from: table, where: [conditions], order: columns}`. Arguments are `:name`s; a condition of a
-  page does not apply where one of its arguments was left out. `missing` is the sentence of a 404 where nothing is
-  found, `booleans` are columns of 0 and 1.
-- `x-add: {to: collection, id: field, prefix: xy}`: keeps the arguments as a record of the state. With `once`, no two
-  records are alike in these fields: `taken` is the sentence of the 409.
-- `x-state: {key: collection}`: all records of the state's collection.
+- `x-sql`: one of `row: SQL`, `rows: {key: SQL}` (a list of objects), `column: {key: SQL}` (a list
+  of values) and `page: {key: columns, from: table, where: [conditions], order: columns}`.
+  Arguments are written as `:name`. A condition of a page is skipped if one of its arguments is
+  missing. `missing` is the message of a 404 if nothing is found; `booleans` are columns of 0 and 1.
+- `x-add: {to: collection, id: field, prefix: xy}`: stores the arguments as a record of the state.
+  With `once`, these fields must be unique together; `taken` is the message of the 409.
+- `x-state: {key: collection}`: returns all records of the state's collection.
 
-`x-needs` names records of the document's `x-records` that must exist, else the answer is 404. Sentences are Python
-format strings of the arguments.
+`x-needs` lists records of the document's `x-records` that must exist, else the answer is 404.
+Messages are Python format strings of the arguments.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordLookup:
-    """How a thing is found by the id in a request: `sql` gives its row, `missing` is what a 404 says."""
+    """A query for a record by the id in a request.
+
+    `sql` returns its row; `missing` is the 404 message.
+    """
 
     sql: str
     missing: str
@@ -39,25 +43,29 @@ class RecordLookup:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Handed to every handler. `records` are those of the service's `x-records`, by name."""
+    """The data and state that every handler gets.
+
+    `records` are the service's `x-records`, by name.
+    """
 
     connection: sqlite3.Connection
     state: ServiceState = field(default_factory=ServiceState)
     records: Mapping[str, RecordLookup] = field(default_factory=dict)
 
     def rows(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Row]:
-        """All rows of a query; `values` for its `?`, or by name for its `:name`."""
+        """Return all rows of a query. `values` are for its `?`, or by name for its `:name`."""
         return [dict(row) for row in self.connection.execute(sql, values)]
 
     def column(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Any]:
-        """The first column of all rows of a query."""
+        """Return the first column of all rows of a query."""
         return [row[0] for row in self.connection.execute(sql, values)]
 
     def record(self, name: str, arguments: Arguments) -> Row:
-        """The row of the thing that `arguments` name; an empty one where they leave it out.
+        """Return the row of the record whose id is in `arguments`; an empty row if the id is
+        missing.
 
         Raises:
-            Refusal: 404; there is no such thing.
+            Refusal: 404; there is no such record.
         """
         record = self.records[name]
         if any(arguments[parameter] is None for parameter in sql_parameters(record.sql)):
@@ -69,7 +77,7 @@ class Context:
 
 
 def sql_parameters(sql: str) -> list[str]:
-    """The names that `sql` takes, as in `:name`."""
+    """Return the names of the parameters in `sql`, such as `:name`."""
     return re.findall(r"(?<!:):([a-z_]+)", sql)
 
 
@@ -77,7 +85,10 @@ Handler = Callable[[Context, Arguments], Row]
 
 
 def handler_of(entry: Mapping[str, Any], handlers: ModuleType) -> Handler:
-    """What answers the operation that `entry` describes; `handlers` has those in Python."""
+    """Return the handler of the operation that `entry` describes.
+
+    `handlers` has those in Python.
+    """
     needs = entry.get("x-needs", ())
     if "x-sql" in entry:
         answer = _from_sql(entry["x-sql"])
@@ -171,7 +182,7 @@ def _from_add(
 
 
 def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:
-    """One page of rows that are all at hand."""
+    """Return one page of `rows`, which are all rows."""
     size = arguments["page_size"]
     page = arguments["page"]
     return _page_rows(key, rows[(page - 1) * size : page * size], len(rows), arguments)

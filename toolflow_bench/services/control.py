@@ -1,4 +1,4 @@
-"""What a harness steers of a running service: its state, its idempotency keys, its faults and its log."""
+"""Control of a running service by a test harness: state, idempotency keys, faults and log."""
 
 from __future__ import annotations
 
@@ -16,36 +16,39 @@ from toolflow_bench.services.reply import ServiceReply
 from toolflow_bench.services.state import ServiceState
 
 REMEMBERED_REQUESTS = 10_000
-"""How many of the latest requests a service remembers."""
+"""Number of latest requests in the log."""
 
 
 class RequestRecord(NamedTuple):
-    """One request, the document's own included; those to `/bench/…` leave no record."""
+    """A logged request. Requests for the document are logged; those to `/bench/…` are not."""
 
     method: str
     path: str
     query: str
-    """As it came, without the question mark."""
+    """The raw query, without the question mark."""
     status: int | None
-    """What the client was told; `None` where the connection was closed without an answer."""
+    """Status that the client received; None if the connection was closed without a response."""
     operation: str = ""
-    """Operation id; empty for the document and for paths that lead nowhere."""
+    """Operation id; empty for the document and for unknown paths."""
     arguments: JsonObject | None = None
-    """Typed and completed by defaults, absent ones left out; `None` where they were refused."""
+    """Typed arguments with defaults, without missing ones. None if they were refused."""
     wrote: bool = False
-    """Whether it changed the state, whatever the client was told."""
+    """True if the request changed the state, even if the client did not learn it."""
     key: str = ""
-    """The idempotency key, of operations that take one."""
+    """The idempotency key, for operations that take one."""
     fault: str = ""
-    """The fault that was switched on for it, by `Fault.kind`; `stale` where a reset came between it and its answer."""
+    """The injected fault, see `ServiceFault.kind`; `stale` if the service was reset during the
+    request.
+    """
     change: str = ""
-    """What a drift did to the answer: `renamed flights.airline to airline_value`."""
+    """The change that a drift made to the response: `renamed flights.airline to airline_value`."""
 
 
 class Control:
-    """One service's steering; `app.state.control` is it.
+    """The controls of one service, available as `app.state.control`.
 
-    `faults` are those in force. `generation` counts the resets: a request that began in another one is stale.
+    `faults` are the active faults. `generation` counts the resets; a request that began before the
+    last reset is stale.
     """
 
     def __init__(self, state: ServiceState | None) -> None:
@@ -59,9 +62,9 @@ class Control:
         ] = {}  # key → what was asked under it, and the answer
 
     def reset(self) -> None:
-        """Forget every write, every key and the log, and start the faults anew.
+        """Discard all writes, keys and log entries, and draw the faults from the start again.
 
-        Faults that are on stay on. A request that is still being answered closes its connection and writes nothing.
+        Active faults stay active. A request in progress closes its connection and writes nothing.
         """
         self.generation += 1
         self._drawn = 0
@@ -71,26 +74,28 @@ class Control:
         self.requests.clear()
 
     def snapshot(self) -> dict[str, list[JsonObject]]:
-        """What was written since the last reset."""
+        """Return the records written since the last reset."""
         return self.state.snapshot() if self.state is not None else {}
 
     def set_faults(self, faults: Faults | None) -> None:
-        """Switch faults on or off, from the first draw on."""
+        """Activate faults, or none, and draw them from the start."""
         self.faults = faults
         self._drawn = 0
 
     def draw(self) -> ServiceFault | None:
-        """What is to go wrong with the next request."""
+        """Draw the fault of the next request; None if faults are off."""
         if self.faults is None:
             return None
         self._drawn += 1
         return self.faults.draw(self._drawn)
 
     def first_answer(self, key: str, asked: str) -> ServiceReply | None:
-        """The first answer under `key`, if there was one; `asked` is the operation and its arguments as text.
+        """Return the first response under `key`, if there is one.
+
+        `asked` is the operation and its arguments as text.
 
         Raises:
-            Refusal: 422; what was asked under this key was something else.
+            Refusal: 422; the key was used for a different request.
         """
         if key not in self._done:
             return None
@@ -98,23 +103,24 @@ class Control:
         if before != asked:
             raise Refusal(
                 422,
-                "this Idempotency-Key came before with other arguments; take a new key for a new request.",
+                "this Idempotency-Key came before with other arguments; take a new key for a new "
+                "request.",
             )
         return reply
 
     def remember(self, key: str, asked: str, reply: ServiceReply) -> None:
-        """Keep the first answer under `key`."""
+        """Store the first response under `key`."""
         self._done[key] = asked, reply
 
 
 def steer(control: Control, method: str, path: str, body: Json) -> ServiceReply:
-    """The answer to a harness outside of this process.
+    """Answer a control request of a harness in another process.
 
-    `POST /bench/reset`, `GET /bench/state`, `GET /bench/log`, `POST /bench/faults` (the fields of `Faults`; without
-    any: off).
+    `POST /bench/reset`, `GET /bench/state`, `GET /bench/log`, `POST /bench/faults` (the fields of
+    `Faults`; an empty body turns faults off).
 
     Raises:
-        Refusal: 422, the body is not what the path takes; 404, there is no such path.
+        Refusal: 422, the body does not fit the path; 404, there is no such path.
     """
     match method, path:
         case "POST", "/bench/reset":

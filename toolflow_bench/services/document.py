@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of a service, made from its operations."""
+"""The OpenAPI 3.1 document of a service, built from its operations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from toolflow_bench.services.operation import Operation
 COMMON: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("common.yaml").read_text(encoding="utf-8")
 )
-"""What the documents of all services have in common."""
+"""The parts that the documents of all services share."""
 KEY_HEADER: str = COMMON["key"]["name"]
-"""Header of operations that take a key."""
+"""Header that carries an idempotency key."""
 LONGEST_KEY: int = COMMON["key"]["schema"]["maxLength"]
-"""Characters of an idempotency key."""
+"""Most characters of an idempotency key."""
 
 
 def document(
@@ -28,7 +28,7 @@ def document(
     schemas: Mapping[str, JsonObject],
     server: str,
 ) -> dict[str, Any]:
-    """The document of `operations`, served at `server` (a URL without trailing slash)."""
+    """Build the document of `operations`, served at `server` (a URL without trailing slash)."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = operation.entry

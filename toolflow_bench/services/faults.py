@@ -1,4 +1,7 @@
-"""Faults that a service commits on request, drawn by seed so that a run repeats."""
+"""Faults that a service injects on request.
+
+They are drawn by seed, so that a run can be repeated.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,22 @@ from pydantic import ConfigDict, Field
 from protocols.schema import Json
 
 FaultKind = Literal["429", "500", "drop", "slow", "drop_after", "truncated", "drift"]
-"""Too many requests and a server error, both before anything is done; a connection closed before the work; an answer
-that takes long; a connection closed after the work; an answer cut short; an answer whose shape has changed."""
+"""Kinds of injected faults.
+
+`429`, `500`: an error response before anything is done. `drop`: the connection is closed before the
+work is done. `slow`: a delayed response. `drop_after`: the connection is closed after the work is
+done. `truncated`: the response is cut short. `drift`: the response's shape has changed.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceFault:
-    """What is to go wrong with one request. `kind` None: nothing, but the wait."""
+    """The fault of one request. If `kind` is None, the response is only delayed."""
 
     kind: FaultKind | None
     latency_seconds: float
     share: float
-    """Of an answer cut short: how much of it arrives, above 0 and below 1."""
+    """Part of a truncated response that is sent, between 0 and 1."""
 
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
@@ -31,35 +38,39 @@ Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """How often a service fails, and how. A request has one fault at most, so the rates add up to 1 at most.
+    """Rates and parameters of faults.
 
-    What happens to the n-th request since the last reset depends on `seed` and n alone. A drift is the same for every
-    answer of an operation: with `rate_drift` 1 it is a new version of the API, below that one that comes and goes.
+    A request has at most one fault, so the rates add up to at most 1.
+    The fault of the n-th request since the last reset depends only on `seed` and n. A drift is the
+    same for every response of an operation: with `rate_drift` 1 it is a new version of the API,
+    with less it comes and goes.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     seed: int = 0
     latency_ms: Annotated[float, Field(ge=0, le=60_000)] = 0.0
-    """Each answer waits between half and one and a half times so long."""
+    """Mean delay of each response. The actual delay varies by up to half of it."""
     rate_429: Share = 0.0
     rate_500: Share = 0.0
     rate_drop: Share = 0.0
-    """Closed before anything was done."""
+    """Connections closed before anything is done."""
     rate_slow: Share = 0.0
-    """Answered after `slow_seconds` more."""
+    """Responses delayed by `slow_seconds`."""
     rate_drop_after: Share = 0.0
-    """Closed without an answer, after a write was applied."""
+    """Connections closed without a response, after a write was applied."""
     rate_truncated: Share = 0.0
     rate_drift: Share = 0.0
     retry_after_seconds: Annotated[int, Field(ge=0)] = 1
-    """What a 429 asks its client to wait."""
+    """Value of a 429's Retry-After header."""
     slow_seconds: Annotated[float, Field(ge=0, le=600)] = 1.0
     renamed_share: Share = 0.0
-    """Of operations: their answers have one field renamed, always the same, whatever else goes wrong."""
+    """Share of operations whose responses always have the same field renamed, besides other faults.
+
+    """
 
     def draw(self, number: int) -> ServiceFault:
-        """What happens to the request of this number."""
+        """Draw the fault of request `number`."""
         rng = random.Random(f"{self.seed} {number}")  # noqa: S311 - must repeat
         latency = self.latency_ms * rng.uniform(0.5, 1.5) / 1000
         point = rng.random()
@@ -75,7 +86,10 @@ class Faults:
         return ServiceFault(kind=chosen, latency_seconds=latency, share=share)
 
     def renames(self, operation: str) -> bool:
-        """Whether the answers of `operation` have a field renamed, in every run the same."""
+        """Return True if the responses of `operation` have a renamed field.
+
+        It is the same in every run.
+        """
         return random.Random(f"renamed {operation}").random() < self.renamed_share  # noqa: S311 - must repeat
 
 
@@ -83,7 +97,7 @@ _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultK
 
 
 _Path = tuple[str, ...]
-"""Keys from the top; every item of a list counts as the same place, so lists take no step."""
+"""Keys from the top. List indices are left out: all items of a list share a path."""
 
 
 def drift_answer(
@@ -93,10 +107,11 @@ def drift_answer(
     seed: int,
     how: Literal["rename", "retype", "null", "extra"] | None = None,
 ) -> tuple[Json, str]:
-    """`answer` with one field renamed, of another type, null or doubled by a new one, and what was done, in words.
+    """Change one field of `answer` and return the result with a description of the change.
 
-    Which field and how depends on `seed` and `operation` alone, as far as the answer has the field; in a list it
-    happens to all items. Empty words: there is no field to change.
+    The field is renamed, converted to another type, set to null, or joined by a new field. Field
+    and kind of change depend only on `seed` and `operation`, and on the fields that the answer has.
+    In a list, all items are changed. The description is empty if there is no field to change.
     """
     places = sorted(_places(answer))
     if not places:
@@ -141,7 +156,7 @@ def _places(value: Json) -> set[_Path]:
 
 
 def _change_at(value: Json, path: _Path, change: Any) -> Json:
-    """`value` with `change` done to every object that has the last key of `path`."""
+    """Apply `change` to every object that has the last key of `path`."""
     if isinstance(value, list):
         return [_change_at(item, path, change) for item in value]
     if not isinstance(value, Mapping) or path[0] not in value:

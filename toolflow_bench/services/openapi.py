@@ -1,7 +1,7 @@
-"""Reading what a service offers from its `openapi.yaml`: operations, schemas, and the SQL that answers most of them.
+"""Loader of a service's `openapi.yaml`: operations, schemas, and the SQL that answers most of them.
 
-The file holds what is the service's own. What every service answers alike (422, 429, 500, the idempotency key) is added
-here; the document that is served is without the SQL.
+The file describes only what is specific to the service. The responses that all services share (422,
+429, 500) and the idempotency key are added here. The served document does not contain the SQL.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from toolflow_bench.services.operation import Operation, Parameter
 
 
 def load_description(path: Path, handlers: ModuleType) -> dict[str, Any]:
-    """What the file says of a service: its `info`, `operations`, `schemas` and `records`.
+    """Return the `info`, `operations`, `schemas` and `records` of the file.
 
-    What it gives no SQL for, the function of `handlers` answers that has the operation's id as its name; one without
-    is an `AttributeError`.
+    An operation without SQL is answered by the function in `handlers` of the operation's id. Raises
+    `AttributeError` if there is none.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     content = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader, the C one if there is one
@@ -55,7 +55,10 @@ def operation_of(
     *,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Operation:
-    """The operation that `entry` describes, and what every operation answers alike; `shared` are named parameters."""
+    """Build the operation that `entry` describes, with the responses that all operations share.
+
+    `shared` has the named parameters of the document.
+    """
     key = entry.get("x-takes-key", False)
     given = [
         shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one
@@ -85,7 +88,10 @@ def operation_of(
                 Parameter(name=name, schema=part, required=name in schema["required"])
             )
     problem = _json({"$ref": "#/components/schemas/Problem"})
-    refused = "An argument is missing, unknown or not allowed; `detail` names it and says what is allowed."
+    refused = (
+        "An argument is missing, unknown or not allowed; `detail` names it and says what is "
+        "allowed."
+    )
     refused += f" Or the {KEY_HEADER} came before with other arguments." if key else ""
     described["responses"] = {
         **{

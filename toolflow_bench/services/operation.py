@@ -1,4 +1,4 @@
-"""One operation of a service: what it takes, what it gives, and reading its arguments from a request by exact type."""
+"""Operations of a service, and parsing and validation of their arguments."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from protocols.schema import Json, JsonObject
 from protocols.validate import validator
 
 Arguments = Mapping[str, Any]
-"""Every parameter of an operation by name, typed; `None` where an optional one without default was not given."""
+"""All parameters of an operation by name, typed.
+
+None for an optional one without default that is missing.
+"""
 
 Headers = tuple[tuple[bytes, bytes], ...]
-"""HTTP headers as ASGI has them, names in lower case."""
+"""HTTP headers as in ASGI, names in lower case."""
 
 
 class Refusal(Exception):
-    """An answer other than success: HTTP `status`, the sentence that becomes `{"detail": …}`, and headers."""
+    """An error response: HTTP `status`, the message that becomes `{"detail": …}`, and headers."""
 
     def __init__(self, status: int, detail: str, *, headers: Headers = ()) -> None:
         super().__init__(status, detail)
@@ -37,7 +40,10 @@ class Parameter:
     required: bool = False
 
     def allows(self, value: Json) -> bool:
-        """Whether the schema allows `value`. Of what is whole in JSON Schema, `2.0` is none."""
+        """Return True if the schema allows `value`.
+
+        Unlike in JSON Schema, `2.0` is not an integer.
+        """
         try:
             return self._checks.is_valid(value) and (self.schema["type"], type(value)) != (
                 "integer",
@@ -53,13 +59,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation over HTTP; `entry` is what the service's document says of it.
+    """One operation over HTTP. `entry` is its description in the service's document.
 
-    `path` names path parameters in braces; the others travel in the query, or in a JSON body where the method has one.
+    `path` has path parameters in braces. The other parameters are sent in the query, or in a JSON
+    body if the method has one.
 
-    A writing operation (any method but GET) may take a key (`takes_key`: sent again with the same `Idempotency-Key`
-    header, it gives its first answer and changes nothing), or be verified by a read (`verified_by` names the operation
-    that shows what was written), or neither: then nobody can know whether one whose answer was lost took effect.
+    A writing operation (any method but GET) may take a key (`takes_key`): if it is sent again with
+    the same `Idempotency-Key` header, it returns its first response and changes nothing. Or a read
+    may verify it (`verified_by` is the operation that shows what was written). If neither applies,
+    a client that lost the response cannot know if the write took effect.
     """
 
     path: str
@@ -71,12 +79,12 @@ class Operation:
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """The operation id."""
         return str(self.entry["operationId"])
 
     @property
     def verified_by(self) -> str:
-        """The read that shows what was written, if there is one."""
+        """Id of the read that shows what was written; empty if there is none."""
         return str(self.entry.get("x-atc-verified-by", ""))
 
     @property
@@ -86,23 +94,23 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether it may change the state."""
+        """True if the operation may change the state."""
         return self.method != "GET"
 
     @property
     def has_body(self) -> bool:
-        """Whether its arguments travel in a JSON body, those of the path apart."""
+        """True if all arguments but the path's are sent in a JSON body."""
         return self.method in ("POST", "PUT", "PATCH")
 
     def location(self, parameter: Parameter) -> str:
-        """Where `parameter` travels: path, query or body."""
+        """Return where `parameter` is sent: path, query or body."""
         if "{" + parameter.name + "}" in self.path:
             return "path"
         return "body" if self.has_body else "query"
 
 
 def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Arguments from the text of path and query, converted, checked and completed by defaults.
+    """Parse arguments from path and query texts, validate them and add defaults.
 
     Raises:
         Refusal: 422; an argument is missing, unknown, given twice or not allowed.
@@ -119,7 +127,7 @@ def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]
 def complete_arguments(
     parameters: Iterable[Parameter], given: Mapping[str, Json]
 ) -> dict[str, Any]:
-    """`given` completed by defaults, each value checked against its schema.
+    """Validate `given` against the schemas and add defaults.
 
     Raises:
         Refusal: 422; an argument is missing, unknown or not allowed.
@@ -164,7 +172,10 @@ def _argument_refusal(parameter: Parameter, value: Json) -> Refusal:
 
 
 def _describe_schema(schema: JsonObject) -> str:
-    """What a schema allows, in words: `one of EWR, JFK, LGA`; `an integer from 0 to 23`; `a string such as '9E'`."""
+    """Describe the values that a schema allows.
+
+    For example `one of EWR, JFK, LGA`, `an integer from 0 to 23` or `a string such as '9E'`.
+    """
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
     examples = " or ".join(repr(example) for example in schema.get("examples", ()))

@@ -1,4 +1,4 @@
-"""An answer as it goes over the wire: whole, cut short, or not at all."""
+"""Responses of a service, sent whole, cut short or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _JSON = (b"content-type", b"application/json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceReply:
-    """An answer before it is sent; `body` is JSON, and `wrote` says whether the state was changed for it."""
+    """A response before it is sent.
+
+    `body` is JSON; `wrote` is True if the request changed the state.
+    """
 
     status: int
     body: bytes
@@ -31,7 +34,7 @@ class ServiceReply:
     def from_value(
         cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False
     ) -> ServiceReply:
-        """`value` as JSON."""
+        """Build a response with `value` as JSON body."""
         body = json.dumps(
             value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
         ).encode()
@@ -39,12 +42,15 @@ class ServiceReply:
 
     @classmethod
     def from_refusal(cls, refusal: Refusal) -> ServiceReply:
-        """The answer that says why not."""
+        """Build the error response of a refusal."""
         return cls.from_value(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
 
 
 async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> None:
-    """Send the answer, or the first `share` of its body, after which the connection is to be closed."""
+    """Send the response, or the first `share` of its body.
+
+    The caller must close the connection if `share` is below 1.
+    """
     length = (b"content-length", b"%d" % len(reply.body))
     await send(
         {
@@ -58,7 +64,7 @@ async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> 
 
 
 async def close_connection(scope: Scope, receive: Receive) -> None:
-    """Close the connection; what was sent before still arrives."""
+    """Close the connection. Data sent before still arrive."""
     close = scope.get("extensions", {}).get(CLOSE)
     if close is None:
         raise RuntimeError(

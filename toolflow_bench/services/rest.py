@@ -1,4 +1,4 @@
-"""A starlette application that answers the operations of a service over HTTP, with the faults that are switched on."""
+"""The Starlette application that serves a service's operations over HTTP and injects faults."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ def build_app(
     schemas: Mapping[str, JsonObject],
     close: Callable[[], None],
 ) -> Starlette:
-    """The service. `context` reaches every handler as its first argument; `close` runs when the service stops.
+    """Build the application. `context` is the first argument of every handler.
 
-    `app.state.control` is its `Control`, `app.state.run` the `State` of the context (`None` where it has none), and
-    `app.state.requests` the latest requests as `RequestRecord`s, oldest first.
+    `close` runs when the service stops. `app.state.control` is its `Control`, `app.state.run` the
+    `ServiceState` of the context (None if it has none), and `app.state.requests` the latest
+    requests as `RequestRecord`s, oldest first.
     """
     from starlette.applications import Starlette
     from starlette.routing import Mount
@@ -71,7 +72,10 @@ def build_app(
 
 
 class Routes:
-    """Operations by path. Concrete paths go before templates: `/airlines/search` is no airline's code."""
+    """Operations by path.
+
+    Concrete paths precede templates, so `/airlines/search` is no airline's code.
+    """
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         ordered = sorted(operations, key=lambda operation: operation.path.count("{"))
@@ -80,10 +84,12 @@ class Routes:
         ]
 
     def find(self, method: str, path: bytes) -> tuple[Operation, list[tuple[str, str]]]:
-        """The operation for `method` and `path` (percent-encoded), and its path arguments as pairs of name and text.
+        """Return the operation for `method` and `path` (percent-encoded), and its path arguments.
+
+        The arguments are pairs of name and text.
 
         Raises:
-            Refusal: 404, no operation has this path; 405, another method has.
+            Refusal: 404, no operation has this path; 405, the path has other methods only.
         """
         fitting = [
             (match, one)
@@ -102,7 +108,10 @@ class Routes:
 
 
 class _Service:
-    """The ASGI application below starlette's. It answers everything itself: nothing comes as another's page."""
+    """The ASGI application under Starlette's.
+
+    It answers every path itself, including unknown ones.
+    """
 
     def __init__(
         self,
@@ -160,7 +169,7 @@ class _Service:
         body: bytes,
         record: RequestRecord,
     ) -> tuple[ServiceReply | None, ServiceFault | None, RequestRecord]:
-        """The answer, if there is to be one, with the fault that befell it."""
+        """Return the response (None: close the connection), the fault, and the completed record."""
         control = self._control
         generation = control.generation
         fault = control.draw()
@@ -215,7 +224,7 @@ class _Service:
         return reply, fault, record
 
     def _perform(self, operation: Operation, arguments: Arguments, key: str) -> ServiceReply:
-        """What the handler answers, or what it answered before under `key`."""
+        """Return the response of the handler, or the first response under `key`."""
         asked = ""
         if key:
             asked = json.dumps([operation.id, arguments], sort_keys=True)
@@ -223,7 +232,8 @@ class _Service:
             if first is not None:
                 return replace(first, wrote=False)
         try:
-            # On the event loop: a handler is an indexed query of well under a millisecond, less than a thread costs.
+            # On the event loop: a handler is an indexed query of well under a millisecond, less
+            # than a thread costs.
             reply = ServiceReply.from_value(
                 operation.success,
                 operation.handler(self._context, arguments),
@@ -237,7 +247,7 @@ class _Service:
 
 
 def _fault_reply(fault: ServiceFault, control: Control) -> ServiceReply | None:
-    """The answer of a fault that comes before any work."""
+    """Return the response of a fault that precedes any work; None to close the connection."""
     if fault.kind == "drop":
         return None
     if fault.kind == "500":
@@ -264,7 +274,7 @@ async def _body(receive: Receive) -> bytes | None:
 def _arguments(
     operation: Operation, texts: list[tuple[str, str]], query: str, body: bytes
 ) -> Arguments:
-    """An operation's arguments out of the texts of its path, its query and its body."""
+    """Return an operation's arguments from the texts of its path, its query and its body."""
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     in_text = [p for p in operation.parameters if operation.location(p) != "body"]
     arguments = read_texts(in_text, [*texts, *parse_qsl(query, keep_blank_values=True)])
@@ -295,7 +305,7 @@ def _key(operation: Operation, scope: Scope) -> str:
 
 
 def _server(scope: Scope) -> str:
-    """Where the client found us, so that it can come back."""
+    """Return the URL by which the client reached this service."""
     host = next(
         (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), None
     )

@@ -1,4 +1,4 @@
-"""A service over real HTTP on loopback, in a thread of this process."""
+"""Serves an application over real HTTP on loopback, in a thread of this process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 CLOSE = "toolflow.close"
-"""Among the extensions of an ASGI scope: a function that closes the client's connection."""
+"""ASGI scope extension: a function that closes the client's connection."""
 
 INSTALL = 'pip install "automatic-tool-chain[toolflow]"'
-"""What installs everything that a service of the bench needs."""
+"""Command that installs the packages that the services need."""
 
 
 class RunningService:
-    """A running service. `url` has no trailing slash; close it, or use it as a context manager."""
+    """A running service. `url` has no trailing slash. Close it, or use it as a context manager."""
 
     def __init__(self, app: Starlette, url: str, *, server: Any, thread: threading.Thread) -> None:
         self.app = app
@@ -33,15 +33,18 @@ class RunningService:
 
     @property
     def document_url(self) -> str:
-        """Address of the OpenAPI document."""
+        """URL of the OpenAPI document."""
         return f"{self.url}/openapi.json"
 
     def stop(self) -> None:
-        """Begin to stop; the thread ends within a fifth of a second, or with the process."""
+        """Begin to stop. The thread ends within a fifth of a second, or with the process."""
         self._server.should_exit = True
 
     def close(self) -> None:
-        """Stop listening, close every connection and wait for the thread to end; a second call does nothing."""
+        """Stop listening, close all connections and wait for the thread.
+
+        A second call does nothing.
+        """
         self.stop()
         self._thread.join()
 
@@ -53,7 +56,7 @@ class RunningService:
 
 
 def serve(app: Starlette, *, port: int = 0) -> RunningService:
-    """Serve `app` on 127.0.0.1, on a free port unless one is given; it answers from the moment this returns.
+    """Serve `app` on 127.0.0.1, by default on a free port. It accepts requests when this returns.
 
     Raises:
         SourceUnavailable: the port is taken, or the service did not start.
@@ -62,8 +65,9 @@ def serve(app: Starlette, *, port: int = 0) -> RunningService:
 
     listener = _listen(port)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    # log_config=None: our host process owns its logging; ws="none": no probing for websocket packages.
-    # A model may think for minutes between two calls: a connection closed meanwhile could cost it a write.
+    # log_config=None: our host process owns its logging; ws="none": no probing for websocket
+    # packages. A model may think for minutes between two calls: a connection closed meanwhile could
+    # cost it a write.
     config = uvicorn.Config(
         app,
         http=_closable_protocol(),
@@ -93,7 +97,7 @@ def serve(app: Starlette, *, port: int = 0) -> RunningService:
 
 
 def _closable_protocol() -> type[asyncio.Protocol]:
-    """The protocol of uvicorn itself, whatever its parser, which lets every request close its connection."""
+    """Return uvicorn's HTTP protocol, extended so that a request can close its connection."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     class Closable(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -109,7 +113,8 @@ def _closable_protocol() -> type[asyncio.Protocol]:
 
 
 def _listen(port: int) -> socket.socket:
-    # With the protocol named: asyncio turns Nagle's delay (40 ms an answer) off for such sockets alone.
+    # With the protocol named: asyncio turns Nagle's delay (40 ms an answer) off for such sockets
+    # alone.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -117,7 +122,8 @@ def _listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise SourceUnavailable(
-            f"port {port} on 127.0.0.1 cannot be used ({error.strerror}); choose another, or 0 for a free one."
+            f"port {port} on 127.0.0.1 cannot be used ({error.strerror}); choose another, or 0 "
+            "for a free one."
         ) from error
     listener.listen(128)
     return listener

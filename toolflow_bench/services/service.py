@@ -1,4 +1,4 @@
-"""A service of the bench: its operations, its data and its state, ready to be served."""
+"""A service of the benchmark: its operations, data and state, ready to be served."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 NAMES = ("flights", "baseball", "movies", "places")
-"""The services of ToolFlow; each is a package of this name beside this file, with a `SERVICE` in it."""
+"""The services of ToolFlow. Each is a package of this name beside this file, with a `SERVICE`."""
 
 
 class UnknownService(AtcError):
-    """No service of this name; the message names those that exist."""
+    """No service has this name. The message lists those that exist."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A domain's operations over its data.
+    """The operations of a service over its data.
 
-    `database` gives the domain's SQLite file and builds it where it is not there yet; it takes the folder (None: the
-    cache folder) and `announce`, which gets a sentence before a build, and raises `SourceUnavailable`. `functions` are
-    those that the SQL of its `openapi.yaml` calls, `records` the things that requests name by id.
+    `database` returns the service's SQLite file and builds it if missing. It takes the folder
+    (None: the cache folder) and `announce`, which is called with a sentence before a build, and
+    raises `SourceUnavailable`. `functions` are called by the SQL in `openapi.yaml`. `records` are
+    the records that requests identify by id.
     """
 
     name: str
@@ -59,18 +60,21 @@ class Service:
         database: Callable[..., Path],
         functions: Functions | None = None,
     ) -> Service:
-        """The service of the `openapi.yaml` beside the module `handlers`, which answers what the file does not."""
+        """Build the service from the `openapi.yaml` beside the module `handlers`."""
         said = load_description(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
         return cls(name=name, database=database, functions=functions or {}, **said)
 
     def app(self, database: Path | None = None) -> Starlette:
-        """The application, with a state of its own: `toolflow_bench.services.serve.serve` runs it.
+        """Build an application with a state of its own, to run with
+        `toolflow_bench.services.serve.serve`.
 
-        `app.state.run` is its `State`, `app.state.requests` the latest requests. Without `database` the data is found
-        or built in the cache folder, which takes some seconds the first time.
+        `app.state.run` is its `ServiceState`, `app.state.requests` the latest requests. Without
+        `database`, the data is found or built in the cache folder, which takes some seconds the
+        first time.
 
         Raises:
-            SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
+            SourceUnavailable: a package or the data is missing, or the cache folder cannot be
+                written.
         """
         context = Context(
             connect(database or self.database(), self.functions), ServiceState(), self.records
@@ -90,10 +94,10 @@ class Service:
 
 
 def find_service(name: str) -> Service:
-    """The service of this name.
+    """Return the service of this name.
 
     Raises:
-        UnknownService: there is none.
+        UnknownService: no service has this name.
     """
     if name not in NAMES:
         near = closest_spellings(name, NAMES)

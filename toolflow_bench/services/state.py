@@ -1,4 +1,7 @@
-"""What the writes of one run left in a service: records by collection, forgotten when the next task begins."""
+"""Records that one run writes to a service, by collection.
+
+They are discarded before the next task.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +13,29 @@ from toolflow_bench.services.database import opaque_text
 from toolflow_bench.services.operation import Refusal
 
 MOST_RECORDS = 1000
-"""Of one collection, so that a program in a loop cannot fill the memory."""
+"""Most records of a collection, so that a program in a loop cannot exhaust the memory."""
 
 
 @dataclass
 class ServiceState:
-    """Records by collection and id, oldest first. Handlers run one at a time; a grader reads when the run is over.
+    """Records by collection and id, oldest first.
 
-    A record contains what belongs to it and never refers to another record of the state by id: ids differ with the
-    order of creation, and `snapshot`, by which tasks are graded, leaves them out.
+    Handlers run one at a time, and a grader reads only after the run. A record never refers to
+    another record by id: ids depend on the order of creation, and `snapshot`, which grading uses,
+    leaves them out.
     """
 
     _records: dict[str, dict[str, JsonObject]] = field(default_factory=dict)
     _created: int = 0
 
     def reset(self) -> None:
-        """Forget every write."""
+        """Discard all records."""
         self._records = {}
         self._created = 0
 
     def add(self, collection: str, record: JsonObject, *, id_field: str, prefix: str) -> JsonObject:
-        """Keep `record` under a new opaque id (`bk_x3f6q`), which becomes its first field `id_field`.
+        """Store `record` under a new opaque id (`bk_x3f6q`), which becomes its first field
+        `id_field`.
 
         Raises:
             Refusal: 422; the collection is full.
@@ -44,10 +49,10 @@ class ServiceState:
         return dict(kept)
 
     def get(self, collection: str, name: str, *, otherwise: str) -> dict[str, Json]:
-        """A copy of the record of this id.
+        """Return a copy of the record of this id.
 
         Raises:
-            Refusal: 404 with the sentence `otherwise`; there is none.
+            Refusal: 404 with the message `otherwise`; no record has this id.
         """
         found = self._records.get(collection, {}).get(name)
         if found is None:
@@ -55,33 +60,33 @@ class ServiceState:
         return deepcopy(dict(found))
 
     def all(self, collection: str) -> list[dict[str, Json]]:
-        """Copies of all records of a collection, oldest first."""
+        """Return copies of all records of a collection, oldest first."""
         return [deepcopy(dict(record)) for record in self._records.get(collection, {}).values()]
 
     def change(
         self, collection: str, name: str, *, otherwise: str, **fields: Json
     ) -> dict[str, Json]:
-        """Replace fields of a record and give it.
+        """Replace fields of a record and return a copy of it.
 
         Raises:
-            Refusal: 404 with the sentence `otherwise`; there is none.
+            Refusal: 404 with the message `otherwise`; no record has this id.
         """
         record = self.get(collection, name, otherwise=otherwise) | fields
         self._records[collection][name] = record
         return deepcopy(record)
 
     def remove(self, collection: str, name: str, *, otherwise: str) -> dict[str, Json]:
-        """Forget a record and give it.
+        """Remove a record and return it.
 
         Raises:
-            Refusal: 404 with the sentence `otherwise`; there is none.
+            Refusal: 404 with the message `otherwise`; no record has this id.
         """
         record = self.get(collection, name, otherwise=otherwise)
         del self._records[collection][name]
         return record
 
     def snapshot(self) -> dict[str, list[JsonObject]]:
-        """Every collection that has records, each record without its id. What final states are compared by."""
+        """Return all non-empty collections, their records without ids, to compare final states."""
         return {
             collection: [
                 deepcopy(dict(list(record.items())[1:])) for record in list(records.values())

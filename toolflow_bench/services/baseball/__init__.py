@@ -1,6 +1,6 @@
 """The baseball service: major-league players, teams, ballparks and honours from 1871 to 2020.
 
-Records name other records by id, never by name, so that answers are found by carrying ids from call to call.
+Records refer to other records by id, never by name, so a task needs ids from earlier calls.
 """
 
 from __future__ import annotations

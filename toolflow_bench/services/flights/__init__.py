@@ -1,6 +1,6 @@
-"""The flights service: every flight that left New York's airports in 2013, with its plane, its weather and its fate.
+"""The flights service: all flights from New York's airports in 2013, with planes and weather.
 
-Records name other records by code, never by name, so that answers are found by carrying ids from call to call.
+Records refer to other records by code, never by name, so a task needs codes from earlier calls.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ BUILT_IN = tuple(
     for one in SERVICE.operations
     if one.entry["tags"] != ["bookings"] and one.id != "list_flight_dates"
 )
-"""All but those of the booking desk: what `atc run` has where no tools are given."""
+"""Operations of the demo service that `atc run` starts if no tools are given. No booking desk."""
 
 
 def create_app(database: Path | None = None) -> Starlette:
-    """The service as `atc run` starts it where no tools are given: without the booking desk.
+    """Build the service that `atc run` starts if no tools are given: without the booking desk.
 
     Raises:
         SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.

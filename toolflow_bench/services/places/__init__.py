@@ -1,6 +1,7 @@
-"""The places service: Atlantic storms since 1975, and the cities, countries and airfields of the world.
+"""The places service:
 
-Records name other records by id, never by name, so that answers are found by carrying ids from call to call.
+Atlantic storms since 1975, and the cities, countries and airfields of the world.
+Records refer to other records by id, never by name, so a task needs ids from earlier calls.
 """
 
 from __future__ import annotations

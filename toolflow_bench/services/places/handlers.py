@@ -1,6 +1,7 @@
-"""Answers of the places service that take more than a query: what is near, distances, trip plans and storm alerts."""
+"""Handlers of the places service that need more than a query: distances, trip plans and alerts."""
 
-# Handlers (context, arguments) -> response, each described by the operation of its name in `openapi.yaml`.
+# Handlers (context, arguments) -> response, each described by the operation of its name in
+# `openapi.yaml`.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _select_fields(row: Row, *names: str) -> Row:
 
 
 def find_place(context: Context, place_id: str) -> Row:
-    """The record of a city, an airfield or an observation, all of which have a position."""
+    """Return the record of a city, an airfield or an observation, all of which have a position."""
     kind, argument = _KINDS.get(place_id.partition("_")[0], ("observation", "observation_id"))
     return context.record(kind, {argument: place_id})
 
@@ -79,7 +80,8 @@ def add_trip_stop(context: Context, arguments: Arguments) -> Row:
     if len(stops) >= MOST_STOPS:
         raise Refusal(
             409,
-            f"the trip has {MOST_STOPS} stops already, and no more are possible; create another plan.",
+            f"the trip has {MOST_STOPS} stops already, and no more are possible; create another "
+            "plan.",
         )
     stops = [*stops, {"city_id": city, "nights": arguments["nights"]}]
     return context.state.change("trip_plans", name, otherwise=missing, stops=stops)
@@ -129,7 +131,10 @@ def _changed_alerts(context: Context) -> dict[str, Row]:
 
 
 def _alerts(context: Context) -> dict[str, Row]:
-    """All alerts by city, of which each has one at most: those that stood before, as far as changed, and new ones."""
+    """Return all alerts by city, of which each has one at most.
+
+    They are the standing alerts with their changes, and the new ones.
+    """
     standing = context.rows(
         "SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid"
     )

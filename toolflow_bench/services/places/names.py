@@ -1,4 +1,4 @@
-"""Finding places by the words that people use for them, and the ids that they have."""
+"""Normalization of place names, and opaque ids of places."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _COMMON = frozenset({"airport", "airfield", "aerodrome"})
 
 
 def place_id(kind: str, number: int) -> str:
-    """The opaque id of the thing of this number: `ci_x3f6q`. `kind` is one of the prefixes."""
+    """Return the opaque id of the record with this number: `ci_x3f6q`. `kind` is its prefix."""
     return opaque_id(kind, number, _SALTS)
 
 
 def plain_words(text: str) -> str:
-    """Plain lower-case words with one space between: `São Tomé-Île` → `sao tome ile`."""
+    """Normalize to lower-case words with one space between: `São Tomé-Île` → `sao tome ile`."""
     plain = without_accents(text.lower().translate(_LETTERS))
     return " ".join(re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’‘`.]", "", plain)).split())
 
 
 def telling_words(text: str) -> list[str]:
-    """The words of an airfield's name that tell it from others."""
+    """Return the words of an airfield's name without the common ones, such as `airport`."""
     return [word for word in plain_words(text).split() if word not in _COMMON]
