@@ -21,7 +21,7 @@ CLASSES = {
     "TicketAPI": "ticket_api", "MessageAPI": "message_api", "MathAPI": "math_api", "TwitterAPI": "posting_api",
     "VehicleControlAPI": "vehicle_control",
 }  # fmt: skip
-"""Class → its module, which names its document too."""
+"""Class → its module, which is also the name of its document."""
 _TYPES = {
     "dict": "object",
     "float": "number",
@@ -34,7 +34,7 @@ _PLAIN = ("object", "number", "array", "boolean", "integer", "string", "null")
 
 
 def protocol_of(tool: JsonObject) -> ToolProtocol:
-    """A function's document as a protocol: its types are spelled as Python's."""
+    """Convert a function's document, whose types are Python's, to a protocol."""
     return ToolProtocol(
         name=tool["name"],
         description=tool.get("description", ""),
@@ -44,7 +44,7 @@ def protocol_of(tool: JsonObject) -> ToolProtocol:
 
 
 def _schema(part: JsonObject) -> dict[str, Any]:
-    """A schema in BFCL's own words → JSON Schema: what it names no type of is open."""
+    """Convert a schema with BFCL's type names to JSON Schema. Unknown types are left open."""
     kind = _TYPES.get(part.get("type", ""), part.get("type"))
     schema: dict[str, Any] = {"type": kind} if kind in _PLAIN else {}
     if isinstance(properties := part.get("properties"), Mapping):
@@ -58,7 +58,10 @@ def _schema(part: JsonObject) -> dict[str, Any]:
 
 
 def service_tools() -> Toolbox:
-    """The tools of the four services out of their documents; no service runs, so none of them can be called."""
+    """Return the tools of the four services from their documents.
+
+    No service runs, so no call works.
+    """
     with TemporaryDirectory() as folder:
         sources = []
         for name in NAMES:
@@ -75,7 +78,10 @@ def service_tools() -> Toolbox:
 
 
 def bfcl_tools(data: Path) -> dict[str, Toolbox]:
-    """The functions of each of BFCL's executable classes, by module; nobody calls them."""
+    """Return the functions of each of BFCL's executable classes, by module.
+
+    They cannot be called.
+    """
     documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
     return {
         one: Toolbox([Tool(protocol_of(f), dict, source=one) for f in documents[one]])

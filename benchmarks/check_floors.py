@@ -1,10 +1,11 @@
-"""What the static check finds in programs that models wrote, and what it says of programs that are right.
+"""Findings of the static check in programs by models, and false alarms in correct programs.
 
-`real`: 116 programs of the embedded model with the 235 findings, one of a code at a line, of the check of commit
-4d710f8. `strong`: 72 programs of a strong model, all accepted at their first run. `gold`: those of ToolFlow's tasks.
-`correct`: programs written to be right. `batches`: 128 faulty programs; one is found where each of its faults is, at
-its line. `speed`: a check of 50 lines over 20 tools, milliseconds. `missed` names what was not found, and what was said
-without need. Programs over data in `../shared` are left out where it is missing.
+`real`: 116 programs of the embedded model, with the 235 findings (one for each code and line) of
+the check of commit 4d710f8. `strong`: 72 programs of a strong model, all accepted at their first
+run. `gold`: the gold programs of ToolFlow's tasks. `correct`: hand-written correct programs.
+`batches`: 128 faulty programs; one counts as found if each of its faults is found at its line.
+`speed`: milliseconds to check 50 lines over 20 tools. `missed` lists missed faults and false
+alarms. Programs in `../shared` are skipped if it is missing.
 """
 
 from __future__ import annotations

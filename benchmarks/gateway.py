@@ -1,6 +1,6 @@
-"""Many clients of one gateway at once over HTTP: is each program answered, by its own answer, how fast, at what cost?
+"""Many concurrent HTTP clients of one gateway: correctness, latency and cost of replies.
 
-Exit status 1 if a reply is lost or another program's.
+Exit status 1 if a reply is lost or belongs to another program.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ async def openapi_document(request: Request) -> JSONResponse:
 
 
 async def drive(url: str, clients: int, programs: int) -> tuple[list[float], list[str]]:
-    """Seconds of every right reply, and what was wrong with the others; all clients begin when the last is there."""
+    """Run the programs and return the seconds of right replies and descriptions of the others.
+
+    All clients begin when the last one is connected.
+    """
     taken = list[float]()
     wrong = list[str]()
     connected = list[int]()

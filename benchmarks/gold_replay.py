@@ -1,8 +1,9 @@
-"""Gold programs of ToolFlow, run, stored, exported and replayed; and the needless questions before their writes.
+"""ToolFlow's gold programs: run, stored, exported and replayed; and needless consent questions.
 
-Each sampled task is run with its gold program over the real services. The stored run becomes a recording and is
-replayed without them: it must make the same calls and give the same answer. Then the gold programs of *all* writing
-tasks run with a person who is asked. Exit status 1 where a run is not solved, a replay departs or a question is asked.
+Each sampled task is run with its gold program over the real services. The stored run becomes a
+recording and is replayed without the services: it must make the same calls and give the same
+answer. Then the gold programs of *all* writing tasks run with a person who can be asked. Exit
+status 1 if a run is not solved, a replay departs from its recording or a question is asked.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from toolflow_bench.world import World
 
 
 def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
-    """What was wrong with each task that is not solved, or whose recording does not replay."""
+    """Run and replay the tasks; return a description of each failure."""
     problems = []
     with (
         World(services_of(tasks)) as world,

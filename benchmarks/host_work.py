@@ -1,6 +1,7 @@
-"""What one hostile value, document or server's line costs the host: seconds and peak memory of each attack.
+"""Resource use of the host for hostile values, documents and server lines.
 
-Each is one command of `atc` in a process of its own, against a service on loopback.
+Each attack is one `atc` command in its own process, against a service on loopback. The report has
+its seconds and peak memory.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PROGRAM = "```python\nprint(len(str(ask())))\n```"
 
 
 def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, Any]]]:
-    """Each with its name, its command, the response's schema, the response, and the document's other schemas."""
+    """Yield each attack: name, command, schema of the response, response, other schemas."""
     names = {"propertyNames": {"maxLength": 1}}
     items = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]}
     yield "nothing: one small answer", RUN, {}, 1, {}

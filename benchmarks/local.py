@@ -1,4 +1,4 @@
-"""Servers and processes of this machine, as the suites start, watch and end them."""
+"""Local servers and processes: functions to start, watch and end them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ATC = (
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on now, below those that systems give to whoever asks for any port."""
+    """Return a free loopback port below the range from which systems assign ports."""
     while True:
         with suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", 15_000 + secrets.randbelow(15_000)))
@@ -43,7 +43,10 @@ def run_in_background(
     env: Mapping[str, str] | None = None,
     seconds: float = 90.0,
 ) -> Iterator[int]:
-    """Run a command, from when it listens on `port`, and its process group; gives its id. It talks to service.log."""
+    """Run a command while the context is open; yield its process id once it listens on `port`.
+
+    Its output goes to service.log in `folder`. At the end its process group is killed.
+    """
     log = folder / "service.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -78,7 +81,10 @@ def measure_command(
     env: Mapping[str, str] | None = None,
     limit: float = 3600.0,
 ) -> dict[str, Any]:
-    """Wall and CPU seconds, peak MB and exit status (below 0: it was ended) of a command; stderr goes beside `out`."""
+    """Run a command and return its wall and CPU seconds, peak MB and exit status.
+
+    The exit status is negative if the command was killed. Its stderr goes into a file beside `out`.
+    """
     with out.open("wb") as stdout, out.with_suffix(".log").open("wb") as stderr:
         begun = time.perf_counter()
         process = subprocess.Popen(
@@ -100,7 +106,7 @@ def measure_command(
 
 
 def process_family(process: int, known: Collection[int] = ()) -> list[int]:
-    """A process and its living descendants, but the `known` ones and what those start."""
+    """Return a process and its living descendants, without the `known` ones and their children."""
     seen: dict[
         int, tuple[str, int]
     ] = {}  # read here: psutil's own walk takes three times as long, and this is sampled
@@ -115,7 +121,7 @@ def process_family(process: int, known: Collection[int] = ()) -> list[int]:
 
 
 def descendants(known: Collection[int]) -> set[int]:
-    """All living descendants of this process but the `known` ones and what those start."""
+    """Return all living descendants of this process except the `known` ones and their children."""
     return {*process_family(os.getpid(), known)} - {os.getpid()}
 
 
@@ -124,7 +130,7 @@ def existing_processes() -> set[int]:
 
 
 def cpu_seconds(processes: Sequence[int], *, ended: bool = False) -> float:
-    """User and system time of the processes so far; with `ended`, that of their children that have ended, too."""
+    """Return user and system time of the processes; with `ended`, include ended children."""
     seconds = 0.0
     for process in processes:
         with suppress(psutil.Error):
@@ -134,7 +140,7 @@ def cpu_seconds(processes: Sequence[int], *, ended: bool = False) -> float:
 
 @contextmanager
 def adopt_descendants() -> Iterator[None]:
-    """While this is open, whatever our descendants leave behind becomes a child of this process, and can be found."""
+    """Make orphaned descendants children of this process while the context is open."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
     prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
@@ -145,14 +151,14 @@ def adopt_descendants() -> Iterator[None]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Bytes of memory that the process holds now; 0 when it is gone."""
+    """Return the resident memory of the process in bytes; 0 if it is gone."""
     with suppress(psutil.Error):
         return int(psutil.Process(pid).memory_info().rss)
     return 0
 
 
 def name_processes(pids: Iterable[int]) -> str:
-    """The first few by number and command, for a message."""
+    """Return the first three as number and command, for a message."""
     told = []
     for pid in sorted(pids)[:3]:
         with suppress(psutil.Error):
@@ -161,7 +167,7 @@ def name_processes(pids: Iterable[int]) -> str:
 
 
 def kill_all(known: Collection[int]) -> None:
-    """Kill and reap all descendants but those and theirs, and wait until they are dead, for five seconds at most."""
+    """Kill and reap all other descendants, and wait at most five seconds until they are dead."""
     until = time.monotonic() + 5.0
     while (left := descendants(known)) and time.monotonic() < until:
         for pid in left:

@@ -1,4 +1,4 @@
-"""What `atc` itself costs: `python -m benchmarks.own_work [--runs N]`."""
+"""The overhead of `atc` itself: `python -m benchmarks.own_work [--runs N]`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ AIRPORT = {"code": "BOS", "name": "Logan", "latitude": 0.0, "longitude": 0.0, "a
 
 
 def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[float, float]]:
-    """CPU and wall seconds of a command, each time a fresh process."""
+    """Yield the CPU and wall seconds of a command, each time in a fresh process."""
     command = [sys.executable, *ATC, *arguments]
     for _ in range(runs):
         work = partial(
@@ -49,7 +49,10 @@ def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tu
 
 
 def cost_of_runs(runs: int) -> Iterator[tuple[float, float]]:
-    """CPU seconds of this process, and wall seconds, of each run; the first, which starts the sandbox, left out."""
+    """Yield the CPU seconds of this process and the wall seconds of each run.
+
+    The first run, which starts the sandbox, is left out.
+    """
     described = document(
         BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"
     )
@@ -81,10 +84,12 @@ def _measure_cost(who: int, work: Callable[[], Any]) -> tuple[float, float]:
 @suite
 @click.option("--runs", default=20, show_default=True)
 def main(runs: int) -> dict[str, Any]:
-    """What `atc` itself costs: of `atc --help`, of a run besides the model and the tools, and of a whole `atc run`.
+    """Measure the overhead of `atc`:
 
-    A run is a scripted program of three calls over 20 tools that answer at once, no store; CPU is the host's, wall has
-    the sandbox's. A whole `atc run` is a process with the built-in service, a program of one call, a store. In ms.
+    `atc --help`, a run without model and tools, and a whole `atc run`.
+    A run is a scripted program of three calls over 20 tools that answer at once, without a store.
+    CPU is the host's; wall time includes the sandbox. A whole `atc run` is a process with the
+    built-in service, a program of one call and a store. All in ms.
     """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "replies.json"

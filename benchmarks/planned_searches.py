@@ -1,9 +1,10 @@
-"""How often all tools that a task needs are shown, among thousands, by searches that a model planned for it.
+"""Share of tasks whose tools are all shown, among thousands, by searches that a model planned.
 
-SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. ToolFlow's operations stand among `--count` APIs
-of StableToolBench. The hits of a task's searches are merged in turns, with and without the producers of the ids that
-they need; beside them, the question as one query. With --solve, the first N tasks are run end to end: the scripted
-model gives the searches, asks (`SEARCH:`) for what was not shown, and then gives the gold program.
+SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. The index has ToolFlow's
+operations and `--count` APIs of StableToolBench. The hits of a task's searches are interleaved,
+with and without the producers of the ids that they need, and compared with the question as one
+query. With --solve, the first N tasks are run end to end: the scripted model returns the searches,
+asks (`SEARCH:`) for tools that were not shown, and then returns the gold program.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ DEPTH = 100  # hits of each search that take part
 def share_of_tasks_covered(
     rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str
 ) -> dict[str, dict[int, float]]:
-    """The share of tasks of which all needed tools are among the first so many, by each way of choosing them."""
+    """Return the share of tasks whose needed tools are all among the first k.
+
+    The result maps each way of choosing tools to shares by k.
+    """
     data = load_data("toolflow")
     assert data.toolbox is not None
     asked = {query.id: query for query in data.queries}
@@ -74,9 +78,10 @@ def share_of_tasks_covered(
 def solve(
     rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: str | None
 ) -> dict[str, Any]:
-    """Tasks solved end to end, those whose tools were shown at once, and those whose tools were shown in the end.
+    """Run tasks end to end and count those solved, and those whose tools were shown.
 
-    The model of this name plans, asks and writes (ATC_MAX_SECONDS bounds a task); without one a script does.
+    Tools may be shown by the first searches or in the end. The model of this name plans, asks and
+    writes (ATC_MAX_SECONDS limits a task). Without one a script does.
     """
     tasks = {task.id: task for task in load_tasks()}
     config = load_config({"model": name})
@@ -124,7 +129,9 @@ def solve(
 def _script(
     task: Task, queries: Sequence[str], needed: set[str], chosen: Sequence[str], tools: Toolbox
 ) -> Ask:
-    """Plans the searches `queries`, asks for the tools that are `needed` and not `chosen`, and gives the program."""
+    """Return a scripted model: it plans `queries`, searches for missing tools, then writes the
+    program.
+    """
     program = f"```python\n{task.program}\n```"
 
     def search(_: Any) -> str:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests and benchmarks, from Debian's packages, in a folder of its own."""
+"""A temporary PostgreSQL server for tests and benchmarks, from Debian's packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSWORD = "correct/horse@battery"  # of the user `atc` over TCP. The Unix socke
 
 
 def programs() -> Path | None:
-    """The folder of initdb and its like; None where there is no server."""
+    """Return the folder of initdb and related programs; None if PostgreSQL is not installed."""
     found = shutil.which("initdb")
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     return Path(found).parent if found else places[-1].parent if places else None
@@ -34,14 +34,14 @@ class Server:
         self._numbers = count(1)
 
     def database(self) -> str:
-        """The address of a new, empty database."""
+        """Create an empty database and return its address."""
         name = f"atc{next(self._numbers)}"
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.address(name)
 
     def address(self, database: str) -> str:
-        """Of a database, by the Unix socket, as a superuser."""
+        """Return the address of a database over the Unix socket, as a superuser."""
         return f"postgresql://atc@/{database}?host={self.folder}&port={self.port}"
 
     def start(self) -> None:
@@ -62,19 +62,22 @@ class Server:
         )
 
     def stop(self, *, how: str = "fast") -> None:
-        """End it, and every connection to it; `immediate`: as if the power went."""
+        """Stop the server and close its connections. `immediate` acts like a power cut."""
         _as_its_user("pg_ctl", "stop", "-D", self.folder / "data", "-w", "-m", how)
 
     @staticmethod
     def clear(address: str) -> None:
-        """Empty a database of runs."""
+        """Delete all runs in a database."""
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("DROP SCHEMA IF EXISTS atc CASCADE")
 
 
 @contextmanager
 def server(*, flushes: bool = True) -> Iterator[Server]:
-    """A server that ends, and whose folder goes, with the block; without `flushes` nobody is to cut the power."""
+    """Run a server while the context is open, and delete its folder afterwards.
+
+    Without `flushes` it does not survive a power cut.
+    """
     with tempfile.TemporaryDirectory(prefix="atc-pg-") as name:
         folder = Path(name)
         password = folder / "password"
@@ -93,7 +96,7 @@ def server(*, flushes: bool = True) -> Iterator[Server]:
 
 
 def _as_its_user(program: str, *words: str | Path) -> None:
-    """Run a program of the server, which refuses to be root's."""
+    """Run a program of the server, as the user `postgres` if this process is root."""
     folder = programs()
     assert folder is not None
     user = (

@@ -1,7 +1,8 @@
-"""Repairs by facts against a plain agent's.
+"""Repair with facts, compared with a plain agent's repair.
 
-The first program of a task, a gold program with a fault that shows, is the same in every arm. One sample a repair,
-three repairs at most. A run is continued from the files in --out. Exit status 3 if an outage is left.
+The first program of a task is the same in every arm: a gold program with a fault that shows. There
+is one sample for each repair, and at most three repairs. A run is continued from the files in
+--out. Exit status 3 if an outage is left.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ from toolflow_bench.workers import WorldLike, build_answered_item, tools_for_ite
 from toolflow_bench.world import World
 
 ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
-"""`traceback`: a plain agent, unchecked, that calls all again; `reflection`: by the paper's; `facts`: atc as it is."""
+"""`traceback`: a plain agent without a check that makes all calls again.
+
+`reflection`: with the paper's reflection. `facts`: atc's own repair.
+"""
 _SETTINGS = (
     "docs",
     "max_tools",
@@ -65,7 +69,10 @@ _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 
 
 class FirstReplyModel:
-    """A model whose first reply is `program`; all else the model itself answers. `messages` is the first question."""
+    """A model whose first reply is `program`. The wrapped model gives all others.
+
+    `messages` is the first prompt.
+    """
 
     def __init__(self, ask: Ask, program: str) -> None:
         self._ask = ask
@@ -76,7 +83,7 @@ class FirstReplyModel:
         return getattr(self._ask, name)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """As the model itself; see `protocols.model.Ask`."""
+        """Return the program at first, then ask the wrapped model; see `protocols.model.Ask`."""
         if self.messages:
             return self._ask(messages, **options)
         self.messages = tuple(messages)
@@ -84,7 +91,7 @@ class FirstReplyModel:
 
 
 class RepairBench:
-    """Answers items by any arm, in one world; `programs` are the first programs by item's id."""
+    """Answers items in any arm, in one world. `programs` are the first programs by item id."""
 
     def __init__(
         self,
@@ -111,7 +118,11 @@ class RepairBench:
         repeat: int = 0,  # noqa: ARG002
         max_seconds: float | None,
     ) -> AnsweredItem:
-        """What becomes of an item in an arm. Raises AtcError: an outage, no verdict on the arm."""
+        """Answer an item in an arm.
+
+        Raises:
+            AtcError: an outage, which says nothing about the arm.
+        """
         self._world.reset()
         toolbox = tools_for_item(self._world, item)
         question = item.question
@@ -130,7 +141,10 @@ class RepairBench:
     def _solve_plainly(
         self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int
     ) -> Solution:
-        """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
+        """Solve as a plain code agent.
+
+        Each attempt has its own journal, so earlier calls are made again.
+        """
         messages = list(first.messages)
         first.messages = ()  # the prompt that all arms begin with
         meter = BudgetedModel(first, lambda _: None, config)
@@ -178,7 +192,10 @@ class RepairBench:
 
 
 def count_repeated_calls(made: Sequence[JsonObject]) -> int:
-    """Calls of all attempts that were sent again: more of one than the attempt that issued most of them did."""
+    """Count calls that were sent again without need.
+
+    A call is needed as often as the attempt that issued most of it issued it.
+    """
     issued: dict[str, Counter[int]] = {}
     sent: Counter[str] = Counter()
     for call in made:
@@ -191,7 +208,10 @@ def count_repeated_calls(made: Sequence[JsonObject]) -> int:
 def faulty_programs(
     tasks: Sequence[Task], world: World, sandbox: Sandbox, *, seed: int = 0
 ) -> Iterator[Mutant]:
-    """A mutant of each task, by seed, that fails when it runs: a wrong answer alone tells no model anything."""
+    """Yield a random mutant of each task that fails at run time.
+
+    A mutant with only a wrong answer gives a model nothing to repair by.
+    """
     rng = random.Random(f"{seed} repair")
     for task in rng.sample(tasks, len(tasks)):
         world.reset()
@@ -220,7 +240,10 @@ def run_repair_arms(
     *,
     timeout_seconds: Any = None,
 ) -> dict[str, Any]:
-    """Ask every item in every arm, but what the files hold. Each item begins with another arm, so none always waits."""
+    """Ask every item in every arm, except those in the files.
+
+    The arms take turns in being first, so that none always comes last.
+    """
     names = list(files)
     turns = [
         (item, name)
@@ -251,7 +274,7 @@ def run_repair_arms(
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """What an arm came to; `repeated` are calls that were sent again."""
+    """Return the figures of an arm; `repeated` are calls that were sent again."""
     graded = [row for row in rows if row.graded]
     every = asdict(summarize(rows))
     shown = (

@@ -1,8 +1,9 @@
-"""How fast a large index answers, opens and takes a new tool, and what it costs to build.
+"""Speed and cost of a large index: building, opening, searching, and adding a tool.
 
-Documents: the tools of the data sets, filled up to `--real` by crossing what one tool does with what another takes; all
-of these are embedded. The rest are copies: two words changed, and the original's vector with noise (cosine about 0.94).
-Building and searching have a process each, for their memory. Recall is against an exact search of all vectors.
+The documents are the tools of the data sets. Up to `--real` more are made by crossing what one tool
+does with what another takes; all of these are embedded. The rest are copies with two words changed,
+whose vector is the original's with noise (cosine about 0.94). Building and searching run in
+separate processes, to measure their memory. Recall is relative to an exact search of all vectors.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ MARK = "~"
 
 
 def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
-    """`count` different documents, those of the data first."""
+    """Return `count` different documents, those of the data first."""
     found = {
         document.name: document
         for path in ("toolflow", *paths)
@@ -63,7 +64,7 @@ def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
 
 
 def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument]:
-    """`count` documents: the originals, then copies of them in turn, each with two words changed."""
+    """Yield `count` documents: the originals, then copies of them with two words changed."""
     yield from base[:count]
     words = sorted({word for document in base[:2000] for word in document.description.split()})
     for number in range(len(base), count):
@@ -78,7 +79,10 @@ def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument
 
 
 class Copies:
-    """A model for originals and queries; a copy's vector is its original's with noise drawn by its number."""
+    """An embedder for originals, queries and copies.
+
+    A copy's vector is its original's with noise drawn by its number.
+    """
 
     def __init__(self, base: Sequence[ToolDocument], kept: Path, name: str) -> None:
         self._real = choose_embedder(name)
@@ -184,7 +188,7 @@ def search(
 
 
 def latency(ask: Callable[[int], Any]) -> dict[str, float]:
-    """Milliseconds of wall time of each query, after ten to warm up."""
+    """Return percentiles of the milliseconds of a query, after ten to warm up."""
     took = [
         1000 * measure_seconds(partial(ask, number))[1] for number in (*range(10), *range(QUERIES))
     ]
@@ -192,7 +196,7 @@ def latency(ask: Callable[[int], Any]) -> dict[str, float]:
 
 
 def recall(dense: Any, vectors: Any) -> float:
-    """The share of the exact ten nearest that the index finds."""
+    """Return the share of the exact ten nearest that the index finds."""
     shares = []
     for vector, ranked in zip(vectors, dense.near(vectors, n=10), strict=True):
         exact = np.argsort(-dense.scores_of(vector[None])[0])[:10]

@@ -1,4 +1,4 @@
-"""What the benchmarks share: data files, rows that a stopped run goes on from, figures, and the way a suite is run."""
+"""Shared code of the benchmarks: data files, resumable row files, statistics, and commands."""
 
 from __future__ import annotations
 
@@ -37,19 +37,31 @@ _Work = Callable[[Any], Any]
 
 
 class InvalidData(AtcError):
-    """A benchmark's data cannot be used; says which file, what is wrong with it and what to do."""
+    """A benchmark's data cannot be used.
+
+    The message names the file, the problem and the next step.
+    """
 
     exit_code = 2
 
 
 class Outage(AtcError):
-    """A model or a service kept failing. What was found until then is in the file; the same command goes on."""
+    """A model or a service kept failing.
+
+    Finished rows are in the file; the same command continues.
+    """
 
     exit_code = 3
 
 
 def read_json(path: Path, expected: str) -> Any:
-    """The content of a JSON file, which is or lies in what is `expected`. Raises InvalidData."""
+    """Return the content of a JSON file.
+
+    `expected` describes the right `--data` for the error message.
+
+    Raises:
+        InvalidData: the file cannot be read.
+    """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -59,7 +71,10 @@ def read_json(path: Path, expected: str) -> Any:
 
 
 def draw_sample(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
-    """`count` of the things (None: all) in their order, drawn by seed, kind and their ids alone."""
+    """Draw `count` things (None: all), in order.
+
+    The sample depends only on seed, kind and their ids.
+    """
     most = len(things) if count is None else count
     return list(
         draw_stratified(things, most, seed=seed, name=lambda one: one.id, stratum=lambda _: kind)
@@ -67,7 +82,7 @@ def draw_sample(things: Sequence[Any], count: int | None, seed: int, kind: str) 
 
 
 def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:
-    """The things, with a bar that says how many of them are done."""
+    """Yield the things, and show a bar with the number of finished ones."""
     with bar(label, total=total) as watch:
         for done, one in enumerate(things, start=1):
             yield one
@@ -75,11 +90,16 @@ def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterato
 
 
 class Rows(LineFile):
-    """An open file of rows, locked against other processes; `rows` has the last row of each key so far, in order.
+    """An open file of rows, locked against other processes.
 
-    `key` names the fields that say which piece of work a row is of. `header` is what all rows have in common: a file is
-    continued only under an equal one. A line that a killed run left half-written is cut off. Raises InvalidRunFile: it
-    holds other work, is no such file, is locked or cannot be written.
+    `rows` has the last row of each key, in order.
+    `key` names the fields that identify a piece of work. `header` has the settings that all rows
+    share: a file is continued only under an equal one. A line that a killed run left half-written
+    is cut off.
+
+    Raises:
+        InvalidRunFile: the file holds other work, has another format, is locked or cannot be
+            written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, key: Sequence[str]) -> None:
@@ -97,13 +117,17 @@ class Rows(LineFile):
         self.rows[tuple(row[name] for name in self._key)] = dict(row)
 
     def is_missing(self, key: tuple[Any, ...]) -> bool:
-        """Whether a row is not there, or was an outage."""
+        """Return True if there is no row for `key`, or only an outage."""
         return key not in self.rows or bool(self.rows[key].get("outage"))
 
     def fill(
         self, things: Sequence[Any], measure: _Work, *, key: _Work, label: str, jobs: int = 1
     ) -> list[dict[str, Any]]:
-        """The row of each of `things`; those that the file lacks are measured, `jobs` at once. Raises Outage."""
+        """Return the row of each of `things`. Measure the missing ones, `jobs` at once.
+
+        Raises:
+            Outage: several measurements in a row failed on our side.
+        """
         todo = [one for one in things if self.is_missing(key(one))]
         failed = 0
         with bar(label, total=len(things)) as watch:
@@ -115,7 +139,8 @@ class Rows(LineFile):
                 failed = failed + 1 if row.get("outage") else 0
                 if failed >= MOST_OUTAGES:
                     raise Outage(
-                        f"{label}: {row['outage']} It failed {failed} times in a row; the same command goes on."
+                        f"{label}: {row['outage']} It failed {failed} times in a row; the same "
+                        "command goes on."
                     )
         return [self.rows[key(one)] for one in things]
 
@@ -149,7 +174,10 @@ def scripted_agent(
     store: Any = None,
     **settings: Any,
 ) -> Agent:
-    """An agent whose model writes these programs in turn, each when the one before has failed. It may write."""
+    """Return an agent whose model writes these programs in turn, each after the last one failed.
+
+    It may write.
+    """
     model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
     usual = {
         "strategy": "chain",
@@ -164,13 +192,13 @@ def scripted_agent(
 
 
 def measure_seconds(work: Callable[[], _Any]) -> tuple[_Any, float]:
-    """What the work gives, and its seconds of wall time."""
+    """Call `work` and return its result and the seconds of wall time."""
     begun = time.perf_counter()
     return work(), time.perf_counter() - begun
 
 
 def share_with_interval(hits: int, n: int) -> dict[str, float] | None:
-    """A share with Wilson's 95% interval, which takes the counted to be independent; None of nothing."""
+    """Return a share with Wilson's 95% interval, which assumes independence; None if `n` is 0."""
     if not n:
         return None
     z = 1.96
@@ -181,13 +209,13 @@ def share_with_interval(hits: int, n: int) -> dict[str, float] | None:
 
 
 def interval(values: Sequence[float], seed: int = 0) -> dict[str, float] | None:
-    """A mean with its bootstrap interval; None of nothing."""
+    """Return a mean with its bootstrap interval; None if there are no values."""
     found = estimate(values, seed=seed)
     return None if found is None else asdict(found)
 
 
 def percentile(values: Iterable[float], percent: float) -> float:
-    """The smallest value that so many percent do not exceed."""
+    """Return the smallest value that is at least as large as `percent` of the values."""
     ordered = sorted(values)
     return (
         ordered[max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1)]
@@ -197,10 +225,11 @@ def percentile(values: Iterable[float], percent: float) -> float:
 
 
 def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
-    """The command of a suite: `measure` takes its options and gives its report, printed as YAML, with --json as JSON.
+    """Build the command of a suite from `measure`, which takes the options and returns the report.
 
-    Its help is the docstring of `measure`, else of the module. Exit status 1 where the report says `passed: false`, 3
-    where `left` counts what failed on our side; what cannot be done ends it with one sentence.
+    The report is printed as YAML, with --json as JSON. The help is the docstring of `measure`, else
+    of its module. Exit status 1 if the report says `passed: false`, 3 if `left` counts failures of
+    our side. Errors end the command with one sentence.
     """
 
     @click.command(help=inspect.getdoc(measure) or inspect.getdoc(inspect.getmodule(measure)))
@@ -227,7 +256,7 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
 
 
 def brief(part: Any) -> Any:
-    """A report for people: of an estimate the figures, of rows that fill more than a screen their number."""
+    """Shorten a report for people: estimates as text, and long lists of rows as their number."""
     if isinstance(part, Mapping) and "low" in part:
         return f"{part['mean']:.3f} ({part['low']:.3f} to {part['high']:.3f})"
     if isinstance(part, Mapping):

@@ -1,9 +1,10 @@
-"""What working on a Ray cluster costs and keeps: benchmarks, kills, indexes and probing.
+"""Cost and reliability of Ray clusters for benchmarks, indexes and probing.
 
-`gold` runs ToolFlow's 507 gold programs here, on one node and on two: the same rows; items that do nothing show Ray's
-own time. `kills` kills a worker, a node or the command in the middle: every row once. `index` embeds perturbed
-descriptions here and on two nodes: the same searches. `probe` documents 20 services at once, 2 slow, 1 dead; their own
-logs show each rate. Nodes are processes of this machine. Exit status 1 where something is not as it must be.
+`gold` runs ToolFlow's 507 gold programs locally, on one node and on two: the rows must be equal.
+Items that do nothing show Ray's own time. `kills` kills a worker, a node or the command during a
+run: every row must be there once. `index` embeds perturbed descriptions locally and on two nodes:
+the searches must be equal. `probe` documents 20 services at once, 2 slow, 1 dead; their logs show
+the request rates. Nodes are processes of this machine. Exit status 1 if a requirement is not met.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - else workers yield to 
 CORES = 2  # of the machine that the figures are of; each arm has so many workers
 _LEFT_OUT = ("hard", "impossible")  # tasks that came later than the 507
 _SAME = ("id", "repeat", "correct", "status", "calls", "path", "precision", "state", "programs")
-"""Of a row: what must not depend on where it was made."""
+"""Fields of a row that must not depend on where it was computed."""
 
 
 @contextmanager
 def cluster(nodes: int) -> Iterator[Cluster]:
-    """So many nodes on this machine, which share its cores."""
+    """Run a cluster of `nodes` nodes on this machine, which share its cores."""
     head = {"num_cpus": CORES // nodes, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(nodes - 1):
@@ -68,7 +69,7 @@ def cluster(nodes: int) -> Iterator[Cluster]:
 
 @contextmanager
 def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
-    """A folder with a file of the 507 tasks, or some of them; for rows too."""
+    """Yield a folder with a file of the 507 tasks, or a sample of them. Rows can go there too."""
     every = [task for task in load_tasks() if task.id.split("/")[0] not in _LEFT_OUT]
     some = every if count is None else random.Random(seed).sample(every, count)
     with tempfile.TemporaryDirectory(prefix="atc-scale-") as name:
@@ -79,7 +80,7 @@ def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
 
 
 def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
-    """`atc bench run` of the gold programs in `folder`."""
+    """Start `atc bench run` of the gold programs in `folder`."""
     words = [
         "bench",
         "run",
@@ -99,7 +100,10 @@ def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
 def run_benchmark(
     folder: Path, name: str, *more: str
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The rows of a whole run, without what times do, and its seconds: in all, and from the first row on."""
+    """Run the benchmark; return its rows without time-dependent fields, and its seconds.
+
+    The seconds are counted from the start and from the first row.
+    """
     out = folder / f"{name}.jsonl"
     begun = time.monotonic()
     first = 0.0
@@ -117,7 +121,7 @@ def run_benchmark(
 
 
 def measure_idle_item(count: int) -> float:
-    """Milliseconds that an item takes which does nothing, with the pool that is connected."""
+    """Return the milliseconds of an item that does nothing, in the connected pool."""
 
     @contextmanager
     def idle() -> Iterator[Any]:
@@ -131,7 +135,10 @@ def measure_idle_item(count: int) -> float:
 
 
 def service(delay: float) -> tuple[RunningService, list[float]]:
-    """A service of five users that answers after `delay` seconds, and when each request arrived."""
+    """Start a service of five users with a response delay.
+
+    Return it and the list of arrival times.
+    """
     arrived: list[float] = []
 
     async def users(request: Request) -> JSONResponse:
@@ -148,7 +155,7 @@ def service(delay: float) -> tuple[RunningService, list[float]]:
 @suite
 @click.option("--tasks", "count", type=int, help="Not all 507.")
 def gold(count: int | None) -> dict[str, Any]:
-    """The gold programs here, on one node and on two."""
+    """Run the gold programs locally, on one node and on two."""
     report: dict[str, Any] = {}
     wrong: list[str] = []
     with folder_of(count) as folder:
@@ -172,7 +179,7 @@ def gold(count: int | None) -> dict[str, Any]:
 
 
 def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.Random) -> None:
-    """Kill one of the worker processes, the second node with all of its processes, or the command."""
+    """Kill a worker process, the second node with all of its processes, or the command."""
     if what == "driver":
         driver.kill()
     elif what == "node":
@@ -192,7 +199,7 @@ def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.R
 @click.option("--times", default=20, show_default=True)
 @click.option("--tasks", "count", default=40, show_default=True)
 def kills(seed: int, times: int, count: int) -> dict[str, Any]:
-    """A worker, the second node or the command, killed in the middle."""
+    """Kill a worker, the second node or the command during a run."""
     killed = Counter[str]()
     wrong = list[str]()
     with cluster(2) as made:
@@ -229,7 +236,7 @@ def kills(seed: int, times: int, count: int) -> dict[str, Any]:
 
 
 def perturb_descriptions(count: int, seed: int) -> Iterator[ToolDocument]:
-    """Descriptions of a real catalogue, each with two words of others."""
+    """Yield descriptions of a real catalogue, each with two words from other descriptions."""
     draw = random.Random(seed)
     base = draw_distractors(CATALOGUE, seed=seed)
     words = sorted({word for protocol in base for word in protocol.description.split()})
@@ -244,7 +251,7 @@ def perturb_descriptions(count: int, seed: int) -> Iterator[ToolDocument]:
 @click.option("--tools", "count", default=200_000, show_default=True)
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
 def index(count: int, embedder: str) -> dict[str, Any]:
-    """The same index made here, and on two nodes."""
+    """Build the same index locally and on two nodes."""
     models = choose_embedder(embedder)
     embed = partial(open_embedder, embedder, None)
     made = list[Any]()
@@ -277,7 +284,7 @@ def index(count: int, embedder: str) -> dict[str, Any]:
 @suite
 @click.option("--rate", default=4, show_default=True)
 def probe(rate: int) -> dict[str, Any]:
-    """20 services at once, by 21 sources."""
+    """Probe 20 services at once, from 21 sources."""
     services = [service(0.5 if number in (1, 2) else 0.0) for number in range(20)]
     services[3][0].stop()
     with tempfile.TemporaryDirectory(prefix="atc-scale-") as name, cluster(2) as nodes:

@@ -1,8 +1,9 @@
-"""What many workers would do: a calculation of a closed queueing network, and a simulation of the same.
+"""A model of many workers: analysis and simulation of a closed queueing network.
 
-Each of `workers` × `jobs` tasks goes round: the driver, all shards of the index for each search (the slowest counts), a
-pool of model slots, the workers' cores, tools, and the store of runs. The calculation is mean value analysis
-(Schweitzer's, with Seidmann's servers); the simulation draws times log-normally and the model's calls geometrically.
+Each of `workers` × `jobs` tasks passes through the driver, all shards of the index for each search
+(the slowest counts), a pool of model slots, the workers' cores, tools, and the store of runs. The
+analysis is mean value analysis (Schweitzer's approximation, with Seidmann's servers). The
+simulation draws log-normal times and a geometric number of model calls.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SPREAD = 0.5  # standard deviation of a drawn time, as a share of its mean
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """Numbers of machines, and what one task asks of each. Times are seconds."""
+    """Numbers of machines, and a task's demand for each. Times are seconds."""
 
     workers: int = 100
     jobs: int = 4
@@ -51,7 +52,10 @@ class Scene:
 
     @property
     def stations(self) -> dict[str, tuple[int, float]]:
-        """By name: servers, and the seconds that one task asks of them in all; tools make nobody wait."""
+        """By name: the number of servers, and the total seconds that one task needs.
+
+        Tools have no queue.
+        """
         return {
             "driver": (1, self.driver_seconds),
             "index": (self.replicas, self.searches * self.search_seconds),
@@ -62,7 +66,7 @@ class Scene:
 
 
 class Figures(NamedTuple):
-    """Tasks a second, mean seconds of a task, and the busy share of each station."""
+    """Tasks a second, mean seconds of a task, and the utilization of each station."""
 
     rate: float
     seconds: float
@@ -70,7 +74,10 @@ class Figures(NamedTuple):
 
 
 def calculate_figures(scene: Scene) -> Figures:
-    """Schweitzer's mean value analysis; a station of c servers is one of c times the speed behind a delay."""
+    """Compute figures with Schweitzer's mean value analysis.
+
+    A station of c servers counts as one server of c times the speed behind a delay.
+    """
     tasks = scene.workers * scene.jobs
     stations = scene.stations
     fast = {name: demand / servers for name, (servers, demand) in stations.items()}
@@ -91,7 +98,7 @@ def calculate_figures(scene: Scene) -> Figures:
 
 
 def simulate_tasks(scene: Scene, *, tasks: int, seed: int) -> Figures:
-    """So many tasks, after a tenth of them to warm up, drawn by `seed`."""
+    """Simulate `tasks` tasks by `seed`. The first tenth is a warm-up."""
     world = simpy.Environment()
     draw = random.Random(seed)
     pools = {

@@ -1,4 +1,7 @@
-"""Data beside a checkout, in `../shared`: it is too large for the repository, or not ours to publish."""
+"""Data in `../shared`, beside a checkout.
+
+It is too large for the repository, or not ours to publish.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ FOLDERS = {
     "restbench": "data/restbench",
     "snippets": "snippets",
 }
-"""By the name of some data, its folder in `SHARED`."""
+"""Name of a data set → its folder in `SHARED`."""
 
 
 def folder(name: str) -> Path:
-    """Return the folder of this data, which may be missing."""
+    """Return the folder of a data set, which may be missing."""
     return SHARED / FOLDERS[name]

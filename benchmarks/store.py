@@ -1,7 +1,7 @@
-"""How many runs the store takes, and how long a journal write lasts: runs of 20 calls, several at once.
+"""Throughput of the run stores and duration of a journal write, with several runs at once.
 
-Each run is written as a solved run of a program is, then read again. Both stores flush each commit to the disk. Exit
-status 1 if anything is missing.
+Each run of 20 calls is written like a solved run, then read again. Both stores flush each commit to
+the disk. Exit status 1 if anything is missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RESULT = {
         {"id": number, "name": f"item {number}", "price": 9.5 * number} for number in range(20)
     ]
 }
-"""About a kilobyte of JSON, as a page of a list is."""
+"""About a kilobyte of JSON, like a page of a list."""
 PROTOCOL = ToolProtocol(name="list_items", description="A page of the items.")
 
 
@@ -42,7 +42,7 @@ def open_run_store(place: str) -> RunStore:
 
 
 def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float]]:
-    """Store a run; gives its id, and the seconds of each journal write."""
+    """Store a run; return its id and the seconds of each journal write."""
     run = store.create(f"task {number}", model="none", strategy="given", sandbox="none")
     observe = store.observer(run)
     program = Program("".join(f"list_items(page={page})\n" for page in range(calls)))

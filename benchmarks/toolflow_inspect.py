@@ -1,10 +1,10 @@
-"""ToolFlow as a task of inspect_ai, which brings models, logs and a viewer of its own.
+"""ToolFlow as a task of inspect_ai, which provides models, logs and a viewer.
 
     pip install inspect_ai
     inspect eval benchmarks/toolflow_inspect.py --model openai/gpt-5 -T split=short -T limit=20
 
-The model calls the operations as tools; each sample has services with a state of its own, and is graded as by
-`atc bench run toolflow`, by program.
+The model calls the operations as tools. Each sample has services with a state of its own, and is
+graded as in `atc bench run toolflow`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PROMPT = (
 def toolflow(
     split: str = "all", limit: int | None = None, sample: int | None = None, seed: int = 0
 ) -> InspectTask:
-    """The tasks of a split, or a sample of so many, drawn by seed."""
+    """Build the inspect task from the tasks of a split, or a sample drawn by seed."""
     tasks = choose_tasks(split, sample=sample, seed=seed)[:limit]
     known = {one.id: one for one in tasks}
     samples = [
@@ -52,7 +52,7 @@ def toolflow(
 
 @solver
 def in_a_world(known: dict[str, Task]) -> Any:
-    """Let the model call the task's candidates until it answers; keep what its writes left."""
+    """Let the model call the task's candidates until it answers; keep the records that it wrote."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         one = known[str(state.sample_id)]
@@ -70,7 +70,7 @@ def in_a_world(known: dict[str, Task]) -> Any:
 
 @scorer(metrics=[accuracy(), stderr()])
 def by_program(known: dict[str, Task]) -> Any:
-    """Right or wrong by `toolflow_bench.grade`, with its reason."""
+    """Grade with `toolflow_bench.grade`; the explanation is its reason."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the shape of a scorer
         answer = state.output.completion

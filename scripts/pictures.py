@@ -2,9 +2,10 @@
 
     python scripts/pictures.py
 
-A picture is boxes at places, and arrows between them. `at` is x, y, width and height of a box in points; an arrow
-`a.b > c.t` goes from the bottom of `a` to the top of `c` (sides l, r, t, b), and bends where the two are not in line.
-The files are kept in git; `tests/test_docs.py` draws them again and compares.
+A picture consists of boxes and of arrows between them. `at` is x, y, width and height of a box in
+points. An arrow `a.b > c.t` goes from the bottom of `a` to the top of `c` (sides l, r, t, b), and
+bends if the two are not in line. The files are kept in git; `tests/test_docs.py` draws them again
+and compares.
 """
 
 from __future__ import annotations
@@ -35,15 +36,24 @@ _LINE = 17
 
 
 def draw_picture(name: str, picture: Mapping[str, Any]) -> str:
-    """One picture as SVG."""
+    """Return one picture as SVG."""
     boxes = picture["boxes"]
     width = max(x + w for x, _, w, _ in (box["at"] for box in boxes.values())) + 20
     height = max(y + h for _, y, _, h in (box["at"] for box in boxes.values())) + 20
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"',
-        f'     role="img" aria-labelledby="{name}-title" font-family="system-ui, sans-serif" font-size="13">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+            f'height="{height}"'
+        ),
+        (
+            f'     role="img" aria-labelledby="{name}-title" font-family="system-ui, sans-serif" '
+            'font-size="13">'
+        ),
         f'<title id="{name}-title">{escape(picture["title"])}</title>',
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">',
+        (
+            '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+            'markerHeight="8" orient="auto">'
+        ),
         '<path d="M0 0L8 4L0 8z" fill="#3d4656"/></marker></defs>',
         f'<rect width="{width}" height="{height}" rx="10" fill="#fcfcfe"/>',
         *(_box(**box) for box in boxes.values()),
@@ -65,11 +75,15 @@ def _box(at: list[int], text: str, kind: str = "data") -> str:
     anchor, column = ("middle", x + width / 2) if middle else ("start", x + 12)
     font = ' font-family="ui-monospace, monospace" font-size="12"' if kind == "code" else ""
     spans = "".join(
-        f'<text x="{column:g}" y="{first + _LINE * number:g}" fill="{ink}" text-anchor="{anchor}" xml:space="preserve"'
+        f'<text x="{column:g}" y="{first + _LINE * number:g}" fill="{ink}" text-anchor="{anchor}" '
+        'xml:space="preserve"'
         f"{font}{_weight(line)}>{escape(line.removeprefix('# ') if kind != 'code' else line)}</text>"
         for number, line in enumerate(lines)
     )
-    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" stroke="{border}"/>{spans}'
+    return (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" '
+        f'stroke="{border}"/>{spans}'
+    )
 
 
 def _weight(line: str) -> str:
@@ -77,7 +91,7 @@ def _weight(line: str) -> str:
 
 
 def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
-    """An arrow, with its label where it has one: `a.r > b.l` or `{a.r > b.l: label}`."""
+    """Return an arrow as SVG, with its label if it has one: `a.r > b.l` or `{a.r > b.l: label}`."""
     route, label = (spelled, "") if isinstance(spelled, str) else next(iter(spelled.items()))
     match = re.fullmatch(r"(\w+)\.([lrtb]) > (\w+)\.([lrtb])", route)
     assert match, route
@@ -102,7 +116,10 @@ def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
     if leave in "tb" and enter in "tb" and leave != enter and x1 == x2:
         spot = (x1 + 8, (y1 + y2) / 2 + 4)
         side = "start"
-    line = f'<path d="{path}" fill="none" stroke="#3d4656" stroke-width="1.5" marker-end="url(#head)"/>'
+    line = (
+        f'<path d="{path}" fill="none" stroke="#3d4656" stroke-width="1.5" '
+        'marker-end="url(#head)"/>'
+    )
     place = f'x="{spot[0]:g}" y="{spot[1]:g}" text-anchor="{side}"'
     return line + (
         f'<text {place} font-size="12" fill="#3d4656">{escape(label)}</text>' if label else ""
@@ -115,7 +132,7 @@ def _point(at: list[int], side: str) -> tuple[float, float]:
 
 
 def pictures() -> dict[str, str]:
-    """Every picture by the name of its file."""
+    """Return every picture by the name of its file."""
     found = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
     return {f"{name}.svg": draw_picture(name, picture) for name, picture in found.items()}
 

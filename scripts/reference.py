@@ -1,10 +1,10 @@
-"""Write the pages of the reference that are made from the code.
+"""Generate the reference pages that come from the code.
 
-`cli.md` is made from click, `settings.md` from `atc.core.config`.
+`cli.md` comes from click, `settings.md` from `atc.core.config`.
 
     python scripts/reference.py
 
-The files are made before each build of the site and are not kept in git.
+The files are generated before each build of the site and are not kept in git.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 def commands(
     command: click.Command, context: click.Context
 ) -> Iterator[tuple[click.Command, click.Context]]:
-    """The command and all below it, as `atc --help` lists them."""
+    """Yield the command and all its subcommands, in the order of `atc --help`."""
     yield command, context
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -39,7 +39,7 @@ def commands(
 
 
 def command_page() -> str:
-    """The command line as one page: a heading for each command, its usage, its options, its examples."""
+    """Return the page of the command line: for each command its usage, options and examples."""
     parts = [
         "# Command line\n",
         "This page is made from the program. `atc COMMAND --help` shows the same.\n",
@@ -81,10 +81,13 @@ def command_page() -> str:
 
 
 def settings_page() -> str:
-    """Each setting with its default and its docstring."""
+    """Return the page of settings, each with its default and its docstring."""
     parts = [
         "# Settings\n",
-        "This page is made from the program. [Configuration](configuration.md) says where settings are written.",
+        (
+            "This page is made from the program. [Configuration](configuration.md) says where "
+            "settings are written."
+        ),
         "As a flag a setting is spelled `--max-calls`, as a variable `ATC_MAX_CALLS`.\n",
     ]
     for kind, title in (
@@ -124,7 +127,7 @@ def _default(setting: object) -> str:
 
 
 def _docstrings(kind: type) -> dict[str, str]:
-    """Of each field the text that stands under it, in the class or the one that it narrows."""
+    """Return the docstring under each field, in the class or in its bases."""
     found: dict[str, str] = {}
     for one in reversed(kind.__mro__[:-1]):
         (body,) = ast.parse(inspect.getsource(one)).body

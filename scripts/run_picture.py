@@ -1,6 +1,6 @@
-"""Draws `docs/pictures/run.svg`: a terminal in which a program is run, blamed and repaired.
+"""Draw `docs/pictures/run.svg`: a terminal in which a program is run, blamed and repaired.
 
-What the model says is written here; all else happens.
+The model's replies are scripted; everything else is real.
 """
 
 import io
@@ -14,7 +14,10 @@ from atc.models.scripted import ScriptedModel
 from atc.observe.terminal_view import RunView
 
 TASK = "What do all copies in stock cost together?"
-PROGRAM = '```python\nbooks = list_books()\ntotal = sum(book["price"] * book["{}"] for book in books)\nprint(total)\n```'
+PROGRAM = (
+    '```python\nbooks = list_books()\ntotal = sum(book["price"] * book["{}"] for book in '
+    "books)\nprint(total)\n```"
+)
 
 
 def list_books() -> list[dict]:

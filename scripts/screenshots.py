@@ -1,7 +1,7 @@
-"""The pictures of the viewer in the documentation, taken in a real Chromium: python scripts/screenshots.py.
+"""Take the documentation's pictures of the viewer in Chromium: python scripts/screenshots.py.
 
-An order desk is asked to give money back; a scripted model writes a wrong program and then a right one. Chromium comes
-by `.ci/chromium`.
+In the pictures an order desk is asked for a refund; a scripted model writes a wrong program and
+then a right one. `.ci/chromium` installs Chromium.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def main() -> None:
                 take_picture(browser, name)
             browser.size(1100, 760).open(url + "runs/last")
             browser.run(
-                "document.querySelectorAll('#attempt-2 details').forEach((one) => { one.open = false; })"
+                "document.querySelectorAll('#attempt-2 details').forEach((one) => { one.open = "
+                "false; })"
             )
             browser.run("document.querySelector('[data-key=a2-calls]').open = true")
             browser.run("document.querySelector('[data-key=a2-call3]').open = true")
@@ -77,7 +78,7 @@ ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 
 @contextmanager
 def viewer(environment: dict[str, str]) -> Iterator[str]:
-    """The address of a viewer that runs while this is open."""
+    """Run a viewer while the context is open, and yield its address."""
     command = [*ATC, "runs", "view", "--no-browser", "--json"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
         assert process.stdout is not None
@@ -86,7 +87,7 @@ def viewer(environment: dict[str, str]) -> Iterator[str]:
 
 
 def take_picture(browser: Browser, name: str) -> None:
-    """One picture, when nothing moves any more."""
+    """Take one picture, when all animations have ended."""
     browser.run("document.getAnimations().forEach((one) => one.cancel())")
     browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     path = PICTURES / f"{name}.png"

@@ -1,8 +1,9 @@
-"""Make queries that take APIs of several categories, each with a solution that was verified (AnyTool, A.8).
+"""Generate queries that need APIs of several categories, with verified solutions (AnyTool, A.8).
 
-The model explores APIs, tries some out, and writes a query with calls that resolve it and the answer. The calls are
-made again, the answer must follow from their responses, and the query must pass AnyTool's filter. Each line of the file
-is a query, or one that was refused with the reason: the same command goes on where it was stopped.
+The model explores APIs, tries some of them, and writes a query with a solution (a list of calls)
+and the answer. The calls are made again. The answer must follow from their responses, and the query
+must pass AnyTool's filter. Each line of the file is an accepted query, or a rejected one with the
+reason. The same command continues an interrupted run.
 """
 
 from __future__ import annotations
@@ -46,20 +47,27 @@ from sandbox.arguments import BadArguments, contract
 
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
 KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
-"""Why a query is no good: A.7's four kinds."""
+"""Reasons to reject a query: the four kinds of A.7."""
 EXPLORE = 20
 WORDS = 30
 LEAST_CATEGORIES = 2
 MOST_CATEGORIES = 5
 CALLS = 10
-"""Exploring calls, the shortest query, the categories of a solution (all B.4), and its calls, as the solver's (A.1)."""
+"""Most calls of a solution, as for the solver (A.1).
+
+Above: most exploring calls, least words of a query, and least and most categories of a solution
+(all B.4).
+"""
 TURNS = 40
 FINISHES = 3
 POOL = 16
 TEMPERATURE = 1.0
 TRIES = 3
-"""Not in the paper: calls in all, times that a query is handed in, APIs in the pool, the writer's temperature, and
-attempts for each query that is wanted."""
+"""Attempts for each requested query.
+
+Above: most turns, most submissions of a query, APIs in the pool, and the writer's temperature. None
+of these is in the paper.
+"""
 _REPLY_TOKENS = 1500
 _VERDICT_TOKENS = 300
 _LONGEST_TEXT = 1500
@@ -70,11 +78,11 @@ fill = partial(fill_from, "benchmarks.anytoolbench.prompts")
 
 
 class TooFewApis(AtcError):
-    """The APIs are of fewer than two categories, and a query takes several."""
+    """The APIs belong to fewer than two categories, but a query needs several."""
 
 
 class CallFailed(Exception):
-    """A call that gave no response; its text says why. `outage`: the service failed, and not the call."""
+    """A call returned no response. `outage` is True if the service failed, not the call."""
 
     def __init__(self, text: str, *, outage: bool = False) -> None:
         super().__init__(text)
@@ -83,13 +91,17 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True)
 class Api:
-    """One API: its document, by whose name it is known here, and the tool that is called."""
+    """One API: its document, which names it here, and its tool."""
 
     document: ToolDocument
     tool: Tool
 
     def call(self, arguments: JsonObject) -> Json:
-        """The response, arguments by their original names. Raises CallFailed."""
+        """Call the API with arguments by their original names and return the response.
+
+        Raises:
+            CallFailed: the arguments are invalid, or the call failed.
+        """
         aliases = {name: alias for alias, name in self.tool.arguments.items()}
         try:
             given = {aliases.get(name, name): value for name, value in arguments.items()}
@@ -104,7 +116,11 @@ class Api:
 
 
 class ApiPool(dict[str, Api]):
-    """APIs by the names of their documents. Raises TooFewApis."""
+    """APIs by the names of their documents.
+
+    Raises:
+        TooFewApis: they belong to fewer than two categories.
+    """
 
     def __init__(self, apis: Iterable[Api]) -> None:
         super().__init__((api.document.name, api) for api in apis)
@@ -115,7 +131,8 @@ class ApiPool(dict[str, Api]):
         }
         if len(self.hierarchy.tools) < 2:
             raise TooFewApis(
-                f"a query takes APIs of 2 categories at least, and the {len(self)} that can be called without writing "
+                f"a query takes APIs of 2 categories at least, and the {len(self)} that can be "
+                "called without writing "
                 f"are of {len(self.hierarchy.tools)}; give more sources of tools."
             )
 
@@ -124,7 +141,10 @@ class ApiPool(dict[str, Api]):
 
 
 def pool_of(toolbox: Toolbox) -> ApiPool:
-    """The tools that only read; one without category and collection stands in one called like its source."""
+    """Return the pool of all tools that only read.
+
+    A tool without category and collection belongs to a category named after its source.
+    """
     apis = []
     for tool in toolbox.values():
         document = ToolDocument.of(tool)
@@ -135,7 +155,7 @@ def pool_of(toolbox: Toolbox) -> ApiPool:
 
 
 class QueryRefused(Mistake):
-    """Why a query is not taken, as one of few kinds and in detail."""
+    """A query was rejected: `kind` is one of a few reasons, `detail` explains it."""
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
@@ -144,9 +164,10 @@ class QueryRefused(Mistake):
 
 
 class Query:
-    """A query in the making, and what its writer may call: functions of the exploring agents, and its own.
+    """A query while the model writes it, and the functions that the model may call.
 
-    `taken` is the query with its answer and solution, calls made again with their responses; empty until it is taken.
+    `taken` is the accepted query with its answer and its solution, whose calls were made again;
+    empty until then.
     """
 
     def __init__(self, pool: ApiPool, search: AgentSearch) -> None:
@@ -157,7 +178,10 @@ class Query:
         self.taken: dict[str, Any] = {}
 
     def functions(self) -> dict[str, AgentFunction]:
-        """What can be called now; a function that can do nothing takes None."""
+        """Return the functions that the model can call now.
+
+        A function that cannot do anything has None as parameters.
+        """
         flat = FUNCTIONS["flat"]
         pool = self.search.pool
         held = list(pool) or [""]
@@ -206,7 +230,10 @@ class Query:
         return f"response: {abridge_value(response, most=room * _LETTERS)}"
 
     def _finish(self, _search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
-        """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
+        """Submit a query.
+
+        Its calls are made again, and a rejection is reported so that it can be fixed.
+        """
         query = one_text(arguments.get("query"))
         answer = one_text(arguments.get("answer"))
         calls = arguments.get("solution")
@@ -235,7 +262,10 @@ class Query:
 
 
 def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[str, Any]:
-    """What became of query `number`, made in the same way each time; `rejected` says why it is not taken."""
+    """Let the model write query `number` and return its row.
+
+    It is reproducible. `rejected` holds the reason if the query was not accepted.
+    """
     names = list(pool.hierarchy.tools)
     random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first
     search = AgentSearch("", pool.hierarchy, ask, options=AnyToolOptions(pool=POOL))
@@ -262,7 +292,10 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
 
 
 def _explore(query: Query, agent: SearchAgent, purpose: str, ask: Ask) -> Iterator[str]:
-    """Let the model call until a query is taken, or a bound is met; gives a line for each call."""
+    """Let the model call functions until a query is accepted or a limit is reached.
+
+    Yields a line for each call.
+    """
     for turn in range(TURNS):
         if query.taken or len(query.refusals) >= FINISHES:
             return
@@ -283,7 +316,11 @@ Planned = Sequence[tuple[str, JsonObject]]  # calls of a solution: APIs with the
 def verify_solution(
     query: str, answer: str, planned: Planned, pool: ApiPool
 ) -> Iterator[dict[str, Any]]:
-    """The calls of a solution, made anew in their order, with their responses. Raises Refused by a rule."""
+    """Make the calls of a solution again, in order, and yield each with its response.
+
+    Raises:
+        QueryRefused: the query or its solution breaks a rule.
+    """
     words = sum(any(map(str.isalnum, word)) for word in query.split())
     if words < WORDS:
         raise QueryRefused(
@@ -303,7 +340,10 @@ def verify_solution(
                 isinstance(value, int) and value > 100
             )
             if telling and str(value).casefold() not in known:
-                detail = f"{value!r} for {name!r} of {api!r} stands neither in the query nor in earlier responses"
+                detail = (
+                    f"{value!r} for {name!r} of {api!r} stands neither in the query nor in "
+                    "earlier responses"
+                )
                 raise QueryRefused("missing information", detail)
         try:
             response = pool[api].call(arguments)
@@ -319,7 +359,7 @@ def verify_solution(
 
 
 def _leaves(value: Json) -> Iterator[str | int | float]:
-    """The texts and numbers of a response, and how many entries each list has: what an answer may count."""
+    """Yield the texts and numbers of a response, and the length of each list."""
     if isinstance(value, Mapping | list):
         if isinstance(value, list):
             yield len(value)
@@ -330,7 +370,10 @@ def _leaves(value: Json) -> Iterator[str | int | float]:
 
 
 def _is_in_text(value: str | float, text: str) -> bool:
-    """Whether a text holds a value; a number may be rounded to as many places as are written."""
+    """Return True if `text` contains the value.
+
+    A number may be rounded to the decimals in the text.
+    """
     if isinstance(value, str):
         return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()
     written = [number.replace(",", "") for number in _NUMBER.findall(text)]
@@ -340,7 +383,11 @@ def _is_in_text(value: str | float, text: str) -> bool:
 
 
 def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
-    """Why a solution resolves its query, as a model sees it (A.8). Raises Refused where it does not."""
+    """Ask the model if a solution resolves its query (A.8) and return its reason.
+
+    Raises:
+        QueryRefused: the model says that it does not.
+    """
     most = max(
         _LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution))
     )  # responses share half of a prompt
@@ -350,7 +397,8 @@ def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]
             ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE
         )
         lines.append(
-            f"{number}. {one_text(call['api'])}({given}) → {abridge_value(call['response'], most=most)}"
+            f"{number}. {one_text(call['api'])}({given}) → "
+            f"{abridge_value(call['response'], most=most)}"
         )
     case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
     word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
@@ -360,14 +408,18 @@ def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]
 
 
 def screen_query(query: str, ask: Ask) -> None:
-    """The filter of A.7: a model reads what passes the rules. Raises Refused."""
+    """Ask the model to check a query that passed the rules (the filter of A.7).
+
+    Raises:
+        QueryRefused: the model rejects it.
+    """
     word, reason = _verdict(ask, fill("filter"), fill("filter_task", query=query), (*KINDS, "keep"))
     if word != "keep":
         raise QueryRefused(word or "ungraded", reason)
 
 
 def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
-    """One of the words, empty where the reply has none of them, and the reason."""
+    """Return the model's verdict, one of `words` (empty if the reply has none), and its reason."""
     verdict = an_object(
         {"reason": a_text(_LINE), "verdict": {"type": "string", "enum": list(words)}}
     )
@@ -398,7 +450,10 @@ def main(
 def make_queries(
     pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 0
 ) -> list[dict[str, Any]]:
-    """Go on until `out` holds `count` queries, or `TRIES` times as many were attempted; gives all rows."""
+    """Generate until `out` has `count` accepted queries, or `TRIES` times as many were attempted.
+
+    Return all rows.
+    """
     header = {
         "format": "atc-anytoolbench-2",
         "data": f"{len(pool)} APIs",
@@ -427,12 +482,15 @@ def make_queries(
 
 
 def accepted_queries(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The queries, without those that were refused."""
+    """Return the rows of accepted queries."""
     return [row for row in rows if "rejected" not in row]
 
 
 def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """What came of the attempts: `rejected` counts by reason, `categories` the queries by how many theirs are."""
+    """Summarize the attempts.
+
+    `rejected` counts reasons; `categories` counts queries by their number of categories.
+    """
     taken = accepted_queries(rows)
     return {
         "attempts": len(rows),

@@ -1,9 +1,10 @@
-"""Put faults into gold programs and services, and see whether attribution blames the right call and path.
+"""Inject faults into gold programs and services, and measure if attribution blames the right call.
 
-The truth is known, since each fault was put where it is. No model is asked. `none`: a fault that changed nothing;
-`wrong`: the answer, or what writes left, is wrong, and nothing says so; `doubted`: a doubt about the answer does;
-`shown`: the check found something, or the run failed or had no answer. Of these `right` are those with the right call
-*and* path; of a finding, which comes before any call, the right tool, path and line.
+The true place is known for each injected fault. No model is used. The counts are: `none`, the fault
+had no effect; `wrong`, the answer or the written state is wrong without any warning; `doubted`,
+there is a warning about the answer; `shown`, the check found something, or the run failed or gave
+no answer. Of those shown, `right` counts the ones blamed on the right call *and* path. A finding
+comes before any call, so tool, path and line must be right.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
 LATENCY_MS = 1_000.0
-"""What an answer waits at least half of where it is to come too late: the client must be less patient than that."""
+"""Mean latency of a service whose responses are to come too late.
+
+A response takes at least half of it, so the client's time-out must be shorter.
+"""
 _FAULTS: Mapping[str, Mapping[str, Any]] = {
     "drift": {"rate_drift": 1.0},
     "http_500": {"rate_500": 1.0},
@@ -54,14 +58,18 @@ _FAULTS: Mapping[str, Mapping[str, Any]] = {
     "dropped": {"rate_drop": 1.0},
 }
 BROKEN_KINDS = (*_FAULTS, "emptied")
-"""`drift`: a field of one operation's answers is renamed, of another type, null or new. The others befall one call;
-`emptied`: the lists of its answer are empty, for which the program has no guard."""
+"""Kinds of service faults.
+
+`drift`: a response field of one operation is renamed, changes its type, is null or new. The others
+affect one call. `emptied`: the lists of its response are empty, and the program does not check
+that.
+"""
 _DRAWS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceBreak:
-    """Services break so at call `call` of a gold run; drift begins at that call."""
+    """A service fault at call `call` of a gold run. A drift begins at that call."""
 
     kind: str
     call: int
@@ -69,7 +77,10 @@ class ServiceBreak:
 
 
 def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
-    """One of each kind at a call: `emptied` at one with items, a `drift` of a field that is read, where a draw is."""
+    """Yield one fault of each kind at a random call.
+
+    `emptied` needs a call with list items. `drift` prefers a field that the program reads.
+    """
     for kind in BROKEN_KINDS:
         rng = random.Random(f"{seed} {gold.task.id} {kind}")
         good = [(n, made) for n, made in enumerate(gold.calls) if not made.failed]
@@ -83,7 +94,7 @@ def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
 
 
 def _is_read(gold: ObservedGold, broken: ServiceBreak) -> bool:
-    """Whether a drift changes a field of the operation's answers that the program reads."""
+    """Return True if a drift changes a field of the responses that the program reads."""
     made = gold.calls[broken.call]
     change = drift_answer(made.result, operation=made.tool, seed=broken.seed)[1]
     every = (
@@ -100,7 +111,10 @@ def _is_read(gold: ObservedGold, broken: ServiceBreak) -> bool:
 
 
 class BreakingTools:
-    """A world's tools, for one run, that break as one `Broken` says; those calls are made with `impatient` ones."""
+    """A world's tools for one run with a `ServiceBreak`.
+
+    The `impatient` tools make the faulty calls.
+    """
 
     def __init__(
         self, broken: ServiceBreak, gold: ObservedGold, world: World, impatient: Toolbox
@@ -115,7 +129,7 @@ class BreakingTools:
         self.changes: list[str] = []  # what drift did to each answer, in the service's words
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
-        """Where the fault truly lies, in terms of the run's trace."""
+        """Return the true places of the fault, in terms of the run's trace."""
         broken = self._broken
         whole = self._gold.place(self._broken.call, (), sure=True)
         if broken.kind == "emptied":
@@ -174,7 +188,10 @@ class BreakingTools:
 
 
 def _find_changed_path(change: str, answer: Json) -> list[str]:
-    """The path of a change as the full response has it, if it has: the service's words give lists no step."""
+    """Return the path of a drift's change in the full response; empty if it is not there.
+
+    The service's description of the change has no steps for lists.
+    """
     found = re.search(r"(?:renamed|type of|made|added) (\S+)", change)
     if found is None:
         return []
@@ -197,13 +214,13 @@ def _find_changed_path(change: str, answer: Json) -> list[str]:
 
 
 def _list_fields(result: Json, *, empty: bool = False) -> list[str]:
-    """The fields of an answer that are lists with items; `empty`: all those that are lists."""
+    """Return the fields of a response that are lists with items. With `empty`, return all lists."""
     fields = result.items() if isinstance(result, Mapping) else ()
     return [key for key, value in fields if isinstance(value, list) and (value or empty)]
 
 
 def _empty_answer(result: Json) -> Json:
-    """The answer as the service gives it where there is nothing: no items, and a count of 0."""
+    """Return the service's response for no items: empty lists and counts of 0."""
     counts = {"total": 0, "pages": 0}
     if not isinstance(result, Mapping):
         return result
@@ -217,11 +234,14 @@ KINDS = (*MUTANT_KINDS, *BROKEN_KINDS)
 
 
 Row = dict[str, Any]
-"""One fault: `right` says whether attribution blames it, None where nothing shows it; `doubts` are no gold run's."""
+"""One fault. `right` is True if attribution blames its place, None if nothing was detected.
+
+`doubts` has the warnings that the unchanged gold run does not have.
+"""
 
 
 def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
-    """A fault that a run's trace led to: it must name one of the true calls, and that truth's path."""
+    """Return True if a run's fault names one of the true calls with its path."""
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
     return any(
         truth.is_met_by(blamed) and is_same_place(fault.path, truth.path)
@@ -231,7 +251,10 @@ def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
 
 
 def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
-    """A fault that a finding led to: it must name tool, path and a line of the faulty statement or of the call."""
+    """Return True if a finding's fault names the right tool and path, and a right line.
+
+    A right line is one of the faulty statement or of the true call.
+    """
     line = fault.line or 0
     named = [truth for truth in truths if fault.tool == truth.tool]
     near = line in lines or any(truth.first_line <= line <= truth.last_line for truth in named)
@@ -239,20 +262,23 @@ def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
 
 
 def is_same_place(blamed: str | None, true: str) -> bool:
-    """Whether two paths are the same but for the indices of lists."""
+    """Return True if two paths are equal apart from list indices."""
     return re.sub(r"\[-?\d*\]", "[]", blamed or "") == re.sub(r"\[-?\d*\]", "[]", true)
 
 
 @dataclass(frozen=True)
 class BlameBench:
-    """Measures tasks in one world; a row a fault."""
+    """Measures tasks in one world; each fault gives a row."""
 
     world: World
     sandbox: Sandbox
     impatient: Toolbox
 
     def rows(self, task: Task, *, seed: int) -> Iterator[Row]:
-        """The rows of one task, one of each kind of fault at most; none of a task that cannot be observed."""
+        """Yield the rows of one task, at most one for each kind of fault.
+
+        Yield none if the gold program cannot be observed.
+        """
         tools = self.world.toolbox
         self.world.reset()
         try:
@@ -302,7 +328,7 @@ class BlameBench:
 
 
 def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
-    """A row for each fault, at most one of each kind for each task."""
+    """Yield a row for each fault, at most one of each kind for each task."""
     settings = InvokeSettings(timeout_seconds=LATENCY_MS / 4000, sleep=lambda _: None)
     with ExitStack() as stack:
         world = stack.enter_context(World(services_of(tasks)))
@@ -315,7 +341,7 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
 
 
 def _statement(mutant: Mutant) -> range:
-    """The lines of the innermost statement that the edit stands in."""
+    """Return the lines of the innermost statement that contains the edit."""
     nodes = [node for node in ast.walk(parse_python(mutant.program)) if isinstance(node, ast.stmt)]
     spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
     return max(

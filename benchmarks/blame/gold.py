@@ -1,7 +1,8 @@
-"""What a gold program's run shows of each expression: its values, and where in the responses they stood.
+"""Observation of a gold program: the values of each expression and their places in responses.
 
-The program runs in this process with a probe around every expression. Values are traced by identity; None and small
-numbers, which have none, where they are read from an object. Attribution has no part in it: this is its truth.
+The program runs in this process with a probe around every expression. Values are traced by
+identity. None and small numbers have no identity of their own; they are traced where they are read
+from an object. Attribution is not involved: the observation is its ground truth.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ _MOST_VALUES = 48  # of one expression
 
 
 class NoObservation(Exception):
-    """A gold program that does not run to its end with probes in it."""
+    """A gold program fails when it runs with probes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """A call and a place that a fault truly lies in; `[]` in `path` stands for any index, or `path` is an argument.
+    """A true place of a fault: a call, and a path in its response or an argument.
 
-    `call` is the call's index where the fault strikes at its first chance; else any call of `tool` from `first_line` to
-    `last_line` is it.
+    `[]` in `path` stands for any index. `call` is the call's index if the fault always shows at
+    that call. Otherwise it is any call of `tool` between `first_line` and `last_line`.
     """
 
     tool: str
@@ -73,9 +74,10 @@ class GoldCall:
 
 @dataclass(frozen=True, slots=True)
 class ObservedValue:
-    """One value of an expression, and where in which call's full response it stood (`call` None: unknown).
+    """One value of an expression, with its place in a call's full response.
 
-    `order` counts all values of the run; `size` is that of a list or object, None of any other value.
+    `call` is None if the origin is unknown. `order` numbers all values of the run. `size` is the
+    length of a list or object, None for other values.
     """
 
     order: int
@@ -93,7 +95,7 @@ def can_be_id(value: Json) -> bool:
 
 @dataclass
 class ObservedGold:
-    """A task's gold program, taken apart, with what its run showed; `observe` makes one."""
+    """A parsed gold program with the observations of its run, as `observe` returns it."""
 
     task: Task
     toolbox: Toolbox
@@ -103,23 +105,26 @@ class ObservedGold:
     observed_values: dict[ast.AST, list[ObservedValue]] = field(default_factory=dict)
 
     def values(self, node: ast.AST) -> list[ObservedValue]:
-        """The first values that an expression had; none where it never ran."""
+        """Return the first values of an expression; empty if it never ran."""
         return self.observed_values.get(node, [])
 
     def traced_values(self, node: ast.AST) -> list[ObservedValue]:
-        """Those of its values whose origin is known, the whole of a response left out."""
+        """Return the expression's values with a known origin, except whole responses."""
         return [one for one in self.values(node) if one.call is not None and one.path]
 
     def response(self, call: int, path: JsonPath) -> Json:
         return get_at_path(self.calls[call].result, path)
 
     def sites(self) -> Iterator[tuple[ast.Call, Tool]]:
-        """The expressions that called a tool, with it, in order of the text."""
+        """Yield the expressions that called a tool, with the tool, in order of the source."""
         found = {made.site: self.toolbox[made.tool] for made in self.calls}
         yield from sorted(found.items(), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
 
     def place(self, call: int, path: JsonPath, *, sure: bool = False) -> Truth:
-        """A place in a call's response; `sure` that the fault strikes at that call and not at a later one."""
+        """Return a place in a call's response.
+
+        `sure`: the fault shows at that call and not at a later one.
+        """
         made = self.calls[call]
         lines = {
             "first_line": made.site.lineno,
@@ -139,7 +144,10 @@ class ObservedGold:
         return [index for index, made in enumerate(self.calls) if made.site is site]
 
     def empty_answers(self, site: ast.Call) -> list[Truth]:
-        """The lists in an expression's answers: they are empty where a wrong argument finds nothing."""
+        """Return the lists in an expression's responses.
+
+        They are empty if a wrong argument finds nothing.
+        """
         first, *more = self.calls_of(site)
         result = self.calls[first].result
         keys = (
@@ -151,7 +159,11 @@ class ObservedGold:
 
 
 def observe(task: Task, toolbox: Toolbox) -> ObservedGold:
-    """Run the gold program with probes, from whatever state the services are in. Raises NoObservation: it fails."""
+    """Run the gold program with probes, without a reset of the services.
+
+    Raises:
+        NoObservation: the program fails.
+    """
     tree = parse_python(task.program)
     nodes = list(ast.walk(tree))
     gold = ObservedGold(
@@ -242,7 +254,7 @@ class _Run:
 
 
 class _Probing(ast.NodeTransformer):
-    """Puts a probe around every expression, which reports under the node's number."""
+    """Wraps every expression in a probe that reports the node's number."""
 
     def __init__(self, tree: ast.Module, tools: frozenset[str]) -> None:
         self._tools = tools

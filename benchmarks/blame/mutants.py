@@ -1,4 +1,4 @@
-"""Gold programs with one fault each: what a model gets wrong, with the truth about where it went wrong."""
+"""Gold programs with one typical model error each, and the true place of the error."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _OTHER_WORDS = {
 class Mutant:
     """A gold program with one fault of `kind`, made in the way that `variant` names.
 
-    `truths` are the true names of the fault, the first one where it lies; the others are the response that a wrong
-    argument came from, or the empty response that it led to.
+    `truths` are the places that may be blamed. The first is the fault itself; the others are the
+    response from which a wrong argument came, or the empty response that it caused.
     """
 
     task: Task
@@ -47,11 +47,11 @@ class Mutant:
 
 
 _Edited = tuple[ast.expr, str, str, Sequence[Truth]]
-"""An expression, the text that takes its place, the variant, and where the fault then lies."""
+"""An expression, its replacement, the variant, and the true places of the fault."""
 
 
 def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
-    """Every mutant, each once; the seed decides which wrong name or value is taken."""
+    """Return all distinct mutants. The seed decides which wrong names and values are used."""
     found: dict[str, Mutant] = {}
     named = _count_tool_names(gold, gold.tree)
     for kind, make in _MAKERS.items():
@@ -83,7 +83,7 @@ def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
 
 
 def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
-    """One mutant of each kind, drawn by seed."""
+    """Yield one mutant of each kind, drawn by seed."""
     for kind in dict.fromkeys(mutant.kind for mutant in found):
         own = [mutant for mutant in found if mutant.kind == kind]
         random.Random(f"{seed} {own[0].task.id} {kind} pick").shuffle(own)
@@ -95,13 +95,13 @@ def _count_tool_names(gold: ObservedGold, tree: ast.AST) -> int:
 
 
 def _text(expr: ast.expr) -> str:
-    """An expression's text, in brackets where a subscript or a method may follow only so."""
+    """Return an expression's source, in parentheses if a subscript or method call needs them."""
     plain = isinstance(expr, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
     return ast.unparse(expr) if plain else f"({ast.unparse(expr)})"
 
 
 def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
-    """The arguments that get what `read` gives, as itself or through variables."""
+    """Return the arguments that get the value of `read`, directly or through variables."""
     places = {(one.call, one.path) for one in gold.traced_values(read)}
     within = {*ast.walk(read)} - {read}
     found: list[Truth] = []
@@ -123,8 +123,11 @@ def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
 
 
 def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
-    """A field is read under a name that no object has (`absent`; `polite`: through `.get`), under the name of another
-    field (`sibling`) or not at all (`forgotten`), or the field that was unwrapped already is asked for (`doubled`).
+    """Yield edits that read a field wrongly.
+
+    `absent`: under a name that no object has. `polite`: the same with `.get`. `sibling`: under the
+    name of another field. `forgotten`: not at all. `doubled`: the field that was unwrapped already
+    is read again.
     """
     for node in ast.walk(gold.tree):
         match node:
@@ -167,7 +170,7 @@ def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
 def _absent(
     key: str, gold: ObservedGold, call: int, own: Mapping[str, object], rng: random.Random
 ) -> str:
-    """A name that somebody might have written for `key`, and that no object of the response has."""
+    """Return a plausible wrong name for `key` that no object of the response has."""
     schema = str(gold.toolbox[gold.calls[call].tool].protocol.output_schema)
     words = key.split("_")
     made = [
@@ -187,7 +190,7 @@ def _absent(
 
 
 def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
-    """An id is taken from another field of its object."""
+    """Yield edits that take an id from another field of its object."""
     for site, _ in gold.sites():
         for keyword in site.keywords:
             seen = gold.traced_values(keyword.value)
@@ -205,7 +208,7 @@ def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
 
 
 def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
-    """The reads of a response that gave an argument its value: in the argument itself, or where it was set aside."""
+    """Yield the response reads that gave an argument its value, in the argument or before."""
     for node in gold.observed_values:
         traced = gold.traced_values(node) if isinstance(node, ast.Subscript) else []
         same = any((one.call, one.path) == (seen.call, seen.path) for one in traced)
@@ -216,7 +219,7 @@ def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
 def _other_field(
     gold: ObservedGold, seen: ObservedValue, read: ast.Subscript, rng: random.Random
 ) -> str | None:
-    """Another field of the object that `read` reads, of the same type where there is one."""
+    """Return another field of the object that `read` reads, preferably of the same type."""
     key = seen.path[-1]
     holder = gold.response(seen.call or 0, seen.path[:-1])
     if (
@@ -234,8 +237,10 @@ def _other_field(
 
 
 def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
-    """A word that an argument does not allow (`outside`), the wrong one that it allows (`other`), or a field compared
-    with a word that it never has (`compared`).
+    """Yield edits with a wrong constant.
+
+    `outside`: a word that an argument does not allow. `other`: another one that it allows.
+    `compared`: a field is compared with a word that it never has.
     """
     for site, tool in gold.sites():
         once = len(gold.calls_of(site)) == 1
@@ -275,7 +280,7 @@ def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
 
 
 def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
-    """A word that means the same to a person, but is not allowed."""
+    """Return a different spelling of `word` that is not allowed."""
     made = [
         word.lower(),
         word.upper(),
@@ -288,7 +293,7 @@ def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
 
 
 def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
-    """Paging begins one page too early (`start`) or asks for one too many (`beyond`)."""
+    """Yield edits that begin one page too early (`start`) or ask for one too many (`beyond`)."""
     for site, tool in gold.sites():
         page = next((alias for alias in tool.arguments if alias in _PAGES), None)
         first, *more = gold.calls_of(site)
@@ -320,7 +325,11 @@ def _replace_argument(site: ast.Call, argument: str, value: int) -> str:
 
 
 def _missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
-    """A test for None (`none`) or items (`empty`) always holds, or `except ToolError` catches nothing (`failed`)."""
+    """Yield edits that disable a guard.
+
+    A test for None (`none`) or for items (`empty`) is always true, or `except ToolError` catches
+    nothing (`failed`).
+    """
     for node in ast.walk(gold.tree):
         match node:
             case ast.Compare(

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.decoding`: what holding a model to its tools is worth, against free replies and rivals."""
+"""`python -m benchmarks.decoding`: constrained decoding of calls, compared with free replies."""
 
 from __future__ import annotations
 
@@ -54,11 +54,12 @@ SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
 def main(
     suite: str, models: tuple[str, ...], sample: int | None, seed: int, **options: Any
 ) -> dict[str, Any]:
-    """Measure calls of a model that is held to its tools.
+    """Measure tool calls of a model whose decoding is constrained to the tools.
 
-    funcqa: arithmetic in words, one call each. kamel: relations by their names. random: calls by random logits, and
-    gold: gold calls against the grammars; no model. speed: what masks cost; overhead: what grammars cost while a model
-    writes. Exit status 3 if anything is left that failed on our side.
+    funcqa: arithmetic word problems, one call each. kamel: relations by their names. random: calls
+    decoded from random logits, and gold: gold calls against the grammars; both without a model.
+    speed: the cost of masks; overhead: the cost of grammars while a model writes. Exit status 3 if
+    anything is left that failed on our side.
     """
     about = {"suite": f"decoding-{suite}", "seed": seed}
     name = models[0] if models else "smollm2"
@@ -90,7 +91,8 @@ def main(
                 file = re.sub(r"[^\w.]+", "_", f"{suite}-{arms[0].model}-{part}").strip("_")
                 path = folder / f"{file}.jsonl"
                 say(
-                    f"{suite}: {len(cases)} questions in {len(arms)} arms with {model}; rows go to {path}"
+                    f"{suite}: {len(cases)} questions in {len(arms)} arms with {model}; rows go "
+                    f"to {path}"
                 )
                 rows |= run_arms(arms, cases, ask, asked, path=path, seed=seed)
     return {**about, "rows": str(folder), **report(rows)}
@@ -99,7 +101,7 @@ def main(
 def _parts(
     suite: str, ask: Ask, sample: int | None, seed: int, options: Any
 ) -> Iterator[tuple[Any, Any, Any, str]]:
-    """What is asked, which cases, the suite's own arms, and what tells these from others."""
+    """Yield the parts of a suite: the suite, its cases, its default arms, and the part's name."""
     if suite == "funcqa":
         cases = runner.draw_sample(
             questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding"
@@ -118,7 +120,7 @@ def _parts(
 def _pairs(
     known: list[tuple[str, str]], modes: str | None, docs: str | None
 ) -> list[tuple[str, str]]:
-    """Modes and documentation: those that are named, else the suite's own."""
+    """Return pairs of mode and documentation: the given ones, else the suite's own."""
     if not modes and not docs:
         return known
     named_modes = modes.split(",") if modes else dict.fromkeys(mode for mode, _ in known)

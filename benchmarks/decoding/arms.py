@@ -1,11 +1,13 @@
-"""Arms, their rows, the order of asking, the figures, and the rivals that ToolDec compares with.
+"""Decoding arms, their rows and figures, and the rival methods that ToolDec compares with.
 
-An arm is one way of decoding with one model. Intervals are 95%: Wilson's of a rate; of differences, bootstrap over the
-questions that both have. An *error* is a reply without a call that fits its tool; a *refused* call has no result.
+An arm is one way of decoding with one model. Intervals are 95%: Wilson intervals for rates,
+bootstrap intervals over the questions of both arms for differences. An *error* is a reply without a
+call that fits its tool; a *refused* call has no result.
 
-*Fuzzy* (table 3) takes a name for the first function in the prompt whose name ends with it, as ToolLLM's code does.
-*Backtracking* (table 4, ToolkenGPT's) takes the tool's token back for the next probable one; here, of all tokens of
-failed calls, the likeliest alternative that was not tried is put in its place, and the model goes on.
+*Fuzzy* (table 3) maps an unknown name to the first function in the prompt whose name ends with it,
+as in ToolLLM's code. *Backtracking* (table 4, ToolkenGPT's) replaces the tool's token by the next
+probable one. Here, the likeliest untried alternative among all tokens of failed calls is used, and
+the model continues from there.
 """
 
 from __future__ import annotations
@@ -37,13 +39,16 @@ from protocols.toolbox import Toolbox
 from toolflow_bench.runner import question_digest
 
 MODES = ("free", "calls", "fuzzy", "backtrack")
-"""`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written."""
+"""Decoding modes; `free`: the reply is not constrained. `calls`: decoding is constrained to a call.
+
+`fuzzy` and `backtrack` are the rivals.
+"""
 BLOCK = 10  # questions before the next arm's turn: what else the machine does meets all arms alike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingArm:
-    """One way of decoding with one model. `part` tells which of a suite's tests it is of, e.g. `relations=30`."""
+    """One way of decoding with one model. `part` is the part of the suite, e.g. `relations=30`."""
 
     model: str
     mode: str
@@ -57,7 +62,7 @@ class DecodingArm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingCase:
-    """One question; `gold` are the tools that it takes, in order."""
+    """One question. `gold` has the tools that it needs, in order."""
 
     id: str
     question: str
@@ -67,7 +72,10 @@ class DecodingCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingRow:
-    """What became of a question in an arm. `kind` is the class of a call's error, `outage` a failure on our side."""
+    """The result of a question in an arm.
+
+    `kind` is the class of the call's error; `outage` is a failure of our side.
+    """
 
     id: str
     arm: str
@@ -86,7 +94,10 @@ class DecodingRow:
 
 
 class CallSuite:
-    """A suite's way of asking for single calls, at temperature 0. `budget` is in tokens of documentation."""
+    """A suite that asks for single calls, at temperature 0.
+
+    `budget` is in tokens of documentation.
+    """
 
     def __init__(self, ask: Ask, tools: Toolbox, *, budget: int, seed: int) -> None:
         self.ask = ask
@@ -95,14 +106,17 @@ class CallSuite:
         self._seed = seed
 
     def answer(self, call: ReadCall) -> Json:
-        """What a call comes to; None where that is nothing."""
+        """Return the result of a call, or None if it has none."""
         raise NotImplementedError
 
     def accepts(self, case: Any, answer: Json) -> bool:
         raise NotImplementedError
 
     def prompt(self, arm: DecodingArm, task: str = "") -> list[Message]:
-        """What asks for a call; without a task, what all the arm's questions begin with."""
+        """Return the prompt for a call.
+
+        Without a task, return the prefix of all the arm's prompts.
+        """
         return call_prompt(
             task,
             self.tools,
@@ -112,7 +126,11 @@ class CallSuite:
         )
 
     def __call__(self, arm: DecodingArm, case: DecodingCase, /) -> DecodingRow:
-        """The row of a question in an arm. Raises AtcError: an outage, which is no verdict."""
+        """Ask a question in an arm and return its row.
+
+        Raises:
+            AtcError: an outage, which says nothing about the arm.
+        """
         begun = time.perf_counter()
         messages = self.prompt(arm, case.question)
         sampling = Sampling(max_tokens=96, seed=self._seed)
@@ -155,7 +173,10 @@ def run_arms(
     path: Path,
     seed: int,
 ) -> dict[DecodingArm, list[DecodingRow]]:
-    """Ask every case in every arm, but what the file holds: a block of questions an arm, by documentation."""
+    """Ask every case in every arm, except those in the file, and return the rows by arm.
+
+    Cases are asked in blocks that alternate between the arms with the same documentation.
+    """
     warm = ""
 
     def measure(one: tuple[DecodingArm, DecodingCase]) -> Mapping[str, Any]:
@@ -214,7 +235,7 @@ def _figures(rows: Sequence[DecodingRow]) -> dict[str, Any]:
 
 
 def _difference(rows: Sequence[DecodingRow], others: Sequence[DecodingRow]) -> dict[str, Any]:
-    """The first minus the other on the questions that both have."""
+    """Return the differences of `rows` from `others` on the questions of both."""
     theirs = {row.id: row for row in others if not row.outage}
     both = [(row, theirs[row.id]) for row in rows if not row.outage and row.id in theirs]
     return {
@@ -240,13 +261,13 @@ def _comparable(arm: DecodingArm, base: DecodingArm) -> bool:
 STEPS = 5
 ALTERNATIVES = 10  # steps back at most, and tokens that are looked at in each place
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
-"""Tokens that end a reply or hold a part of a character: nothing can continue them."""
+"""Tokens that end a reply or hold a part of a character. No text can continue them."""
 
 
 class TokenPlace(NamedTuple):
-    """A token that was written, and the likeliest in its place with their log-probabilities, best first.
+    """A written token, and the likeliest tokens at its place with log-probabilities, best first.
 
-    The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
+    The text of a token that ends the reply is empty. A token with part of a character has U+FFFD.
     """
 
     text: str
@@ -256,7 +277,10 @@ class TokenPlace(NamedTuple):
 def top_tokens(
     model: Any, messages: Sequence[Message], *, n: int = 10, **options: Json
 ) -> tuple[list[TokenPlace], Completion]:
-    """A free reply of a `LocalModel`, and the `n` likeliest tokens at each place; its last token has a character."""
+    """Return a free reply of a `LocalModel` with the `n` likeliest tokens at each place.
+
+    If several tokens make up one character, it belongs to the last of them.
+    """
     reply, completion = model.reply(messages, options | {"logprobs": True, "top_logprobs": n})
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     found = []
@@ -275,7 +299,10 @@ def _bytes(token: Mapping[str, Any]) -> bytes:
 
 
 def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
-    """The first call of a reply; a name that does not exist is the first that ends with it."""
+    """Read the first call of a reply.
+
+    An unknown name means the first tool whose name ends with it.
+    """
     call = read_call(text, tools, form)
     meant = next((one for one in tools if one.endswith(call.name)), None)
     if call.error is None or call.error.kind != "unknown-tool" or meant is None:
@@ -290,7 +317,7 @@ def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
 def alternatives(
     beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]
 ) -> Iterator[tuple[float, str]]:
-    """Other beginnings than `beginning` with `places`, changed at a token in `span`, and that token's logprob."""
+    """Yield other beginnings of the reply, one token in `span` replaced, each with its logprob."""
     text = beginning + "".join(place.text for place in places)
     at = len(beginning)
     for place in places:
@@ -311,13 +338,14 @@ def write_backtracking(
     sampling: Sampling,
     failed: Any = None,
 ) -> tuple[WrittenCall, int]:
-    """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail.
+    """Write a call freely, and step back while it is invalid or `failed` returns True.
 
-    Then the tokens of the prompt.
+    Return the first good call, or the last one, and the tokens of the prompt.
     """
     if not hasattr(ask, "reply"):
         raise Undecodable(
-            f"the model {ask.name!r} does not give its likeliest tokens, or does not continue given words.",
+            f"the model {ask.name!r} does not give its likeliest tokens, or does not continue "
+            "given words.",
             hint="Backtracking needs both; the local model has them.",
         )
     options: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}

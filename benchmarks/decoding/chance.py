@@ -1,8 +1,9 @@
-"""The suites that ask no questions: `random`, `gold`, `speed` and `overhead`.
+"""The decoding suites without questions: `random`, `gold`, `speed` and `overhead`.
 
-`random`: calls of the tools of ToolFlow, RestBench, BFCL and LiveMCP, decoded one tool at a time in all formats by
-random logits and adversaries, and judged without the grammar. `gold`: the gold calls of FuncQA, BFCL and RestBench held
-against the grammars, their arguments in up to six orders. `speed` and `overhead`: what masks and grammars cost.
+`random`: calls of the tools of ToolFlow, RestBench, BFCL and LiveMCP, decoded one tool at a time,
+in all formats, from random logits and adversarial scores. The calls are judged without the grammar.
+`gold`: the gold calls of FuncQA, BFCL and RestBench are matched against the grammars, with their
+arguments in up to six orders. `speed` and `overhead`: the cost of masks and grammars.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
     "digits": lambda token: float(token.strip().isdigit()),
     "foreign": lambda token: float(any(byte > 127 for byte in token)),
 }
-"""Adversaries: what each likes, as a score of a token."""
+"""Adversaries: each scores tokens by what it prefers."""
 SAMPLERS = ("0.3", "0.7", "1.0", "1.5", *_ADVERSE)  # temperatures of random logits, and adversaries
 _ORDERS = 6
 
 
 def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, Any]:
-    """Which tools compile, what random calls of those come to, and which gold calls their grammars take."""
+    """Return the tools that compile, the verdicts on random calls, and the gold calls' results."""
     every = {source: Toolbox(tools) for source, tools in catalogues(data)}
     good = []
     rejected = []
@@ -123,7 +124,11 @@ def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
 def decode_call(
     tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: int
 ) -> tuple[str, str]:
-    """Decode and judge one call: `valid`, `invalid`, `unfinished`, or `unheld` (it breaks a clause that was listed)."""
+    """Decode one call and return its verdict with a reason.
+
+    The verdict is `valid`, `invalid`, `unfinished`, or `unheld` (it breaks a clause that the
+    grammar lists as unenforced).
+    """
     rng = np.random.default_rng(seed)
     tools = Toolbox([tool])
     plain = replace(form, trigger="")
@@ -131,7 +136,8 @@ def decode_call(
     noise = rng.standard_normal(tokenizer.vocab_size)
     scores = noise * (3.0 / float(likes)) if isinstance(likes, str) else likes * 30.0 + noise
     while not matcher.is_finished and len(matcher.tokens) < MOST_TOKENS:
-        # The same scores at each place would repeat one token for ever: they move on, as a model's do.
+        # The same scores at each place would repeat one token for ever: they move on, as a model's
+        # do.
         rolled = np.roll(scores, 7919 * (len(matcher.tokens) % 61))
         matcher.advance(sample(rolled, matcher.allowed_mask(), temperature=1.0, rng=rng))
     if not matcher.is_finished:
@@ -143,7 +149,10 @@ def decode_call(
 
 
 def problem(text: str, tool: Tool, form: CallFormat) -> str:
-    """What is wrong with a text that should be one call: `json` or `ast` must parse it, and the host take the call."""
+    """Return what is wrong with a text that should be one call; empty if nothing is.
+
+    `json` or `ast` must parse its arguments, and the host must accept the call.
+    """
     start = form.before + tool.alias + form.between
     end = len(text) - len(form.after)
     if not text.startswith(start) or not text.endswith(form.after):
@@ -161,7 +170,7 @@ def problem(text: str, tool: Tool, form: CallFormat) -> str:
 
 
 class GoldCallText(NamedTuple):
-    """A gold call as its data write it: what stands between the parentheses, or a JSON object."""
+    """A gold call in its data's notation: the text between the parentheses, or a JSON object."""
 
     source: str
     tool: Tool
@@ -170,7 +179,11 @@ class GoldCallText(NamedTuple):
 
 
 def gold_rows(data: Path) -> dict[str, Any]:
-    """By source: calls that conform to their schema, their orders, and those that the grammar refuses."""
+    """Count gold calls and their orders, by source.
+
+    `refused` are orders that the grammar rejects; `lacking` counts calls that do not fit their
+    schema.
+    """
     found: dict[str, Any] = {}
     for gold in gold_calls(data):
         (alone,) = Toolbox([gold.tool]).values()
@@ -190,7 +203,7 @@ def gold_rows(data: Path) -> dict[str, Any]:
 
 
 def orders(gold: GoldCallText) -> Iterator[str]:
-    """The gold call's arguments as they are written, then in other orders."""
+    """Yield the gold call's arguments as written, then in other orders."""
     yield gold.text
     if gold.form.arguments == "json":
         for pairs in islice(permutations(json.loads(gold.text).items()), 1, _ORDERS):
@@ -202,7 +215,10 @@ def orders(gold: GoldCallText) -> Iterator[str]:
 
 
 def gold_calls(data: Path) -> Iterator[GoldCallText]:
-    """FuncQA's by position, BFCL's by keyword and as JSON, RestBench's with examples and defaults as arguments."""
+    """Yield gold calls:
+
+    FuncQA's by position, BFCL's by keyword and as JSON, RestBench's from examples.
+    """
     tools = operations()
     for name in ("train", "one_hop"):
         for alias, text in gold_texts(
@@ -260,7 +276,7 @@ def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[GoldCallText]:
 
 
 def _example(schema: Mapping[str, Any]) -> Json:
-    """An example or default; Spotify's document writes numbers as texts."""
+    """Return an example or default of a schema. Spotify's document writes numbers as strings."""
     known = next(
         (one for one in (*schema.get("examples", ()), schema.get("default")) if one is not None),
         None,
@@ -294,7 +310,11 @@ _PLAIN = 1  # the kind of a token that is text; the others are commands
 
 
 def gguf_tokenizer(path: Path) -> LLTokenizer:
-    """The tokenizer of a GGUF file. Raises Undecodable: it is not of GPT-2's kind."""
+    """Read the tokenizer of a GGUF file.
+
+    Raises:
+        Undecodable: it is not of GPT-2's kind.
+    """
     with path.open("rb") as file:
         file.seek(16)  # behind the magic, the version and the number of tensors
         fields = {
@@ -337,7 +357,7 @@ def _many(file: BinaryIO, code: str, count: int = 1) -> list[Any]:
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
-    """A field's value; arrays are lists."""
+    """Read a field's value; arrays become lists."""
     if kind == _STRING:
         return file.read(_many(file, "Q")[0]).decode()
     if kind == _ARRAY:
@@ -351,7 +371,10 @@ def _value(file: BinaryIO, kind: int) -> Any:
 
 
 def speed(tokenizer: Any) -> dict[str, Any]:
-    """The suite `speed`: microseconds of masks along gold calls with literals, all 155 tools in one grammar."""
+    """Run the suite `speed`: microseconds for each mask along gold calls with literal arguments.
+
+    All 155 tools are in one grammar.
+    """
     tools = service_tools()
     root, build = measure_seconds(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
     texts = [tokenizer.tokenize_str(text) for text in call_texts(tools)]
@@ -371,7 +394,7 @@ def speed(tokenizer: Any) -> dict[str, Any]:
 
 
 def call_texts(tools: Toolbox) -> list[str]:
-    """The calls of ToolFlow's gold programs whose arguments are literals, as JSON."""
+    """Return the calls in ToolFlow's gold programs with literal arguments, as JSON."""
     texts: dict[str, None] = {}
     for node in (node for task in load_tasks() for node in ast.walk(ast.parse(task.program))):
         match node:
@@ -386,7 +409,7 @@ def call_texts(tools: Toolbox) -> list[str]:
 
 
 def _along(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
-    """Microseconds of the mask before each token, up to one that is refused."""
+    """Return the microseconds of the mask before each token, up to one that is rejected."""
     times = []
     for token in tokens:
         times.append(1e6 * measure_seconds(matcher.mask)[1])
@@ -406,11 +429,12 @@ def _figures(along: Sequence[Sequence[float]]) -> dict[str, float]:
 
 
 def overhead(name: str, *, calls: int) -> dict[str, Any]:
-    """The suite `overhead`: what it costs a local model to hold it to a call while it writes, beside free replies.
+    """Run the suite `overhead`: the cost of constraining a local model while it writes a call.
 
-    A call is one reply under the grammar of all tools; beside it a free reply to the same prompt, of as many tokens.
-    They take turns in who goes first, after the prompt was read. Seconds are the caller's, *served* the server's own,
-    *cpu* those of both processes. An overhead is the median share of free tokens a second that is lost.
+    A constrained reply uses the grammar of all tools. It is compared with a free reply of as many
+    tokens to the same prompt. They take turns in going first, after the prompt was read. Seconds
+    are the caller's, *served* are the server's own, *cpu* those of both processes. An overhead is
+    the median share of free tokens a second that is lost.
     """
     tasks = load_tasks(split="short")[:calls]
     everything = service_tools()
@@ -447,7 +471,10 @@ def overhead(name: str, *, calls: int) -> dict[str, Any]:
 def _cost(
     model: LocalModel, messages: Sequence[Message], seed: int, *, max_tokens: int, held: Any = None
 ) -> dict[str, float]:
-    """What a reply took: tokens, the caller's seconds, the server's, and those of CPUs. The grammar is part of it."""
+    """Ask for a reply and return its tokens, and the seconds of caller, server and CPUs.
+
+    The time to build the grammar is included.
+    """
     processes = process_family(os.getpid())
     cpu = cpu_seconds(processes)
     began = time.perf_counter()

@@ -1,5 +1,8 @@
-"""FuncQA, arithmetic in words answered by one call of 13 operations, right within 0.1% (ToolDec's table 4), and KAMEL,
-which asks for the right relation, by its name alone or with all relations described, the more there are.
+"""The suites FuncQA and KAMEL.
+
+FuncQA: arithmetic word problems that one call of 13 operations answers, right within 0.1%
+(ToolDec's table 4). KAMEL: questions for the right relation among many, by their names alone or
+with descriptions.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ _WAYS: Mapping[str, Callable[..., Any]] = {
 
 
 def operations() -> Toolbox:
-    """FuncQA's 13 tools, named as in the data. Calling one computes; what has no result is a `ToolError`."""
+    """Return FuncQA's 13 tools. A call computes its result, or raises `ToolError`."""
     documents = json.loads(Path(__file__).with_name("operations.json").read_text(encoding="utf-8"))
     return Toolbox(Tool(one, partial(_compute, one)) for one in map(load, documents))
 
@@ -95,13 +98,20 @@ def _compute(protocol: ToolProtocol, arguments: JsonObject) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberQuestion(DecodingCase):
-    """A question whose answer is a number. `negated`: a minus stands before the gold call, so either sign is right."""
+    """A question whose answer is a number.
+
+    `negated`: the gold call has a minus before it, so either sign is right.
+    """
 
     negated: bool = False
 
 
 def read_funcqa(folder: Path) -> list[NumberQuestion]:
-    """The questions of `one_hop.json`. Raises InvalidData: it cannot be read."""
+    """Read the questions of `one_hop.json`.
+
+    Raises:
+        InvalidData: the file cannot be read.
+    """
     rows = read_json(folder / "one_hop.json", "the folder with FuncQA's one_hop.json")["one_hop"]
     return [_question(row) for row in rows]
 
@@ -119,7 +129,7 @@ def _question(row: Mapping[str, Any]) -> NumberQuestion:
 
 
 def gold_texts(rows: Any) -> Iterator[tuple[str, str]]:
-    """Names and arguments of FuncQA's gold calls: training rows write calls out, questions list them."""
+    """Yield the names and arguments of FuncQA's gold calls, in training rows and in questions."""
     for row in rows if isinstance(rows, list) else rows["one_hop"]:
         for written in row.get("tar_eq", ()):
             if found := _CALL.match(written):
@@ -132,13 +142,13 @@ def gold_texts(rows: Any) -> Iterator[tuple[str, str]]:
 
 
 class FuncQa(CallSuite):
-    """Right is a valid call whose result is the answer."""
+    """The suite FuncQA: a call is right if it is valid and its result is the answer."""
 
     def __init__(self, ask: Ask, *, seed: int) -> None:
         super().__init__(ask, operations(), budget=ask.prompt_tokens, seed=seed)
 
     def answer(self, call: ReadCall) -> Json:
-        """What a valid call gives; None where it has no result."""
+        """Return the result of a valid call, or None if it has none."""
         if not call.is_valid:
             return None
         tool = self.tools[call.tool]
@@ -165,13 +175,19 @@ class Relation(NamedTuple):
 
 
 class Kamel(NamedTuple):
-    """The relations in their order, and tests by how many they are about; a case's `gold` is a relation's id."""
+    """The relations in order, and the tests by their number of relations.
+
+    The `gold` of a case is the id of a relation.
+    """
 
     relations: list[Relation]
     tests: Mapping[int, list[DecodingCase]]
 
     def test(self, count: int) -> list[DecodingCase]:
-        """The test over the first `count` relations: its own, else the largest that asks of no others."""
+        """Return the test for the first `count` relations.
+
+        If no test has that size, return the largest test that needs no other relations.
+        """
         known = {relation.id for relation in self.relations[:count]}
         fitting = [
             size
@@ -186,7 +202,11 @@ class Kamel(NamedTuple):
 
 
 def read_kamel(folder: Path) -> Kamel:
-    """The relations and tests of `relations_dev.json`. Raises InvalidData: it cannot be read."""
+    """Read the relations and tests of `relations_dev.json`.
+
+    Raises:
+        InvalidData: the file cannot be read.
+    """
     content = read_json(folder / "relations_dev.json", "the folder with KAMEL's relations_dev.json")
     relations = []
     for id_, described in content["api_desc"].items():
@@ -211,7 +231,10 @@ def read_kamel(folder: Path) -> Kamel:
 
 
 def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
-    """Each relation's name, none twice: of several alike each takes a word that no other's description has."""
+    """Return a unique name for each relation, by id.
+
+    Relations with the same name get a word that only their own description has.
+    """
     names: dict[str, str] = {}
     for relation in relations:
         others = [one for one in relations if one.name == relation.name and one != relation]
@@ -225,13 +248,13 @@ def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
 
 
 def _words(relation: Relation) -> list[str]:
-    """The words of a description that say something, in order; those of the name say nothing new."""
+    """Return the words of a description in order, without common words and those of the name."""
     known = set(re.findall(r"[a-z0-9]+", relation.name.lower())) | _COMMON
     return [word for word in re.findall(r"[a-z0-9]+", relation.does.lower()) if word not in known]
 
 
 class Relations(CallSuite):
-    """Right is a call of the gold relation, whatever its arguments."""
+    """The suite KAMEL: a call is right if it calls the gold relation, with any arguments."""
 
     def __init__(self, ask: Ask, relations: Sequence[Relation], *, seed: int) -> None:
         names = unique_names(relations)
@@ -243,7 +266,7 @@ class Relations(CallSuite):
         self._aliases = {id_: of_name[name] for id_, name in names.items()}
 
     def answer(self, call: ReadCall) -> Json:
-        """The relation that is called."""
+        """Return the relation that the call names."""
         return call.tool or None
 
     def accepts(self, case: DecodingCase, answer: Json) -> bool:

@@ -1,8 +1,10 @@
-"""Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
+"""Kill host processes during writing runs, resume the runs, and judge them by the services' logs.
 
-With `--store postgresql` the hosts are two gateways in turn, most with a clock an hour off; a third of the runs meets a
-host that is cut off: it stands still for longer than its lease, and comes back when the other one has taken the run.
-Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or ended not as undisturbed.
+With `--store postgresql` two gateways take turns as host, most of them with a clock that is an hour
+off. In a third of these runs the first host is suspended instead of killed: it stands still for
+longer than its lease, and continues after the other one has taken over the run. Exit status 1 if a
+write was repeated or lost, or if a run guessed an outcome, paused without need, or ended
+differently from an undisturbed run.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ RATES = {
     "rate_drop_after": 0.02,
     "rate_truncated": 0.01,
 }
-"""Of requests, reads included, on top of the kills."""
+"""Fault rates of all requests, reads included, in addition to the kills."""
 MOST_HOSTS = 6  # processes of one run. Two are killed at most; more are only needed where something is wrong.
 CUT = 1 / 3  # share of the runs over PostgreSQL whose first host is cut off instead of killed
 SILENCE_SECONDS = 120.0  # how long a host may say nothing before it counts as hung
@@ -103,9 +105,12 @@ class HostForker(ExitStack):
         *,
         taken: Callable[[], object] = int,
     ) -> dict[str, Any]:
-        """Let a host carry out `order`, and give what it says before it ends, is killed or stands still.
+        """Let a host carry out `order`, and return what it reports until it ends or is stopped.
 
-        `taken` is called when it has taken the run from another host. Raises HostLost: it hangs.
+        `taken` is called when the host has taken over the run from another one.
+
+        Raises:
+            HostLost: the host hangs.
         """
         self._nursery.send((order, kill))
         self._pid = pid = self._hear()["pid"]
@@ -132,7 +137,7 @@ class HostForker(ExitStack):
             os.kill(self._pid, signal.SIGCONT)
 
     def rest(self) -> dict[str, Any]:
-        """What the host that was woken says before it ends."""
+        """Return the messages of a resumed host until it ends."""
         said: dict[str, Any] = {}
         while "over" not in said:
             said |= self._hear()
@@ -146,7 +151,7 @@ class HostForker(ExitStack):
 
 
 def _state(pid: int) -> str:
-    """What a process does, in psutil's word; empty where there is none."""
+    """Return the status of a process as psutil names it; empty if there is no such process."""
     try:
         return str(psutil.Process(pid).status())
     except psutil.NoSuchProcess:
@@ -154,10 +159,11 @@ def _state(pid: int) -> str:
 
 
 class WorkerPlace(ExitStack):
-    """One worker's place: services with gates before them, which outlive their hosts.
+    """The services of one worker, with gates in front of them. They outlive the hosts.
 
     Hosts are gateways over a database of `server`, or without one agents over a file.
-    `settle_seconds` is how long a host gives a write to show up: with less than `late_seconds`, writes are repeated.
+    `settle_seconds` is how long a host waits for a write to show up. If it is below `late_seconds`,
+    writes are repeated.
     """
 
     def __init__(
@@ -193,10 +199,13 @@ class WorkerPlace(ExitStack):
             served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
 
     def play(self, case: KillCase) -> Played:
-        """Run a case: its host is killed, and the run resumed until it is over; then it is judged.
+        """Run a case: kill its hosts, resume the run until it is over, and judge it.
 
-        `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what the host said last.
-        Raises HostLost: a host hangs, or requests stay open.
+        `kind` is that of the first write that was hit, else of the intended one. `detail` is the
+        last message of the host.
+
+        Raises:
+            HostLost: a host hangs, or requests stay open.
         """
         gold = self._undisturbed_remains(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
@@ -269,7 +278,7 @@ class WorkerPlace(ExitStack):
         return found | {"cut": woken is not None, "twice": int(stale), "detail": detail}
 
     def _undisturbed_remains(self, task: Task) -> RunRemains:
-        """What the task's program leaves where nothing goes wrong."""
+        """Return the remains of the task's gold program without kills and faults."""
         if task.id not in self._gold:
             self._clear(None)
             run = run_gold(task.program, self._world, self._sandbox)
@@ -296,7 +305,7 @@ class WorkerPlace(ExitStack):
 def measure(
     *, runs: int, seed: int, jobs: int = 2, backend: str = "auto", store: str = "sqlite"
 ) -> Iterator[Played]:
-    """Play so many runs, `jobs` at a time, each worker with services of its own."""
+    """Yield the result of each run, `jobs` at a time. Each worker has services of its own."""
     operations = {one.id: one for name in NAMES for one in find_service(name).operations}
     cases = draw_cases(
         [task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed
@@ -320,7 +329,10 @@ def measure(
 
 
 def tally(played: Sequence[Played]) -> dict[str, int]:
-    """The counts of these runs; `between` are those killed between the intent and the stored outcome of a write."""
+    """Return the counts of these runs.
+
+    `between` are those killed between the intent and the stored outcome of a write.
+    """
     counts = Counter[str](dict.fromkeys(COUNTS, 0))
     for one in played:
         verdict = one["verdict"]

@@ -1,4 +1,4 @@
-"""What is killed when, drawn by seed, and whether a run that was killed and resumed did what it should."""
+"""Kill cases drawn by seed, the trap and gate that trigger kills, and the judgement of runs."""
 
 from __future__ import annotations
 
@@ -32,16 +32,18 @@ MOMENTS = (
     "attempted",
     "finished",
 )
-"""When the host process is killed, in the order of a call's life:
+"""When the host process is killed, in the order of a call's life.
 
-`asked` the program has asked for the call, and its intent is not stored yet; `intended` it is stored, and nothing was
-sent; `working` the service has the request, and carries it out although nobody waits for it; `dropped` the same, but
-the service never carries it out; `late` the same, but it is carried out only while the run is being resumed already;
-`applied` it was carried out, and the reply is lost; `replied` the reply has arrived, and the outcome is not stored;
-`stored` the outcome is stored, and the next call was not asked for; `attempted` the program has ended, and that is not
-stored; `finished` it is stored, but not how the run ended."""
+`asked`: the program has asked for the call, and its intent is not stored yet. `intended`: the
+intent is stored, and nothing was sent. `working`: the service has the request and carries it out
+without a client. `dropped`: the same, but the service never carries it out. `late`: the same, but
+it is carried out only while the run is being resumed. `applied`: it was carried out, and the reply
+is lost. `replied`: the reply has arrived, and the outcome is not stored. `stored`: the outcome is
+stored, and the next call was not asked for. `attempted`: the program has ended, which is not
+stored. `finished`: the attempt is stored, but not how the run ended.
+"""
 BY_SERVICE = frozenset({"working", "dropped", "late", "applied"})
-"""Moments that the service sees; the others are the host's own."""
+"""Moments that the service detects. The host detects the others."""
 BETWEEN = frozenset({"intended", "working", "dropped", "late", "applied", "replied"})
 """Moments between the intent of a call and its stored outcome."""
 RESUMING = "resuming"  # a second kill, while the run that was killed first goes on
@@ -49,13 +51,19 @@ _CYCLE = (
     "applied", "intended", "stored", "working", "replied", "asked", "dropped", RESUMING, "attempted", "applied",
     "late", "finished",
 )  # fmt: skip
-"""The order of the groups: of any number of first ones, at least half are between intent and outcome."""
+"""The order of the groups. Of any first part of it, at least half are in `BETWEEN`."""
 KINDS = ("key", "read", "neither")
-"""What tells whether a write whose answer was lost took effect: its idempotency key, a read, or nothing."""
+"""Kinds of writes, by how the outcome of a lost one is found out.
+
+It is known from an idempotency key, from a verifying read, or not at all.
+"""
 
 
 class Kill(NamedTuple):
-    """When one process is killed: at this moment of its `nth` call; of those that write alone, with `writes`."""
+    """A planned kill of one process, at a moment of its `nth` call.
+
+    With `writes`, only writes count.
+    """
 
     moment: str
     nth: int = 0
@@ -63,7 +71,7 @@ class Kill(NamedTuple):
 
 
 class KillRecord(NamedTuple):
-    """A kill that came to pass, the call that it interrupted (empty between calls), and whether that really writes."""
+    """A kill that happened, the interrupted call (empty between calls), and if that call writes."""
 
     moment: str
     operation: str = ""
@@ -72,7 +80,10 @@ class KillRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KillCase:
-    """One run: its task, and the kills of its first process, of the second; `kind` of write the first is to hit."""
+    """One run: its task and the kills of its first and second process.
+
+    The first kill aims at a write of `kind`.
+    """
 
     number: int
     task: Task
@@ -89,7 +100,10 @@ def write_kind(operation: Operation) -> str:
 def draw_cases(
     tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int
 ) -> list[KillCase]:
-    """So many runs. Every group meets every kind of write in turn; the task and its write are drawn."""
+    """Draw the cases of `runs` runs.
+
+    Every group meets every kind of write in turn; task and write are random.
+    """
     places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
     for task in tasks:
         writes = [
@@ -117,7 +131,7 @@ def draw_cases(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRemains:
-    """What a run left behind: the services' logs and state, how the host says that it ended, and its answer."""
+    """The remains of a run: logs and state of the services, its status and its answer."""
 
     log: Mapping[str, Sequence[RequestRecord]]
     state: Snapshot
@@ -125,7 +139,7 @@ class RunRemains:
     answer: str | None
 
     def writes(self, service: str) -> list[tuple[str, str]]:
-        """The writes that took effect, in order: operations with their arguments as text."""
+        """Return the writes that took effect, in order: operations with their arguments as text."""
         done = (one for one in self.log.get(service, ()) if one.wrote)
         return [(one.operation, json.dumps(one.arguments, sort_keys=True)) for one in done]
 
@@ -133,11 +147,12 @@ class RunRemains:
 def judge_run(
     left: RunRemains, gold: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Hold what a run left against what its program leaves undisturbed; `kinds` are those of the writing operations.
+    """Compare the remains of a run with those of the undisturbed gold program.
 
-    `repeated` counts writes beyond the gold program's, `lost` those that never took effect although the run went on.
-    `expected` is how it had to end: `paused` where nothing tells whether a write took effect, `either` where one was
-    busy. `wrong` is the first law that was broken, in words.
+    `kinds` are those of the writing operations. `repeated` counts writes beyond the gold program's;
+    `lost` counts those that never took effect although the run went on. `expected` is how the run
+    had to end: `paused` if the outcome of a write cannot be known, `either` if a service answered
+    such a write with 429. `wrong` describes the first violation.
     """
     extra: Counter[tuple[str, str]] = Counter()
     lost = 0
@@ -174,7 +189,7 @@ def judge_run(
 
 
 def _expected(left: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]) -> str:
-    """How the run must end, by what its host could know."""
+    """Return how the run must end, given what its host could know."""
     bare = [
         one.fault
         for records in left.log.values()
@@ -195,7 +210,7 @@ SLOW_SECONDS = (
 
 
 class Trap:
-    """The kill of one process, shared by the gates of all services. `struck` says what came of it.
+    """The planned kill of one process, shared by the gates of all services. `struck` records it.
 
     `end` kills the process, and returns when it is dead.
     """
@@ -209,7 +224,10 @@ class Trap:
         self._changed = threading.Condition()
 
     def arm(self, kill: Kill | None, end: Callable[[], object]) -> None:
-        """Wait for the request that `kill` tells of; None, or a moment of the host's own: no request springs it."""
+        """Wait for the request that `kill` describes.
+
+        If it is None, or its moment is detected by the host, no request triggers the trap.
+        """
         with self._changed:
             self.struck = None
             self._end = end
@@ -221,7 +239,10 @@ class Trap:
             self._kill = None
 
     def enter(self, operation: Operation) -> str | None:
-        """A request has arrived whole; the moment at which it springs the trap, if it does."""
+        """Record that a complete request has arrived.
+
+        Return the moment at which it triggers the kill, or None.
+        """
         with self._changed:
             self._open += 1
             if self._kill is None or (self._kill.writes and not operation.writes):
@@ -245,13 +266,16 @@ class Trap:
             self._changed.notify_all()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Wait until no request is open, so long at most; whether none is."""
+        """Wait until no request is open, and return True; return False after `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: self._open == 0, seconds)
 
 
 class Gate:
-    """Stands before a service. A `late` write waits for another request after the kill, `late_seconds` at most."""
+    """ASGI middleware before a service.
+
+    A `late` write waits for another request after the kill, for at most `late_seconds`.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A host process: a real `Agent` over a real store, which may kill itself at a moment that only it can see."""
+"""A host process: a real `Agent` over a real store that may kill itself at a planned moment."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def mortal_store(
     die: Callable[[KillRecord], object],
     taken: Callable[[], object] = int,
 ) -> RunStore:
-    """The store at a path or address; calls `die` at the moment of `kill`, and `taken` when a run was taken."""
+    """Open the store at a path or address that calls `die` at the moment of `kill`.
+
+    `taken` is called when a run was taken over.
+    """
     shared = place.startswith("postgresql://")
     seen = 0
 
@@ -94,7 +97,7 @@ def _kill_record(moment: str, call: ToolCall | None, tools: Toolbox) -> KillReco
 
 
 def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
-    """Load what every host needs once, and fork a host for each order, until the harness closes its end."""
+    """Load what every host needs, and fork a host for each order until the harness hangs up."""
     with Invoker() as invoker:
         tools = load_tools(*sources, invoker=invoker)
         while True:
@@ -112,7 +115,7 @@ def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
 
 
 def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> None:
-    """Begin the order's run, or go on with it where it has been begun, and tell the harness how it ended."""
+    """Start the order's run, or resume it, and send the harness the result."""
     harness.recv()  # the word to go: the trap is armed
     try:
         harness.send({"ended": _carry_out(order, kill, tools.only(order["candidates"]), harness)})
@@ -164,7 +167,10 @@ def _carry_out(
 
 
 def _send_program(gateway: Gateway, program: str, begun: str | None) -> None:
-    """What a client does: it sends its program, again where a read failed. `begun` is its run, if it has one."""
+    """Act as the client: send the program, and send it again if a read failed.
+
+    `begun` is the id of its run, if it has one.
+    """
     handle = gateway.handle_of(begun) if begun else ""
     for _ in range(REPAIRS + 1):
         reply = gateway.run_program(program, handle, ask_person=lambda _: True)

@@ -1,8 +1,9 @@
-"""Tools of which little more than names is known, probed, and what came of it held against the truth.
+"""Probe tools of which little more than names is known, and compare the result with the truth.
 
-Suites: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all of their operations), 'real' (httpbin,
-kinto, glances with their documents hidden), 'bfcl' (BFCL's classes as Python sources), 'registry' (services as they
-come from the registries, with their own documents). All calls of services go over real HTTP.
+Suites: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all of their operations),
+'real' (httpbin, kinto, glances without their documents), 'bfcl' (BFCL's classes as Python sources),
+'registry' (services as published in the registries, with their own documents). All service calls
+use real HTTP.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ from toolflow_bench.services.service import NAMES, find_service
 SERVICES: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("services.yaml").read_text(encoding="utf-8")
 )
-"""What is known of each service of others, by name."""
+"""Descriptions of third-party services, by name."""
 _FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
 _MODULE = """import json
 from pathlib import Path
@@ -75,7 +76,11 @@ globals().update({{n: getattr(api, n) for n in __all__}})
 
 @contextmanager
 def start_service(name: str, folder: Path) -> Iterator[str]:
-    """Run a service of others in `folder`; gives its address. Raises SourceUnavailable: it does not start."""
+    """Run a third-party service in `folder` and yield its address.
+
+    Raises:
+        SourceUnavailable: it does not start.
+    """
     service = SERVICES[name]
     port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +95,11 @@ def start_service(name: str, folder: Path) -> Iterator[str]:
 
 
 def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) -> Row:
-    """Probe one of ToolFlow's services. Raises SourceUnavailable: its data or a package is missing."""
+    """Probe one of ToolFlow's services.
+
+    Raises:
+        SourceUnavailable: its data or a package is missing.
+    """
     service = find_service(name)
     folder = options.out / name
     with serve(service.app(service.database(options.cache))) as served:
@@ -111,7 +120,11 @@ def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) ->
 
 
 def probe_real_service(name: str, options: SuiteOptions) -> Row:
-    """Probe a service of others. Raises SourceUnavailable: it does not start."""
+    """Probe a third-party service.
+
+    Raises:
+        SourceUnavailable: it does not start.
+    """
     service = SERVICES[name]
     folder = options.out / name
     with start_service(name, folder / "run") as url:
@@ -130,7 +143,11 @@ def probe_real_service(name: str, options: SuiteOptions) -> Row:
 
 
 def probe_bfcl(name: str, options: SuiteOptions) -> Row:
-    """Probe one of BFCL's classes, in its tasks' richest state. Raises SourceUnavailable: it cannot be imported."""
+    """Probe one of BFCL's classes, with the largest initial state of its tasks.
+
+    Raises:
+        SourceUnavailable: the class cannot be imported.
+    """
     spec = find_spec("bfcl_eval")
     if spec is None or not spec.submodule_search_locations:
         raise SourceUnavailable(f"the package 'bfcl-eval' is not installed: {INSTALL}")
@@ -170,7 +187,8 @@ def _row(name: str, probing: ProbingResult, declared: Sequence[ToolProtocol]) ->
     told = {
         sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)
     }
-    # What must not be called is not told which record is meant, writes over a single one, or ends what others rest on.
+    # What must not be called is not told which record is meant, writes over a single one, or ends
+    # what others rest on.
     unsent = probing.stopped.keys() - {sample.tool for sample in probing.samples}
     http = {tool.name: tool.binding for tool in declared if isinstance(tool.binding, HttpBinding)}
     whole = {
@@ -196,11 +214,15 @@ def _row(name: str, probing: ProbingResult, declared: Sequence[ToolProtocol]) ->
 
 
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
-"""Fields that change by themselves, and of what holds other things when something is made there."""
+"""Fields that change by themselves, or when something is created inside the record."""
 
 
 def probe_registry(unit: str, options: SuiteOptions) -> Row:
-    """Start a service, probe it, and see what it left. Raises SourceUnavailable: it does not start."""
+    """Start a service, probe it, and count the records that are left.
+
+    Raises:
+        SourceUnavailable: it does not start.
+    """
     service = SERVICES[unit]
     folder = options.out / unit
     shutil.rmtree(folder, ignore_errors=True)
@@ -260,7 +282,7 @@ def _bare_description(call: str, url: str) -> Any:
 
 
 def _service_records(url: str, paths: Sequence[str]) -> dict[str, Any]:
-    """The records that a service shows, each by where it stands and its id."""
+    """Return the records that a service lists, by path and id."""
     found: dict[str, Any] = {}
     for path in paths:
         body = requests.get(url + path, timeout=60).json()
@@ -288,7 +310,7 @@ MEASURES: dict[str, Callable[[str, SuiteOptions], Row]] = {
 
 
 def units(name: str) -> Sequence[str]:
-    """What a suite measures one by one."""
+    """Return the units that a suite measures separately: services or classes."""
     if name in ("toolflow", "writes"):
         return NAMES
     if name == "bfcl":

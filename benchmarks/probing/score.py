@@ -1,7 +1,7 @@
-"""Probed protocols held against the truth, what the service's own document declares: counts, which add up.
+"""Scores of probed protocols against the service's own document. Scores are counts, which add up.
 
-Fields are pairs of path (`airports[].code`, `rates.*`) and JSON type, `null` left out. `integer` and `number` are
-different types, and a produced type that is open (no type named) is wrong.
+Fields are pairs of path (`airports[].code`, `rates.*`) and JSON type, without `null`. `integer` and
+`number` are different types, and a produced field without a type is wrong.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _DEEPEST = 12
 
 
 def rate(said: Collection[object], wanted: Collection[object]) -> Row:
-    """What was said, of it what is right, and what there is to say."""
+    """Count distinct produced items, the right ones among them, and the wanted ones."""
     return with_shares(
         {"right": len(set(said) & set(wanted)), "said": len(set(said)), "wanted": len(set(wanted))}
     )
 
 
 def share(verdicts: Iterable[bool]) -> Row:
-    """How many of how many are right."""
+    """Count the right ones among all verdicts."""
     listed = list(verdicts)
     return with_shares({"right": sum(listed), "of": len(listed)})
 
 
 def with_shares(counts: Row) -> Row:
-    """The counts and the shares that follow from them; None of none."""
+    """Add the shares that follow from the counts; None if the divisor is 0."""
     right = counts["right"]
     ends = (("share", "of"),) if "of" in counts else (("precision", "said"), ("recall", "wanted"))
     return {
@@ -61,7 +61,7 @@ def with_shares(counts: Row) -> Row:
 
 
 def sum_counts(counts: Sequence[Any]) -> Any:
-    """Counts as JSON, summed, their shares taken anew."""
+    """Add up counts as JSON, and compute their shares again."""
     first = counts[0]
     if not isinstance(first, Mapping):
         return sum(counts)
@@ -72,7 +72,7 @@ def sum_counts(counts: Sequence[Any]) -> Any:
 
 
 def schema_fields(schema: JsonObject | None) -> Fields:
-    """The fields that a response schema describes; the whole response is no field."""
+    """Return the fields that a response schema describes. The whole response is not a field."""
     found: dict[str, set[str]] = {}
     if schema is not None:
         _walk_schema(schema, schema, "", 0, found)
@@ -85,7 +85,7 @@ def schema_fields(schema: JsonObject | None) -> Fields:
 
 
 def has_described_value(schema: JsonObject | None) -> bool:
-    """Whether a response schema describes any value besides wrappers of values; a bare text or number is one."""
+    """Return True if a response schema describes any value besides containers."""
     kinds = [
         *schema_fields(schema).values(),
         frozenset(types(resolve(schema, schema)) if schema else ()),
@@ -125,7 +125,7 @@ def _pairs(schema: JsonObject | None) -> set[tuple[str, str]]:
 
 
 def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
-    """The links that protocols declare or have observed; guessed ones and those from other tools are left out."""
+    """Return the declared and observed links between the protocols. Guessed links are left out."""
     known = {protocol.name: protocol for protocol in protocols}
     return {
         (link.tool, link.path, name, link.argument)
@@ -136,7 +136,7 @@ def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
 
 
 def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
-    """One tool's counts. Where the document is silent about responses, fields are not judged."""
+    """Return one tool's counts. Fields are judged only if the document describes the response."""
     output = produced.output_schema if produced else None
     wanted = declared.output_schema
     names = list(declared.parameters)
@@ -164,7 +164,10 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions:
-    """How a suite is measured. `out` is the folder of all that is written, `cache` that of the services' data."""
+    """Options of a suite.
+
+    `out` is the folder for all output, `cache` that of the services' data.
+    """
 
     out: Path
     cache: Path | None = None
@@ -175,7 +178,10 @@ class SuiteOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbingResult:
-    """What was called, what came of it, and what was `spent`: calls in all and per tool, and the time they took."""
+    """The samples and protocols of a probing, and its cost `spent`.
+
+    The cost has the calls in all and by tool, and the time.
+    """
 
     samples: Sequence[Sample]
     protocols: Mapping[str, ToolProtocol]
@@ -186,7 +192,7 @@ class ProbingResult:
 def run_probing(
     given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: SuiteOptions
 ) -> ProbingResult:
-    """Probe tools that are written down as files first, as a person's would be; all is kept in `folder`."""
+    """Write the tools as files, as a user would, and probe them. Everything is kept in `folder`."""
     shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was cut off
     for protocol in given:
         write_whole(
@@ -203,7 +209,7 @@ def run_probing(
 def probe_toolbox(
     toolbox: Toolbox, folder: Path, *, writes: bool, options: SuiteOptions
 ) -> ProbingResult:
-    """Probe the tools of `toolbox`; what came of it lies in `folder/protocols`."""
+    """Probe the tools of `toolbox`; the result is stored in `folder/protocols`."""
     settings = ProbeSettings(
         allow_writes=writes, per_tool=options.per_tool, requests_per_second=None
     )
@@ -231,7 +237,7 @@ def probe_toolbox(
 
 
 def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
-    """The protocols as one meets them in the wild: names of tools and arguments, methods and URLs alone."""
+    """Reduce the protocols to names of tools and arguments, methods and URLs."""
     found = []
     for protocol in protocols:
         binding = protocol.binding
@@ -252,11 +258,11 @@ COUNTS = (
     "seconds",
     "cpu_seconds",
 )
-"""What of a unit's row adds up."""
+"""Entries of a unit's row that add up."""
 
 
 def sum_rows(rows: Sequence[Row]) -> Row:
-    """The counts of all rows."""
+    """Add up the counts of all rows."""
     sent = sum(row["calls"]["total"] for row in rows)
     tools = sum(row["tools"] for row in rows)
     calls = {

@@ -27,7 +27,7 @@ from toolflow_bench.workers import agent_worker
 
 SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "repairs", "input_tokens", "output_tokens",
          "model_calls", "seconds_total")  # fmt: skip
-"""Of a summary: what can be said where no answer is judged."""
+"""Fields of a summary that have a meaning although no answer is graded."""
 
 
 @suite
@@ -45,9 +45,9 @@ def main(
 ) -> dict[str, Any]:
     """Solve RestBench's tasks; --strategy gold replays the gold paths without a model.
 
-    Answers are not judged: Path, Precision and CP say how calls compare with gold paths
-    (docs/how/restbench.md). A run that was stopped goes on where it was. Exit status 3 if anything is left that failed
-    on our side.
+    Answers are not graded: Path, Precision and CP compare the calls with gold paths
+    (docs/how/restbench.md). An interrupted run is continued. Exit status 3 if anything is left that
+    failed on our side.
     """
     flags = {name: given.pop(name) for name in ("model", "max_tokens")}
     options = RunOptions(**given)
@@ -112,7 +112,10 @@ def main(
 
 
 def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, dict[str, Any]]:
-    """The figures of each API, and of all; `answered`: a run gave an answer, right or not."""
+    """Return the figures of each API and of all.
+
+    `answered` counts runs with an answer, right or wrong.
+    """
     found = {}
     for api in (*dict.fromkeys(row.services[0] for row in rows), "all"):
         one = asdict(summarize([row for row in rows if api in (*row.services, "all")], seed=seed))

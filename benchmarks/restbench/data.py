@@ -1,4 +1,4 @@
-"""RestBench's files: tasks and specifications, the items that are asked, and the world that they are asked in."""
+"""RestBench's tasks and specifications, the items built from them, and the mocked world."""
 
 from __future__ import annotations
 
@@ -31,14 +31,18 @@ FOLDER = Path("../shared/data/restbench")
 
 
 class RestBench(NamedTuple):
-    """Tasks as the files have them, by API, and the tools of each API."""
+    """Tasks as in the files, by API, and the tools of each API."""
 
     tasks: Mapping[str, Sequence[Mapping[str, Any]]]
     tools: Mapping[str, Toolbox]
 
 
 def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBench:
-    """What `folder` holds of `apis`. Raises InvalidData: the folder or a file is missing."""
+    """Load the tasks and tools of `apis` from `folder`.
+
+    Raises:
+        InvalidData: the folder or a file is missing.
+    """
     tasks = {
         api: read_json(folder / f"{api}_tasks.json", "the folder of RestBench's files")
         for api in apis
@@ -51,7 +55,7 @@ def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBen
 
 
 class RestWorld(ExitStack):
-    """The mocks of the data's APIs, and their tools."""
+    """The mocks of the APIs, and their tools."""
 
     def __init__(self, data: RestBench, *, seed: int = 0) -> None:
         super().__init__()
@@ -72,7 +76,10 @@ class RestWorld(ExitStack):
 
 
 def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
-    """What is asked: each task with the tools of its gold path and distractors of the same API, drawn by `seed`."""
+    """Build an item for each task, with the tools of its gold path and distractors of the same API.
+
+    The distractors are drawn by `seed`.
+    """
     found = []
     for api, tasks in data.tasks.items():
         names = {
@@ -85,7 +92,7 @@ def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
 
 
 def pattern(name: str) -> str:
-    """`get /movie/{movie_id}/` → `GET /movie/{}`: an operation, whatever its arguments are called."""
+    """Normalize an operation's name: `get /movie/{movie_id}/` → `GET /movie/{}`."""
     method, _, path = name.strip().partition(" ")
     return f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path.strip().rstrip('/'))}"
 
@@ -106,17 +113,20 @@ def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: i
 
 
 def _grade_answered(answer: str | None, _state: Snapshot | None) -> Verdict:
-    """Whether there is an answer: what the mock says is made up, so none can be judged."""
+    """Grade whether there is an answer.
+
+    The mock's facts are invented, so its content is not graded.
+    """
     why = "no answer" if answer is None else "answered; not judged, the facts are made up"
     return Verdict(correct=answer is not None, reason=why)
 
 
 class NoValue(AtcError):
-    """An argument that no earlier answer holds a value of."""
+    """No earlier response has a value for an argument."""
 
 
 def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
-    """Workers that replay the gold path of each item, each in a world of its own."""
+    """Return a factory of workers that replay gold paths, each in a world of its own."""
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:
@@ -141,7 +151,10 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
 
 
 def replay_gold_path(world: RestWorld, item: Item) -> Solution:
-    """The gold path's calls, up to the first that fails or for which an id is missing; `solved` if all were made."""
+    """Make the gold path's calls up to the first that fails or lacks an id.
+
+    The status is `solved` if all calls were made.
+    """
     begun = time.monotonic()
     problem = ""
     mock = world.mocks[item.services[0]]
@@ -187,7 +200,7 @@ def replay_gold_path(world: RestWorld, item: Item) -> Solution:
 
 
 def _things(mock: Mock, value: Json) -> Iterator[Thing]:
-    """Those that an answer shows."""
+    """Yield the things in a response."""
     if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
         yield one
     for part in (
@@ -197,14 +210,17 @@ def _things(mock: Mock, value: Json) -> Iterator[Thing]:
 
 
 def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
-    """The kinds of things that an operation is about: its path's, and those that a write names."""
+    """Return the kinds of things in an operation's path, and those that a write names."""
     words = [word for word in operation.words if word in mock.kinds]
     kinds = [kind for (path, _), kind in mock.parameters.items() if path == operation.path]
     return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]
 
 
 class _ArgumentFiller(NamedTuple):
-    """Fills one call's arguments from the things `seen`, the newest first; enums by the kinds `wanted`."""
+    """Fills one call's arguments from the things `seen`, the newest first.
+
+    Enums are chosen by the `wanted` kinds.
+    """
 
     mock: Mock
     seen: list[Thing]
@@ -212,7 +228,11 @@ class _ArgumentFiller(NamedTuple):
     wanted: list[str]
 
     def value(self, name: str, schema: Mapping[str, Any], *, need: bool) -> Json:
-        """Of one argument. Raises NoValue: an id is needed of a kind that no answer held."""
+        """Return a value for one argument, or None if it is not needed and unknown.
+
+        Raises:
+            NoValue: it needs an id of a kind that no response had.
+        """
         if kind := self.mock.parameters.get((self.operation.path, name)):
             return 1 if kind in self.mock.parts else self.newest_reference(kind, "id", need=True)
         if choices := schema.get("enum"):
@@ -236,7 +256,7 @@ class _ArgumentFiller(NamedTuple):
         return scalar(schema, name)
 
     def newest_reference(self, kind: str, key: str, *, need: bool) -> Json:
-        """The id or uri of the newest thing of a kind; of any kind where that is empty."""
+        """Return the id or URI of the newest thing of a kind, or of any kind if `kind` is empty."""
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:
             raise NoValue(f"no answer before it holds the {key} of any {kind or 'thing'}.")

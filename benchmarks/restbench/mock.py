@@ -1,6 +1,7 @@
-"""A mock of one API: answers made of response schemas, with ids that every operation knows.
+"""A mock of one API. Its responses follow the response schemas, with ids that all operations know.
 
-It has no rule for any task. All follows from the seed and what was searched for since `reset`; writes change nothing.
+It has no rules for single tasks. Responses depend only on the seed and on the searches since
+`reset`. Writes change nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from protocols.toolbox import Tool, Toolbox
 
 POPULATION = 60
 PARTS = 8
-"""Things of each kind that lists draw from, and numbered parts of a whole (seasons of a series)."""
+"""Numbered parts of a whole, such as the seasons of a series.
+
+`POPULATION` is the number of things of each kind from which lists draw.
+"""
 REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")  # names of arguments that name things
 _LABELS = ("name", "title", "display_name", "original_name", "original_title")
 _GENERIC = frozenset({"", "results", "items", "parts"})
@@ -28,10 +32,13 @@ _IRREGULAR = {"movies": "movie", "series": "series", "people": "person"}
 _ENTRIES = 10
 _INNER = 3
 _DEEPEST = 5
-"""Entries of a list, entries of one within a thing, and levels of objects within objects."""
+"""Levels of nested objects. Above: entries of a list, and of a list within a thing."""
 _PAGES = {"page": 1, "pages": 1, "total_pages": 1, "offset": 0, "next": "", "previous": "", "total": _ENTRIES,
           "total_results": _ENTRIES, "limit": _ENTRIES}  # fmt: skip
-_FIRST_WORDS = "Amber Bright Cold Distant Early Golden Hidden Iron Late Long Lost Open Pale Quiet Rising Silver Slow"
+_FIRST_WORDS = (
+    "Amber Bright Cold Distant Early Golden Hidden Iron Late Long Lost Open Pale Quiet Rising "
+    "Silver Slow"
+)
 _SECOND_WORDS = (
     "Anchor Arrow Bay Bell Bridge Coast Echo Field Gate Hill Island Letter Mirror River Road Tide"
 )
@@ -40,7 +47,7 @@ _SECOND = _SECOND_WORDS.split()
 
 
 def singular(word: str) -> str:
-    """`companies` → `company`, `tracks` → `track`."""
+    """Return the singular of a plural word: `companies` → `company`, `tracks` → `track`."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.endswith("ies"):
@@ -50,7 +57,7 @@ def singular(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MockOperation:
-    """An operation of the specification, read from its tool; `path` is without that of the server (`/3`, `/v1`)."""
+    """An operation of the specification. `path` excludes the server's own path (`/3`, `/v1`)."""
 
     tool: Tool
     method: str
@@ -67,17 +74,17 @@ class MockOperation:
 
     @property
     def name(self) -> str:
-        """As gold paths write it: `GET /search/person`."""
+        """Method and path, as gold paths write it: `GET /search/person`."""
         return f"{self.method} {self.path}"
 
     @property
     def segments(self) -> list[str]:
-        """The path's parts; those of parameters in braces."""
+        """The segments of the path; parameters are in braces."""
         return [part for part in self.path.split("/") if part]
 
     @property
     def words(self) -> list[str]:
-        """The words of the path's fixed parts in the singular, the last first."""
+        """The singular words of the path's fixed segments, the last one first."""
         fixed = [part for part in self.segments if not part.startswith("{")]
         return [
             singular(word) for part in reversed(fixed) for word in reversed(re.split(r"[_-]", part))
@@ -86,7 +93,7 @@ class MockOperation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thing:
-    """What has an id; `number` is a part's place in its whole."""
+    """An entity with an id. `number` is the position of a part in its whole."""
 
     id: int | str
     kind: str
@@ -95,7 +102,7 @@ class Thing:
 
 
 class _Request(NamedTuple):
-    """What is answered: the thing that the path names last, the kind that it asks for, and the name that is given."""
+    """A request to answer: the last thing in its path, the requested kind, and the search text."""
 
     operation: MockOperation
     thing: Thing | None
@@ -104,10 +111,11 @@ class _Request(NamedTuple):
 
 
 class Mock:
-    """Answers of one specification.
+    """Responses for one specification.
 
-    `parameters` gives the kind of thing that a path's parameter names, by path and name; `parts` are the kinds that are
-    numbered within a whole (`/tv/{tv_id}/season/{season_number}`); `things` are those that can be asked for, by id.
+    `parameters` maps (path, name) of a path parameter to its kind of thing. `parts` are the kinds
+    that are numbered within a whole (`/tv/{tv_id}/season/{season_number}`). `things` are the
+    entities that can be requested, by id.
     """
 
     def __init__(self, tools: Toolbox, *, seed: int = 0) -> None:
@@ -148,7 +156,11 @@ class Mock:
         self.things = {}
 
     def answer(self, operation: MockOperation, arguments: Mapping[str, Json]) -> Json:
-        """What the operation answers. Raises ToolError: 404 for an unknown id, 400 for a missing argument."""
+        """Return the response of the operation.
+
+        Raises:
+            ToolError: 404 for an unknown id, 400 for a missing argument.
+        """
         for name in operation.tool.protocol.required:
             if arguments.get(name) in (None, ""):
                 raise ToolError(400, f"the argument {name!r} is missing; give it.")
@@ -185,7 +197,7 @@ class Mock:
         return found
 
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
-        """The thing of a kind and a key, which is known from now on."""
+        """Return the thing of a kind and a key. It can be requested from now on."""
         drawn = draw_number(self._seed, kind, *key, number)
         identifier = (
             100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
@@ -193,12 +205,12 @@ class Mock:
         return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
     def _any(self, kind: str, *key: object) -> Thing:
-        """One of a kind's population, always the same for a key."""
+        """Return a thing from the population of a kind, always the same for a key."""
         place = draw_number(self._seed, kind, *key) % POPULATION
         return self._thing(kind, _label(kind, place), place)
 
     def kind_of(self, schema: Any, name: str, operation: MockOperation) -> str:
-        """The kind of an object that an answer calls `name`; empty where it is no thing."""
+        """Return the kind of the object under `name` in a response; empty if it is not a thing."""
         properties = schema.get("properties", {})
         if "id" not in properties:
             return ""
@@ -221,7 +233,7 @@ class Mock:
         )
 
     def _answered_thing(self, asked: _Request) -> Thing | None:
-        """The thing that an answer is as a whole: what the path names, or what was found or made."""
+        """Return the thing that the whole response describes: from the path, found or created."""
         ends = asked.operation.segments[-1].startswith("{")
         there = asked.thing is not None
         has_id = "id" in asked.operation.response.get("properties", {})
@@ -234,7 +246,7 @@ class Mock:
     def _object(
         self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int
     ) -> Json:
-        """An object: `one`, or lists with their pages, things and plain values."""
+        """Build an object: `one`, or lists with paging fields, things and plain values."""
         key = (one.id,) if one else key
         properties = schema.get("properties", {}).items()
         return {
@@ -251,7 +263,10 @@ class Mock:
         depth: int,
         owner: Thing | None,
     ) -> Json:
-        """What stands under a name; `key` names the place, `owner` is the thing that says it of itself."""
+        """Build the value of a property.
+
+        `key` identifies its place; `owner` is the thing it belongs to.
+        """
         schema = self._choose_alternative(asked, schema, name)
         if "items" in schema:
             return self._list(
@@ -281,7 +296,7 @@ class Mock:
         depth: int,
         owner: Thing | None,
     ) -> list[Json]:
-        """A list; the first of what was searched for is called so."""
+        """Build a list. The first result of a search has the searched name."""
         if "properties" not in schema:
             return [scalar(schema, name, self._seed, *key, number) for number in range(_INNER)]
         kind = self.kind_of(schema, name, asked.operation)
@@ -300,7 +315,7 @@ class Mock:
         return listed
 
     def _choose_alternative(self, asked: _Request, schema: Any, name: str) -> Any:
-        """The alternative of a schema that is of the kind asked for, or of a kind that operations take."""
+        """Return the alternative of a schema with the requested kind, or one that operations take."""
         options = [
             one
             for one in schema.get("oneOf") or schema.get("anyOf") or [schema]
@@ -329,7 +344,7 @@ class Mock:
 
 
 def references(value: Json, name: str = "") -> Iterator[str]:
-    """Every id and uri in arguments; lists may be joined by commas."""
+    """Yield every id and URI in arguments. A text may join several by commas."""
     if isinstance(value, dict | list):
         for key, part in (
             value.items() if isinstance(value, dict) else ((name, part) for part in value)
@@ -340,12 +355,12 @@ def references(value: Json, name: str = "") -> Iterator[str]:
 
 
 def draw_number(*key: object) -> int:
-    """A number below 2**48 that depends on `key` alone."""
+    """Return a number below 2**48 that depends only on `key`."""
     return int.from_bytes(blake2b("\0".join(map(str, key)).encode(), digest_size=6).digest(), "big")
 
 
 def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
-    """A value of a plain schema for a property called `name`, always the same for the same key."""
+    """Return a value of a plain schema for the property `name`, always the same for a key."""
     number = draw_number(*key, name)
     kinds = schema.get("type")
     if choices := schema.get("enum"):
@@ -377,11 +392,14 @@ def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
 
 
 def _label(*key: object) -> str:
-    return f"{_FIRST[draw_number('first', *key) % len(_FIRST)]} {_SECOND[draw_number('second', *key) % len(_SECOND)]}"
+    return (
+        f"{_FIRST[draw_number('first', *key) % len(_FIRST)]} "
+        f"{_SECOND[draw_number('second', *key) % len(_SECOND)]}"
+    )
 
 
 def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:
-    """A schema with what its references mean in their places, to a depth."""
+    """Replace the references in a schema by what they refer to, up to a depth."""
     if isinstance(part, list):
         return [_inline_references(one, root, depth) for one in part]
     if not isinstance(part, Mapping):

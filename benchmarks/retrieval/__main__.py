@@ -1,10 +1,11 @@
-"""Measure methods of search on queries whose tools are known.
+"""Measure search methods on queries whose tools are known.
 
     python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
     python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
 
-What was stopped goes on with the same --out. What --expand writes stands beside the index and, with --written FILE, in
-a file that others can go by without a model. Exit status 3 if something is left that failed on our side.
+An interrupted run is continued with the same --out. The output of --expand is stored beside the
+index and, with --written FILE, in a file that can be used without a model. Exit status 3 if
+something is left that failed on our side.
 """
 
 from __future__ import annotations
@@ -157,7 +158,10 @@ def main(**given: Any) -> dict[str, Any]:
 
 @contextmanager
 def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) -> Iterator[Setup]:
-    """Index, synthetic queries and, where one is asked, the model. Vectors are made where something goes by them."""
+    """Open the index, the synthetic queries and, if a method needs it, the model.
+
+    Vectors are computed only if a method uses them.
+    """
     used = [read_method(spec) for spec in specs]
     vectors = options.expand or any(
         method.embeds and flags.get("on") != "bm25" for method, flags in used
@@ -194,7 +198,7 @@ def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) ->
 
 
 def expand_queries(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
-    """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
+    """Let the model write the missing synthetic queries of the tools, and return the usage."""
     begun = time.monotonic()
     usage = Usage()
     rows = list[dict[str, Any]]()
@@ -232,7 +236,11 @@ def run_method(
     depth: int = SHOWN,
     jobs: int = 1,
 ) -> list[Row]:
-    """A row for each query; the method is built only where `file` lacks some. Raises Outage: the model failed."""
+    """Return a row for each query. The method is built only if `file` lacks some of them.
+
+    Raises:
+        Outage: the model failed repeatedly.
+    """
     lacking = any(file.is_missing((spec, query.id)) for query in queries)
     retriever = build(spec, setup) if lacking else None
 

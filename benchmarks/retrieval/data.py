@@ -1,5 +1,8 @@
-"""Queries with the tools that they need (ToolE, StableToolBench, RestBench, ToolFlow, or one's own), their figures by
-method, and what models are asked to write about tools beside synthetic queries, for `blend`: facets and contrasts.
+"""Data sets for retrieval (queries with the tools they need), metrics, and extra expansions.
+
+The data sets are ToolE, StableToolBench, RestBench, ToolFlow, or a user's own. The expansions for
+`blend`, facets and contrasts, are texts about tools that models write in addition to synthetic
+queries.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from toolflow_bench.task import load_tasks
 
 TOOLFLOW = "toolflow"  # what --data names instead of a path
 EXPECTED = (
-    'a JSON file {"tools": [{"id": …, "description": …}, …], "queries": [{"id": …, "query": …, "gold": [id, …]}, …]}, '
+    'a JSON file {"tools": [{"id": …, "description": …}, …], "queries": [{"id": …, "query": …, '
+    '"gold": [id, …]}, …]}, '
     "StableToolBench's or RestBench's folder"
 )
 _DEPTH = 3  # of response fields: how many objects deep
@@ -37,7 +41,7 @@ _DEPTH = 3  # of response fields: how many objects deep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalQuery:
-    """What somebody asks, and the names of the tools that it takes, each once."""
+    """A query, and the names of the tools that it needs, each once."""
 
     id: str
     text: str
@@ -50,7 +54,10 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalData:
-    """The tools that are searched and what is asked of them. ToolFlow's has its toolbox too, whose tools have links."""
+    """A data set: the tools to search and the queries.
+
+    ToolFlow's also has its toolbox, with links.
+    """
 
     name: str
     documents: tuple[ToolDocument, ...]
@@ -59,7 +66,7 @@ class RetrievalData:
 
     @property
     def digest(self) -> str:
-        """Changes when a tool, a query or a label does."""
+        """A digest that changes when a tool, a query or a label does."""
         content = [
             [d.digest for d in self.documents],
             [[q.id, q.text, sorted(q.gold)] for q in self.queries],
@@ -67,7 +74,10 @@ class RetrievalData:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def folder(self, cache: Path) -> Path:
-        """Where the index of these documents is kept below `cache`; queries and labels have no part in it."""
+        """Return the folder below `cache` for the index of these documents.
+
+        Queries do not affect it.
+        """
         digest = hashlib.sha256(
             "".join(sorted(document.digest for document in self.documents)).encode()
         ).hexdigest()
@@ -75,7 +85,11 @@ class RetrievalData:
 
 
 def load_data(source: Path | str) -> RetrievalData:
-    """The tools and queries at a path, or ToolFlow's own. Raises InvalidData: says what is expected."""
+    """Load the tools and queries at a path, or ToolFlow's own.
+
+    Raises:
+        InvalidData: the data cannot be used; the message says what is expected.
+    """
     path = Path(source)
     if str(source) == TOOLFLOW:
         toolbox = service_tools()
@@ -101,7 +115,11 @@ def load_data(source: Path | str) -> RetrievalData:
 def build_labelled_data(
     name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]
 ) -> RetrievalData:
-    """The data set, without gold tools that do not exist. Raises InvalidData: a query lacks text or gold tools."""
+    """Build the data set, without gold tools that do not exist and queries that have no others.
+
+    Raises:
+        InvalidData: a query lacks text or gold tools.
+    """
     found = tuple(tools)
     known = {document.name for document in found}
     try:
@@ -126,7 +144,10 @@ def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:
 
 
 def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
-    """The document of one record of ToolE, StableToolBench or RestBench; absent fields are empty."""
+    """Build the document of one record of ToolE, StableToolBench or RestBench.
+
+    Missing fields are empty.
+    """
     name = name or str(record.get("id") or record.get("name") or "")
     title = next(
         (str(record[key]).strip() for key in ("name", "summary", "api_name") if record.get(key)), ""
@@ -145,7 +166,10 @@ def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = ""
 
 
 def _arguments(record: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
-    """Name, description, and whether it must be given, of each argument; of one named twice the last counts."""
+    """Yield name, description and required flag of each argument.
+
+    If a name repeats, the last one counts.
+    """
     for key in ("parameters", "required_parameters", "optional_parameters"):
         for one in record.get(key) or ():
             about = one.get("description") or (one.get("schema") or {}).get("description") or ""
@@ -169,7 +193,7 @@ def _returns(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _keys(template: Any, *, depth: int) -> Iterator[str]:
-    """The keys of a response template, those `depth` objects deep included, in order."""
+    """Yield the keys of a response template, up to `depth` objects deep, in order."""
     if isinstance(template, list):
         yield from _keys(template[0] if template else None, depth=depth)
     elif isinstance(template, Mapping) and depth:
@@ -179,7 +203,7 @@ def _keys(template: Any, *, depth: int) -> Iterator[str]:
 
 
 def _stabletoolbench(folder: Path) -> RetrievalData:
-    """The APIs of RapidAPI, named `tool/API` (an API's own name says little), and ToolBench's queries over them."""
+    """Load RapidAPI's APIs, named `tool/API`, and ToolBench's queries."""
     records = read_json(folder / "apis.json", EXPECTED)
     names: dict[str, str] = {}
     for record in records:
@@ -199,7 +223,10 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
 
 
 def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
-    """The operations of TMDB and Spotify, named as gold paths name them, whatever their arguments are called there."""
+    """Load the operations of TMDB and Spotify, named as in gold paths.
+
+    Only the names of path parameters may differ.
+    """
     tools: list[ToolDocument] = []
     queries: list[dict[str, Any]] = []
     for api in apis:
@@ -215,23 +242,29 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
 SHOWN = 20  # tools of a ranking that are kept: no metric looks further down
 MAIN = "ndcg@5"  # what methods are compared by
 Row = dict[str, Any]
-"""What one method found for one query, best first, and what it took; an `outage` says nothing of it."""
+"""The ranking of one method for one query, best first, with its cost. An `outage` is no result."""
 
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """nDCG@k with gains 0 and 1: DCG of the best k, divided by that of a ranking with all gold tools first."""
+    """Return nDCG@k with gains 0 and 1.
+
+    It is the DCG of the best k, divided by that of a ranking with all gold tools first.
+    """
     gained = sum(1 / log2(place + 2) for place, tool in enumerate(ranking[:k]) if tool in gold)
     ideal = sum(1 / log2(place + 2) for place in range(min(k, len(gold))))
     return gained / ideal if ideal else 0.0
 
 
 def recall(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """The share of the gold tools that are among the best k."""
+    """Return the share of the gold tools that are among the best k."""
     return len(set(ranking[:k]) & set(gold)) / len(gold) if gold else 0.0
 
 
 def completeness(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 where all gold tools are among the best k, else 0: one that is missing can sink a task."""
+    """Return 1 if all gold tools are among the best k, else 0.
+
+    One missing tool can break a task.
+    """
     return float(bool(gold) and set(gold) <= set(ranking[:k]))
 
 
@@ -250,11 +283,11 @@ METRICS: Mapping[str, Callable[[Sequence[str], Collection[str]], float]] = {
 def method_figures(
     rows: Mapping[str, Sequence[Row]], queries: Sequence[RetrievalQuery], *, seed: int = 0
 ) -> dict[str, dict[str, Any]]:
-    """The figures of each method's rows; those that failed on our side are counted and otherwise left out.
+    """Return the figures of each method. Outages are counted and otherwise left out.
 
-    Metrics are means over `queries` (`pool_…`: of all tools that were given) with their intervals; `groups` has nDCG@5
-    by part of the data; `against` is the mean paired difference in nDCG@5 to the first method over the queries that
-    both have. Seconds, tokens and calls are those of a query: half take less.
+    Metrics are means over `queries` with their intervals (`pool_…`: over all returned tools).
+    `groups` has nDCG@5 by part of the data. `against` is the mean paired difference in nDCG@5 from
+    the first method, over the queries of both. Seconds, tokens and calls are medians over queries.
     """
     gold = {query.id: query for query in queries}
     first: dict[str, float] = {}
@@ -295,14 +328,14 @@ FACETS = ExpansionKind(
 
 @dataclass(frozen=True)
 class Contrast(ExpansionKind):
-    """What only this tool does, written against its nearest neighbours; kept when a neighbour changes."""
+    """An expansion: what only this tool does, compared with its nearest neighbours."""
 
     name: str = "contrast"
     keys: tuple[str, ...] = ("only", "first", "second", "third")
     max_tokens: int = 400
     fill: Callable[..., str] = fill
     near: Callable[[ToolDocument], Sequence[ToolDocument]] = lambda _: ()
-    """The documents that are most easily taken for one."""
+    """Returns the documents that are most easily confused with a document."""
 
     def messages(self, document: ToolDocument) -> list[Message]:
         others = "\n".join(map(render_document, self.near(document)))
@@ -321,7 +354,7 @@ class Contrast(ExpansionKind):
 def neighbours(
     documents: Sequence[ToolDocument], ranker: Ranker
 ) -> Callable[[ToolDocument], list[ToolDocument]]:
-    """Gives the three documents that `ranker` finds nearest to a document, itself left out."""
+    """Return a function that finds the three nearest documents to a document by `ranker`."""
     by_name = {document.name: document for document in documents}
 
     def near(document: ToolDocument) -> list[ToolDocument]:

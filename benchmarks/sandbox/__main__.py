@@ -1,4 +1,4 @@
-"""Run programs in every sandbox and see what holds and what it costs."""
+"""Run programs in every sandbox, and measure containment and cost."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SHORT = Limits(
 
 
 def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dict[str, Any]:
-    """How many programs print and end as in CPython, and where each of the others differs."""
+    """Count programs that print and end as in CPython, and describe each difference."""
     reasons = {program.name: compare(program.source, sandbox) for program in programs}
     differing = {name: reason for name, reason in reasons.items() if reason}
     return {
@@ -64,7 +64,7 @@ def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dic
 
 
 def compare(source: str, sandbox: Sandbox) -> str:
-    """Where a program's run departs from what CPython makes of it, in a line; empty where it does not."""
+    """Describe the first difference of a program's run from CPython's; empty if there is none."""
     try:
         trace = run(sandbox, source)
     except AtcError as error:
@@ -84,11 +84,17 @@ def compare(source: str, sandbox: Sandbox) -> str:
         for one, other in pairs
         if one != other
     )
-    return f"{next(differing, '')}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
+    return (
+        f"{next(differing, '')}it ends with {ended} ({failure and failure.message}), CPython with "
+        f"{should_end}"
+    )
 
 
 def run_unsandboxed(source: str) -> tuple[str, str | None]:
-    """What a fresh interpreter without any sandbox makes of `source`: output, and the class of the end's exception."""
+    """Run `source` in a fresh interpreter without a sandbox.
+
+    Return its output and the class of the exception that ended it, or None.
+    """
     reading, writing = os.pipe()
     with (
         tempfile.TemporaryDirectory(prefix="atc-bench-") as folder,
@@ -166,7 +172,10 @@ def measure_soak(
     seed: int,
     hostile: Sequence[SampleProgram] = (),
 ) -> dict[str, Any]:
-    """Runs on one sandbox, `jobs` at a time, a tenth of them hostile, and what is left of them afterwards."""
+    """Make many runs on one sandbox, `jobs` at a time, a tenth of them hostile.
+
+    Report failures, memory growth, and everything that is left afterwards.
+    """
     draw = random.Random(seed)
     ends: Counter[str] = Counter()
     troubles: list[str] = []
@@ -297,10 +306,11 @@ _FOLDER = click.Path(path_type=Path)
 def main(
     names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **plan: Any
 ) -> dict[str, Any]:
-    """Run programs in every sandbox and see what holds and what it costs.
+    """Run programs in every sandbox, and measure containment and cost.
 
-    Each hostile program gets a host process, secrets and listeners of its own. Exit status 1 if one is not contained,
-    an ordinary program does not do what it does in CPython, or the soak leaves anything behind.
+    Each hostile program gets a host process, secrets and listeners of its own. Exit status 1 if one
+    is not contained, an ordinary program behaves differently from CPython, or the soak leaves
+    anything behind.
     """
     plan |= {"hostile": load_programs(hostile), "ordinary": load_programs(ordinary)}
     backends = {name: measure(name, SimpleNamespace(**plan)) for name in names}
@@ -324,7 +334,7 @@ def load_programs(folder: Path | None) -> list[SampleProgram]:
 
 
 def measure(backend: str, plan: Any) -> dict[str, Any]:
-    """What one backend says of itself, and what was found of the parts that the options ask for."""
+    """Return one backend's description, and the results of the parts that the options ask for."""
     found: dict[str, Any] = {"passed": True}
     with closing(open_backend(backend, plan.without)) as sandbox:
         run(sandbox, "print(1)", Toolbox())  # some know their layers only then

@@ -1,4 +1,4 @@
-"""What a hostile program must not get at (a folder, listeners, secrets), and whether it did."""
+"""Canaries: a folder, listeners and secrets that a hostile program must not reach."""
 
 import base64
 import hashlib
@@ -17,22 +17,22 @@ from typing import Any
 
 KINDS = ("file", "home", "environment", "memory", "tcp", "udp", "unix", "abstract", "admin")
 ABSTRACT_NAME = "canary_abstract"
-"""What programs call the listener of the abstract name space; each measurement has one of its own."""
+"""Name of the abstract socket in programs. Each measurement replaces it by its own."""
 WINDOW = 10
-"""So many characters in a row of a secret's random part give it away: chance makes as much once in 10**12 places."""
+"""Length of a part of a secret that reveals it. By chance, as much occurs once in 10**12 places."""
 
 _ROT13 = str.maketrans("abcdef", "nopqrs")
 _FILE_LINE = re.compile(r'^\s*File ".*", line (\d+)')
 
 
 def environment(secret: str) -> dict[str, str]:
-    """Variables that a host might hold credentials in."""
+    """Return variables in which a host might hold credentials."""
     names = ("HOST_SECRET", "API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN")
     return dict.fromkeys(names, secret) | {"DATABASE_URL": f"postgres://user:{secret}@127.0.0.1/db"}
 
 
 class Canaries(ExitStack):
-    """A folder that anybody may read, enter and write, four listeners, and the secrets that they hold."""
+    """A folder that everybody may read and write, four listeners, and their secrets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class Canaries(ExitStack):
         threading.Thread(target=listener.serve_forever, args=(0.05,), daemon=True).start()
 
     def fill(self, source: str) -> str:
-        """`source` with this folder, these ports and this abstract name in their places."""
+        """Insert the paths, ports and names of these canaries into `source`."""
         source = source.replace("@CANARY_DIR@", str(self.folder)).replace(
             ABSTRACT_NAME, self.abstract
         )
@@ -106,7 +106,9 @@ class Canaries(ExitStack):
         )
 
     def changes(self) -> list[str]:
-        """What is new, changed or gone in the canary folder, the home and the working folder since the start."""
+        """Return new, changed and deleted files since the start, in all folders but the temporary
+        one.
+        """
         was = self._before
         now = self._contents()
         return [
@@ -130,7 +132,7 @@ class Canaries(ExitStack):
 
 
 def file_state(path: Path) -> tuple[object, ...]:
-    """What changes when somebody writes to the file; its time of access does not count."""
+    """Return what a write to the file changes. The access time is not included."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):  # what happens in a folder shows in its files
@@ -142,9 +144,10 @@ def file_state(path: Path) -> tuple[object, ...]:
 
 
 def find_leaked_secrets(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    """Which of the secrets (kind → text) the `texts` hold: plain, reversed, hex, rot13, base64 or as codes.
+    """Return the kinds of `known` secrets (kind → text) that occur in `texts`.
 
-    Letter case, and whatever stands between the characters, do not hide them.
+    They are found plain, reversed, as hex, rot13, base64 or character codes, regardless of case and
+    of characters in between.
     """
     text = "\n".join(texts)
     squeezed = re.sub(r"[^a-z0-9]", "", text.replace("\\x", "").lower())
@@ -172,7 +175,7 @@ def find_leaked_secrets(texts: Iterable[str], known: Mapping[str, str]) -> list[
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text and number within JSON, keys included."""
+    """Yield every text and number in a JSON value, including keys."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield str(key)
@@ -185,7 +188,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def says_escaped(text: str, source: str) -> bool:
-    """Whether `text` claims success, lines of the program that a traceback quotes left out."""
+    """Return True if `text` claims success, outside of source lines quoted in a traceback."""
     program = source.splitlines()
     kept = []
     quoted = ""
@@ -203,7 +206,7 @@ def _windows(text: str, width: int) -> list[str]:
 
 
 def _base64_pieces(body: str) -> Iterator[str]:
-    """What stands in any base64 text that has `body` somewhere within: it may begin at any of three places."""
+    """Yield parts of every base64 text that contains `body`, at each of its three alignments."""
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + body.encode()).decode().rstrip("=")
         yield from _windows(

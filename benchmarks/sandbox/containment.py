@@ -1,4 +1,4 @@
-"""Runs hostile programs, each with a host process and canaries of its own, and judges what became of it."""
+"""Runs hostile programs, each with its own host process and canaries, and judges the outcome."""
 
 import ast
 import json
@@ -53,18 +53,18 @@ VERDICTS = {
     "HARMED": ("host", "stderr", "state", "sibling", "probe", "lost"),
     "EXCEEDED": ("wall", "memory", "calls", "output", "processes", "left"),
 }
-"""Verdict → the kinds of findings that lead to it; the first that fits is given."""
+"""Verdict → the kinds of findings that lead to it. The first verdict that applies is given."""
 
 
 class SampleProgram(NamedTuple):
-    """One file of a folder, by its name without `.py`."""
+    """One file of a folder, named without `.py`."""
 
     name: str
     source: str
 
     @property
     def category(self) -> str:
-        """What its line `# category: …` says; empty where there is none."""
+        """The text of its line `# category: …`; empty if it has no such line."""
         lines = (
             line.partition("category:") for line in self.source.splitlines() if line.startswith("#")
         )
@@ -73,10 +73,10 @@ class SampleProgram(NamedTuple):
 
 @dataclass
 class RunEvidence:
-    """What was seen while one program ran, and afterwards.
+    """Observations while one program ran, and afterwards.
 
-    `lead` is what a short program took just before: an overrun begins after as much, since no program runs in that
-    time. `output` came on the host's own stdout and stderr while the program ran and after it.
+    `lead` is the time of a short program just before: start-up time that is not counted as an
+    overrun. `output` is what appeared on the host's own stdout and stderr during and after the run.
     """
 
     source: str
@@ -98,13 +98,16 @@ class RunEvidence:
 
 
 class HostEnded(Exception):
-    """The host process ended, or does not say what it should in time; the message says which."""
+    """The host process ended, or did not answer in time. The message says which."""
 
 
 def measure_containment(
     programs: Sequence[SampleProgram], backend: str, without: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Run each program on a fresh sandbox in a fresh process; gives the report. Verdicts are on stderr as they come."""
+    """Run each program on a fresh sandbox in a fresh process, and return the report.
+
+    Verdicts are printed to stderr as they come.
+    """
     verdicts: list[dict[str, Any]] = []
     with local.adopt_descendants():
         for program in programs:
@@ -131,7 +134,7 @@ def measure_containment(
 
 
 def judge_program(program: SampleProgram, backend: str, without: Sequence[str]) -> dict[str, Any]:
-    """The verdict on one program. What it leaves behind is killed."""
+    """Run one program and return the verdict. Processes that it leaves behind are killed."""
     known = local.existing_processes()
     with Canaries() as canaries:
         seen = RunEvidence(canaries.fill(program.source))
@@ -174,7 +177,7 @@ def judge_program(program: SampleProgram, backend: str, without: Sequence[str]) 
 
 
 class _Host:
-    """The host process with secrets in its environment, and a channel to it."""
+    """The host process, with secrets in its environment, and the channel to it."""
 
     def __init__(
         self, canaries: Canaries, source: str, backend: str, without: Sequence[str]
@@ -183,7 +186,8 @@ class _Host:
         self._root = canaries.root
         self._received = b""
         self._channel, theirs = socket.socketpair()
-        # A sandbox that claims to be one is tested as it stands; the others must not take the machine with them.
+        # Real sandboxes run as they are. Others get a PID namespace, so that their programs cannot
+        # kill processes of this machine.
         isolate = backend == "unconfined" or backend not in NAMES
         command = ["unshare", "--pid", "--fork", "--kill-child"] if isolate else []
         command += [
@@ -228,12 +232,16 @@ class _Host:
         self.tell({"nonce": self._nonce, "isolate": isolate, **order, **known})
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send one line. A host that is gone is found out by `hear`."""
+        """Send one message. `hear` detects if the host has ended."""
         with suppress(OSError):
             self._channel.sendall((json.dumps(message) + "\n").encode())
 
     def hear(self, seconds: float) -> dict[str, Any]:
-        """The host's next message. Raises `HostEnded` where none came in time, or one that is not the host's."""
+        """Return the host's next message.
+
+        Raises:
+            HostEnded: none came in time, or one that is not the host's.
+        """
         until = time.monotonic() + seconds
         while b"\n" not in self._received:
             self._channel.settimeout(max(until - time.monotonic(), 0.001))
@@ -259,7 +267,7 @@ class _Host:
         return message
 
     def describe_end(self, seconds: float) -> str:
-        """How it ended; what it does instead where it does not in time."""
+        """Describe how the host ended, or that it did not end in time."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -276,7 +284,10 @@ class _Host:
 
 
 def _conduct(seen: RunEvidence, host: _Host, canaries: Canaries, known: set[int]) -> bool:
-    """Let the host run the program, and look at everything before, while and after. Gives whether a sibling ran."""
+    """Let the host run the program, and record evidence before, during and after the run.
+
+    Return True if a sibling program ran beside it.
+    """
     paths = _named_paths(seen.source)
     try:
         greeting = host.hear(START_SECONDS)
@@ -337,7 +348,7 @@ def _conduct(seen: RunEvidence, host: _Host, canaries: Canaries, known: set[int]
 
 
 def _wait_until_settled(known: set[int], most: int) -> set[int]:
-    """The processes of the host, once their number has not changed for a moment and is not over `most`."""
+    """Return the host's processes, once their number is stable and not above `most`."""
     until = time.monotonic() + SETTLE_SECONDS
     steady = 0
     before = -1
@@ -353,7 +364,7 @@ def _wait_until_settled(known: set[int], most: int) -> set[int]:
 def _watch(
     seen: RunEvidence, known: set[int], done: threading.Event, held_before: int, before: int
 ) -> None:
-    """Note by how much memory and processes grow; end what grows without end."""
+    """Record the growth of memory and processes; kill all if it is unbounded."""
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
         held = sum(map(local.resident_bytes, pids))
@@ -366,7 +377,7 @@ def _watch(
 
 
 def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
-    """The absolute files that a program's texts name, with what they are now, so that a change can be seen."""
+    """Return the absolute paths in a program's strings with the present state of their files."""
     try:
         nodes = list(ast.walk(parse_python(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,7 +1,8 @@
 """The host process of one hostile program: `python -m benchmarks.sandbox.host DESCRIPTOR`.
 
-It holds secrets and tools as a real host does, runs the program between two runs of a probe, and tells its parent what
-happened, as JSON lines. The parent looks at what it can itself: a program that took this process over could lie.
+It holds secrets and tools as a real host does, runs the program between two runs of a probe, and
+reports to its parent in JSON lines. The parent checks what it can itself, because a program that
+took over this process could lie.
 """
 
 import os
@@ -35,7 +36,10 @@ HOLD_SECONDS = 300.0
 SETTLE_SECONDS = 2.0  # how long threads and descriptors of a run may take to be gone
 CHILD_SECONDS = 0.005  # how long a forked child may take to put its layers on
 SPARE = {"threads": 8, "descriptors": 8}
-"""How many more are no leak: idle threads, and a few sockets of a dead child, may be kept until the next run."""
+"""Additional threads and descriptors that do not count as leaks.
+
+Idle threads, and sockets of a dead child, may remain until the next run.
+"""
 HOST_MEMORY_BYTES = 4 * 2**30
 API_KEY = ""  # a secret in memory, under the name that a program would look for
 
@@ -50,7 +54,7 @@ PROBE = f"shared = {_SHARED}\n{PROGRAMS['probe']}"
 
 
 def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
-    """The sandbox of this name, or of `MODULE:FACTORY`, layers of the names in `without` switched off."""
+    """Open the sandbox of this name, or of `MODULE:FACTORY`, without the layers in `without`."""
     if name in NAMES:
         return open_sandbox(name, without=without)
     module, _, factory = name.partition(":")
@@ -59,7 +63,7 @@ def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
 
 
 def spare_ready(sandbox: Sandbox, *, seconds: float) -> bool:
-    """Wait until a child waits; False where the sandbox keeps none or does not get one ready in time."""
+    """Wait until a spare child is ready. Return False if the sandbox has none in time."""
     zygote: Any = getattr(sandbox, "_runner", None)
     until = time.monotonic() + seconds
     while hasattr(zygote, "_waiting") and time.monotonic() < until:
@@ -71,7 +75,7 @@ def spare_ready(sandbox: Sandbox, *, seconds: float) -> bool:
 
 
 class ToolHost:
-    """The tools, declared ones and one that is not, and a record of what reached them."""
+    """The declared tools and an undeclared one, with a record of the calls that reached them."""
 
     def __init__(self, admin_secret: str = "") -> None:
         self._shop = shop()
@@ -80,7 +84,7 @@ class ToolHost:
         self.odd: list[str] = []  # arguments that are no plain JSON values
 
     def t_admin_wipe(self, arguments: Any = None) -> str:  # noqa: ARG002 - whatever it is called with
-        """Not declared: nothing within a program's reach leads here."""
+        """Count a call of the undeclared tool, which no program should be able to reach."""
         self.wiped += 1
         return self._admin_secret
 
@@ -112,7 +116,7 @@ class Sibling:
         self.holding.wait(10.0)
 
     def trouble(self) -> str | None:
-        """Let it end. Gives how it ended otherwise than it should."""
+        """Release it and wait for its end. Return a description of a wrong end, or None."""
         self._released.set()
         self._thread.join(10.0)
         as_it_should = self.said == ("held\n", None) and self.calls == 1
@@ -163,7 +167,7 @@ class SandboxHost:
         return {"stdout": trace.stdout, "failure": failure, "calls": calls}
 
     def start_sibling(self) -> Sibling | None:
-        """A program that goes on beside others; None where this sandbox runs one at a time."""
+        """Start a program that runs beside others; return None if this sandbox cannot."""
         sibling = Sibling(self)
         beside = threading.Thread(target=self.probe, args=(PROGRAMS["failing"],), daemon=True)
         beside.start()
@@ -176,7 +180,7 @@ class SandboxHost:
 
 
 def look() -> dict[str, object]:
-    """What this process is like inside: what a program of a sandbox must not change."""
+    """Return the state of this process that sandboxed programs must not change."""
     watched = ("builtins", "json", "math", "os", "random", "re", "sys", "sandbox", "protocols")
     functions: dict[str, object] = {
         f"{name} attribute {key}": id(value)
@@ -203,7 +207,7 @@ def count_resources() -> dict[str, int]:
 
 
 def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
-    """How this process differs from then, once threads and descriptors have had time to go."""
+    """Describe changes of this process since `was` and `had`, after threads had time to end."""
     until = time.monotonic() + SETTLE_SECONDS
     while True:
         now = look()
@@ -221,7 +225,7 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
 
 
 def main(descriptor: int) -> NoReturn:
-    """Take the order, and carry it out. Each message has the nonce of the order, which a forger does not know."""
+    """Read the order and carry it out. Each message has the order's nonce, which a forger lacks."""
     global API_KEY
     os.set_inheritable(descriptor, False)
     channel = socket.socket(fileno=descriptor)

@@ -1,4 +1,4 @@
-"""Sample tools, and how a test or a measurement runs a program over them."""
+"""Sample tools, and a function to run a program over them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ITEM = {
 
 
 def shop() -> Toolbox:
-    """The tools that checks and sample programs use: `get_item(id)`, `list_items(page)`, `echo(text)`."""
+    """Return the sample tools: `get_item(id)`, `list_items(page)`, `echo(text)`."""
 
     def get_item(id: int) -> Json:  # noqa: A002 - the tool's argument
         if not 0 <= id < 1000:
@@ -55,7 +55,7 @@ def run(
     journal: Journal | None = None,
     **limits: Any,
 ) -> Trace:
-    """Run `source` over `tools` (the shop's when not given) within short limits."""
+    """Run `source` over `tools` (default: the shop's) within short limits."""
     within = Limits(**{"wall_seconds": 20.0, "cpu_seconds": 10.0, **limits})
     return sandbox.run(
         source, shop() if tools is None else tools, limits=within, journal=journal or Journal()

@@ -1,8 +1,9 @@
-"""Make conversations that teach a model to plan and to search for tools (ToolQP, Algorithm 1).
+"""Generate conversations that teach a model to plan and to search for tools (ToolQP, Algorithm 1).
 
-Each line of the file is a conversation for supervised training; the same command goes on where it was stopped. To train
-a planner by rewards, begin with `opening(task)`, answer its plan with `BEGIN` and each of its ten queries at most with
-`results`; then `reward` scores the whole conversation (RLVR, Appendix C.4):
+Each line of the file is a conversation for supervised training. The same command continues an
+interrupted run. To train a planner by rewards, begin with `planner_prompt(task)`, answer its plan
+with `BEGIN` and each of its at most ten queries with `results`; then `reward` scores the whole
+conversation (RLVR, Appendix C.4):
 
     R = 5.0 ΔnDCG@5 + 2.5 ΔRecall@5 + 1.5 (well-formed turns / turns) + 0.6 (ends with <stop_retrieval>)
       + 1.0 cos(plan, reference plan), both Δ against the base's own result for the task with its plan
@@ -61,7 +62,7 @@ _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
 
 
 def planner_prompt(task: str) -> list[Message]:
-    """What stands before the first turn of a planner."""
+    """Return the messages before a planner's first turn."""
     return [Message("system", fill("planner")), Message("user", f"User query: {task}")]
 
 
@@ -75,7 +76,7 @@ def query_text(query: str) -> str:
 
 
 def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Message:
-    """What the planner is told after a query: the best of the tools found."""
+    """Build the message that shows the planner the best tools found by its query."""
     return Message(
         "user",
         "System retrieved tools for previous query:\n"
@@ -84,7 +85,7 @@ def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Mess
 
 
 def parse_plan(turn: str) -> str:
-    """The breakdown of a first turn; empty where the turn is not written in the form."""
+    """Return the breakdown of a first turn; empty if the turn is malformed."""
     found = _PLAN.fullmatch(turn.strip())
     try:
         goals = json.loads(found[2], strict=False) if found else None
@@ -98,13 +99,13 @@ def parse_plan(turn: str) -> str:
 
 
 def read_query(turn: str) -> str:
-    """The query of a later turn; empty where it has none."""
+    """Return the query of a later turn; empty if it has none."""
     found = _QUERY.search(turn)
     return " ".join(found[1].split()) if found else ""
 
 
 def well_formed(number: int, turn: str) -> bool:
-    """Whether a turn is written in the form of its place: the plan first, then queries or the end."""
+    """Return True if turn `number` is well-formed: first a plan, then queries or the end."""
     if number == 0:
         return bool(parse_plan(turn))
     return turn.strip() == STOP or (
@@ -121,10 +122,11 @@ def reward(
     base: Retriever,
     embedder: Embedder,
 ) -> dict[str, float]:
-    """The parts of a rollout's reward before the weights, and the weighted `total`; missing turns earn nothing.
+    """Return the parts of a rollout's reward before the weights, and the weighted `total`.
 
-    `conversation` has all turns of the planner, from the plan on; `gold` are the tools that `task` takes, `plan` is its
-    reference plan. The ranking is `ToolQP`'s over the task's query and the planner's first ten.
+    Missing turns earn nothing. `conversation` has all turns of the planner, from the plan on.
+    `gold` are the tools that `task` needs, `plan` is its reference plan. The ranking is `ToolQP`'s
+    over the task's query and the planner's first ten.
     """
     turns = [message.content for message in conversation if message.role == "assistant"]
     found = QueryCache(base, depth=20)
@@ -159,11 +161,14 @@ Tools = Mapping[str, ToolDocument]
 
 
 class UnusableRequest(Exception):
-    """No trajectory can be made of a request; the text says why."""
+    """No trajectory can be made of a request; the message says why."""
 
 
 def hide_tool_names(text: str, tools: Iterable[str]) -> str:
-    """`text` without the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`)."""
+    """Replace the names of `tools` in `text` by "this tool".
+
+    Names split into words are replaced, too (`WeatherTool`, `weather tool`).
+    """
     for name in tools:
         parts = r"[\W_]*".join(map(re.escape, _PART.findall(name))) or re.escape(name)
         text = re.sub(
@@ -173,7 +178,10 @@ def hide_tool_names(text: str, tools: Iterable[str]) -> str:
 
 
 class TrajectoryMaker:
-    """One request's trajectory in the making; the best of `candidates` queries counts in each round."""
+    """Makes the trajectory of one request.
+
+    The best of `candidates` queries counts in each round.
+    """
 
     def __init__(
         self,
@@ -193,7 +201,11 @@ class TrajectoryMaker:
         self._found = QueryCache(base, depth=DEPTH)
 
     def make(self) -> dict[str, Any]:
-        """The conversation in which a planner learns to search (Figure 7). Raises Dropped: something is missing."""
+        """Return the conversation from which a planner learns to search (Figure 7).
+
+        Raises:
+            UnusableRequest: a step failed.
+        """
         query = self._query
         plan = self._query.plan or self._plan()
         steps: list[dict[str, Any]] = []
@@ -221,7 +233,7 @@ class TrajectoryMaker:
         }
 
     def _plan(self) -> str:
-        """The request's plan in words (Shi et al.'s instruction)."""
+        """Let the model write the request's plan (Shi et al.'s instruction)."""
         listed = "\n".join(
             f"- {self._describe_tool(name, self._query.gold)}" for name in self._query.gold
         )
@@ -233,7 +245,10 @@ class TrajectoryMaker:
         return hide_tool_names(written, self._query.gold)
 
     def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
-        """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
+        """Return the plan's goals in order of use, each with its tools.
+
+        Tools with the same goal share it.
+        """
         named = list(self._query.gold)
         grouped = dict[str, list[str]]()
         if len(named) > 1:
@@ -264,7 +279,10 @@ class TrajectoryMaker:
     def _step(
         self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
+        """Run rounds until a query is valid.
+
+        A random draw decides if the failed queries before it stay in the trajectory.
+        """
         attempts = list[tuple[str, Sequence[Hit], float]]()
         hints = list[str]()
         done = [
@@ -306,7 +324,7 @@ class TrajectoryMaker:
     def _iter_usable_queries(
         self, prompt: str, purpose: str, tools: Sequence[str]
     ) -> Iterator[tuple[str, Sequence[Hit], float]]:
-        """Queries that are not empty and name no tool, each with what it found and the mean rank of the tools in it."""
+        """Yield non-empty queries that name no tool, with their hits and the tools' mean rank."""
         system = [Message("system", fill("query_system"))]
         for number in range(self._candidates):
             options = {"before": system, "temperature": TEMPERATURE}
@@ -317,7 +335,10 @@ class TrajectoryMaker:
                 yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
 
     def _hint(self, number: int, goal: str, tools: Sequence[str], plan: str, tried: str) -> str:
-        """What round `number` is told besides; results are those of the last query that was tried."""
+        """Return the additional hint of round `number`.
+
+        Results are those of the last query that was tried.
+        """
         match number:
             case 1:
                 return fill("hint_goal", goal=goal)
@@ -358,7 +379,7 @@ class TrajectoryMaker:
         return clip_text(" ".join(self._documents[name].description.split()), 600)
 
     def _describe_tool(self, name: str, others: Iterable[str]) -> str:
-        """What a tool does, without the names of others; where nothing says it, its own must."""
+        """Return a tool's description without the names of `others`, or its name if it has none."""
         return (
             hide_tool_names(self._short_description(name) or self._documents[name].title, others)
             or name
@@ -379,7 +400,7 @@ class TrajectoryMaker:
         before: Any = (),
         **options: Any,
     ) -> Any:
-        """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
+        """Return the value of the reply's only key. Each purpose of a request has a fixed seed."""
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
         messages = [*before, Message("user", prompt)]
         wanted = an_object({key: dict(schema)})
@@ -433,7 +454,10 @@ def make_all(
     *,
     workers: int = 1,
 ) -> list[dict[str, Any]]:
-    """Conversations of `queries` in `out`, in their order, however often stopped; gives the work file's rows."""
+    """Write the conversations of `queries` to `out`, in order; resumable.
+
+    Return the work file's rows.
+    """
 
     def make(query: RetrievalQuery) -> dict[str, Any]:
         tally = Tally(ask)
@@ -455,7 +479,10 @@ def make_all(
 
 
 def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What came of the requests: `valid` counts the steps that were valid in round 1, 2, …, `dropped` by reason."""
+    """Summarize the requests.
+
+    `valid` counts the steps that were valid in round 1, 2, …; `dropped` counts by reason.
+    """
     steps = [step for row in rows for step in row.get("steps", ())]
     return {
         "requests": len(rows),
