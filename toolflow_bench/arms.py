@@ -111,7 +111,7 @@ def ask_arms(
     found: list[Asked] = []
 
     def show(row: Row, done: int, _: int) -> None:
-        verdict = "right" if row.correct else "wrong" if row.graded else row.status
+        verdict = _verdict(row)
         took = f"{row.seconds:6.1f} s  {row.calls:>3} calls"
         say(f"{done:>3}/{each}  {verdict:<6} {took}  {row.id}: {row.error or row.reason}")
         advance(len(found) * each + done)
@@ -136,6 +136,12 @@ def ask_arms(
         )
         found.append((arm, path, rows))
     return found
+
+
+def _verdict(row: Row) -> str:
+    if not row.graded:
+        return row.status
+    return "right" if row.correct else "wrong"
 
 
 def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:

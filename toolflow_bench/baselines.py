@@ -85,10 +85,11 @@ def run(
         program.source, toolbox, limits=limits, journal=Journal(pins=Pins(clock=time.time()))
     )
     attempt = Attempt(program, (), trace, attribute(program, (), trace, toolbox))
+    unsolved: Literal["paused", "failed"] = "paused" if attempt.paused else "failed"
     return Solution(
         task=question,
         attempts=(attempt,),
-        status="solved" if attempt.answer is not None else "paused" if attempt.paused else "failed",
+        status="solved" if attempt.answer is not None else unsolved,
         answer=attempt.answer,
         tools=tuple(toolbox),
         seconds=time.monotonic() - begun,

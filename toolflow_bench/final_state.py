@@ -20,9 +20,7 @@ def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0
     The order of records in a collection does not matter; the order of lists in a record does.
     `tolerance` is absolute and applies to every number.
     """
-    for service, collection in sorted(
-        {(s, c) for side in (found, wanted) for s in side for c in side[s]}
-    ):
+    for service, collection in sorted(_collections(found) | _collections(wanted)):
         there = list(found.get(service, {}).get(collection, ()))
         for record in wanted.get(service, {}).get(collection, ()):
             match = next(
@@ -35,6 +33,10 @@ def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0
         if there:
             return f"{service} {collection}: {_short(there[0])} should not be there"
     return None
+
+
+def _collections(snapshot: Snapshot) -> set[tuple[str, str]]:
+    return {(service, name) for service, records in snapshot.items() for name in records}
 
 
 def _is_same(one: Json, other: Json, tolerance: float) -> bool:

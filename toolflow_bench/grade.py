@@ -151,10 +151,7 @@ def _number(answer: str, expected: GradedQuestion) -> Verdict:
 def _text(answer: str, expected: GradedQuestion) -> Verdict:
     value = parse_structure(answer)
     if isinstance(value, dict | list):
-        values = leaves(value)
-        texts = [
-            one for one in values if not isinstance(one, int | float) or isinstance(one, bool)
-        ] or values
+        texts = _texts_of(value)
         if len(texts) != 1:
             return Verdict(False, f"a structure of {len(texts)} texts, one is wanted")
         answer = str(texts[0])
@@ -183,6 +180,16 @@ def _text(answer: str, expected: GradedQuestion) -> Verdict:
     if alternatives:
         return Verdict(False, f"also names {_shorten_list(alternatives)}")
     return Verdict(True, f"says {expected.answer!r}")
+
+
+def _texts_of(structure: Json) -> list[Json]:
+    """Return the values of a structure that are not numbers, or all if there are only numbers."""
+    values = leaves(structure)
+    return [value for value in values if not _is_number(value)] or values
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
@@ -247,26 +254,19 @@ def _has_expected_items(items: Sequence[Json], expected: GradedQuestion) -> bool
         return len(items) == len(wanted) and all(
             _is_same(one, other, tolerance) for one, other in pairs
         )
-    every = all(any(_is_same(item, one, tolerance) for one in wanted) for item in items)
-    return every and all(any(_is_same(item, one, tolerance) for item in items) for one in wanted)
+
+    def is_wanted(item: Json) -> bool:
+        return any(_is_same(item, one, tolerance) for one in wanted)
+
+    def is_found(one: Json) -> bool:
+        return any(_is_same(item, one, tolerance) for item in items)
+
+    return all(map(is_wanted, items)) and all(map(is_found, wanted))
 
 
 def _readings(answer: str) -> Iterator[list[Json]]:
     """Yield each way to read the answer as a list of items."""
-    value = parse_structure(answer)
-    lines = [line for line in answer.splitlines() if line.strip()]
-    if (
-        value is None
-        and len(lines) > 1
-        and all(parse_structure(line) is not None for line in lines)
-    ):
-        value = [parse_structure(line) for line in lines]
-    while (
-        isinstance(value, dict | list)
-        and len(value) == 1
-        and isinstance(_values(value)[0], dict | list)
-    ):
-        value = _values(value)[0]
+    value = _structure_of(answer)
     if isinstance(value, dict | list):
         yield _values(value)
         if isinstance(value, dict):
@@ -283,6 +283,26 @@ def _readings(answer: str) -> Iterator[list[Json]]:
                 yield kept
 
 
+def _structure_of(answer: str) -> Json:
+    """Return the structure in the answer, or a list of those on its lines; None if it has none.
+
+    Containers whose only item is another container are removed.
+    """
+    value = parse_structure(answer)
+    if value is None:
+        lines = [line for line in answer.splitlines() if line.strip()]
+        parsed = [parse_structure(line) for line in lines]
+        if len(lines) > 1 and None not in parsed:
+            value = parsed
+    while (
+        isinstance(value, dict | list)
+        and len(value) == 1
+        and isinstance(_values(value)[0], dict | list)
+    ):
+        value = _values(value)[0]
+    return value
+
+
 def _bodies(answer: str) -> list[str]:
     """Return the answer without bullets and line numbers, and once more without text before a
     colon.
@@ -292,13 +312,9 @@ def _bodies(answer: str) -> list[str]:
 
 
 def _values(value: Json) -> list[Json]:
-    return (
-        list(value.values())
-        if isinstance(value, dict)
-        else list(value)
-        if isinstance(value, list)
-        else [value]
-    )
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else [value]
 
 
 def _has_expected_words(text: str, expected: GradedQuestion) -> bool:
@@ -352,23 +368,11 @@ def _number_or(token: str) -> Json:
 
 def _is_same(item: Json, wanted: Json, tolerance: float) -> bool:
     if isinstance(item, dict) and isinstance(wanted, list):
-        left = list(item.values())
-        for one in wanted:
-            match = next(
-                (number for number, other in enumerate(left) if _is_same(other, one, tolerance)),
-                None,
-            )
-            if match is None:
-                return False
-            del left[match]
-        return not left
+        return _has_values(item, wanted, tolerance)
     if isinstance(wanted, list):
-        pairs = zip(item, wanted, strict=False) if isinstance(item, list) else ()
-        return (
-            isinstance(item, list)
-            and len(item) == len(wanted)
-            and all(_is_same(a, b, tolerance) for a, b in pairs)
-        )
+        if not isinstance(item, list) or len(item) != len(wanted):
+            return False
+        return all(_is_same(a, b, tolerance) for a, b in zip(item, wanted, strict=True))
     if isinstance(item, dict | list) and len(item) == 1:
         item = _values(item)[0]
     if not isinstance(item, str | int | float) or isinstance(item, bool):
@@ -377,6 +381,19 @@ def _is_same(item: Json, wanted: Json, tolerance: float) -> bool:
         return folded_words(str(item)) == folded_words(wanted)
     value = whole_number(str(item))
     return value is not None and _is_near(value, wanted, tolerance)
+
+
+def _has_values(item: Mapping[str, Json], wanted: Sequence[Json], tolerance: float) -> bool:
+    """Return True if the values of `item` are those of `wanted`, in any order."""
+    left = list(item.values())
+    for one in wanted:
+        match = next(
+            (number for number, other in enumerate(left) if _is_same(other, one, tolerance)), None
+        )
+        if match is None:
+            return False
+        del left[match]
+    return not left
 
 
 def _is_near(value: float, wanted: float, tolerance: float) -> bool:

@@ -26,6 +26,8 @@ FailureClass = Literal[
 CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)[1:]
 """All failure classes in the order of the pipeline, for tables."""
 
+_Ranges = Sequence[tuple[str, int, int | None]]
+"""Labels with the least and the most value; None for no upper limit."""
 _DIFFICULTY = (("easy", 1, 9), ("medium", 10, 16), ("hard", 17, 25), ("very hard", 26, None))
 _CALLS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
 
@@ -189,7 +191,8 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
     """Compute the figures of `rows`."""
     graded = [row for row in rows if row.graded]
     success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
-    failures = Counter(row.failure for row in graded if row.failure)
+    unpriced = sum(row.cost is None for row in graded)
+    statuses = Counter(row.status for row in rows)
 
     def mean(metric: str) -> Any:
         return mean_of_tasks(graded, lambda row: getattr(row, metric), seed=seed)
@@ -203,29 +206,31 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         solved=total("correct"),
         share=success.mean if success else None,
         interval=(success.low, success.high) if success else None,
-        outages=sum(row.status == "outage" for row in rows),
-        crashes=sum(row.status == "crash" for row in rows),
+        outages=statuses["outage"],
+        crashes=statuses["crash"],
         repeats=max((row.repeat + 1 for row in rows), default=1),
-        by_calls={
-            name: _share(_rows_in_range(graded, "needs", least, most))
-            for name, least, most in _CALLS
-        },
-        by_difficulty={
-            name: _share(some)
-            for name, least, most in _DIFFICULTY
-            if (some := _rows_in_range(graded, "difficulty", least, most))
-        },
+        by_calls=_shares_by_range(graded, "needs", _CALLS),
+        by_difficulty=_without_empty(_shares_by_range(graded, "difficulty", _DIFFICULTY)),
         pass_k=_pass_k(graded, seed=seed),
         by_service=_shares(graded, lambda row: "+".join(sorted(row.services))),
         by_split=_shares(graded, lambda row: row.split),
         success=success,
         **{metric: mean(metric) for metric in ("path", "precision", "cp")},
-        failures={name: failures[name] for name in CLASSES if name in failures},
+        failures=_failures(graded),
         **{metric: total(metric) for metric in _TOTALS},
         **{f"{metric}_total": total(metric) for metric in _TIMES},
-        cost=None if any(row.cost is None for row in graded) else float(total("cost")),
-        unpriced=sum(row.cost is None for row in graded),
+        cost=None if unpriced else float(total("cost")),
+        unpriced=unpriced,
     )
+
+
+def _without_empty(shares: Mapping[str, Share]) -> dict[str, Share]:
+    return {name: share for name, share in shares.items() if share.graded}
+
+
+def _failures(graded: Sequence[Row]) -> dict[str, int]:
+    counts = Counter(row.failure for row in graded if row.failure)
+    return {name: counts[name] for name in CLASSES if name in counts}
 
 
 _TOTALS = (
@@ -288,8 +293,15 @@ def _rows_in_range(rows: Sequence[Row], name: str, least: int, most: int | None)
 
 
 def _shares(rows: Sequence[Row], group: Callable[[Row], str]) -> dict[str, Share]:
-    names = sorted({name for row in rows if (name := group(row))})
-    return {name: _share([row for row in rows if group(row) == name]) for name in names}
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if name := group(row):
+            groups.setdefault(name, []).append(row)
+    return {name: _share(some) for name, some in sorted(groups.items())}
+
+
+def _shares_by_range(rows: Sequence[Row], name: str, ranges: _Ranges) -> dict[str, Share]:
+    return {label: _share(_rows_in_range(rows, name, least, most)) for label, least, most in ranges}
 
 
 _FAULTS: Mapping[FailureClass, Sequence[str]] = {

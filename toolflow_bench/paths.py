@@ -56,7 +56,8 @@ def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
     if not gold:
         return None
     left = iter(_collapse_repeats(issued_tools(made)))
-    return all(any(tool == wanted for tool in left) for wanted in _collapse_repeats(gold))
+    # `in` advances the iterator to behind the match, so each call can match only once.
+    return all(wanted in left for wanted in _collapse_repeats(gold))
 
 
 def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:

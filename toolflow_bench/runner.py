@@ -238,23 +238,24 @@ def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
 def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """Return the static check's findings of every attempt, fixed automatically or not."""
     names = ("code", "message", "line", "tool", "certain")
-    return tuple(
-        _pick_fields(finding, names, attempt=number) | {"mended": mended}
-        for number, attempt in enumerate(solution.attempts)
-        for mended, findings in ((True, attempt.mended), (False, attempt.findings))
-        for finding in findings
-    )
+    rows: list[dict[str, Any]] = []
+    for number, attempt in enumerate(solution.attempts):
+        fixed = [_pick_fields(one, names, attempt=number) for one in attempt.mended]
+        left = [_pick_fields(one, names, attempt=number) for one in attempt.findings]
+        rows += [row | {"mended": True} for row in fixed]
+        rows += [row | {"mended": False} for row in left]
+    return tuple(rows)
 
 
 def _faults_of(solution: Solution) -> tuple[dict[str, Any], ...]:
     """Return the fault of each attempt that gave no answer."""
     names = ("kind", "message", "tool", "path", "line")
-    return tuple(
-        _pick_fields(fault, names, attempt=number)
-        | {"evidence": [fact.text for fact in fault.evidence]}
-        for number, attempt in enumerate(solution.attempts)
-        if (fault := attempt.fault) is not None
-    )
+    rows: list[dict[str, Any]] = []
+    for number, attempt in enumerate(solution.attempts):
+        if attempt.fault is not None:
+            evidence = [fact.text for fact in attempt.fault.evidence]
+            rows.append(_pick_fields(attempt.fault, names, attempt=number) | {"evidence": evidence})
+    return tuple(rows)
 
 
 def _pick_fields(thing: object, names: Sequence[str], *, attempt: int) -> dict[str, Any]:
@@ -266,9 +267,9 @@ def question_digest(questions: Sequence[GradedQuestion]) -> str:
 
     Gold programs and queries are left out, because not every installation has them.
     """
-    known = [
-        {k: v for k, v in asdict(question).items() if k not in ("program", "query")}
-        for question in questions
-    ]
+    known = [asdict(question) for question in questions]
+    for document in known:
+        document.pop("program", None)
+        document.pop("query", None)
     plain = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]

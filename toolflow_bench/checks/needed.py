@@ -177,9 +177,11 @@ def _fill_with(value: str | float) -> Fill:
     def fill(kind: str) -> Json:
         if kind == "boolean":
             return False
+        if kind == "string":
+            return str(value)
         if isinstance(value, str):
-            return value if kind == "string" else 0
-        return str(value) if kind == "string" else int(value) if kind == "integer" else value
+            return 0
+        return int(value) if kind == "integer" else value
 
     return fill
 

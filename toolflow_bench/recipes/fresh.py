@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import yaml
 
 from protocols.errors import AtcError
 from protocols.schema import Json
+from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.needed import find_unneeded_calls
 from toolflow_bench.checks.wording import near_duplicates
@@ -56,55 +59,20 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
         for one in recipes_of(name)
         if f"{name}/{one.id}" in sql
     }
-    known = {task.question for task in load_tasks()}
-    made = list[Task]()
     with (
         World(folder=folder) as world,
         closing(ServiceDatabases(folder=folder)) as data,
         closing(open_sandbox()) as sandbox,
     ):
         rows = {name: data.rows(query) for name, query in sorted(sql.items())}
-        numbers = dict.fromkeys(recipes, 0)
+        maker = _FreshTaskMaker(world, data, sandbox, draw, seed, untrue)
+        made = maker.made
         while len(made) < count:
             before = len(made)
             for name in draw.sample(sorted(recipes), len(recipes)):
-                recipe = recipes[name]
-                drawn = list(rows[name][0])
-                texts = wordings(recipe, drawn, men=name.startswith(_MEN), untrue=untrue)
-                for _ in range(MOST_TRIES if texts else 0):
-                    case = _case(*draw.choice(texts), draw.choice(rows[name]))
-                    if case.question in known:
-                        continue
-                    called = f"fresh{seed}/{name.replace('/', '.')}-{numbers[name] + 1}"
-                    try:
-                        found = make_task(
-                            recipe, case, called, world=world, data=data, sandbox=sandbox
-                        )
-                    except AtcError:
-                        continue
-                    nothing = found.task.type == "none"
-                    idle = find_unneeded_calls(
-                        found.task.program,
-                        case.question,
-                        found.run,
-                        world.toolbox,
-                        sandbox,
-                        nothing_found=nothing,
-                    )
-                    fits = (
-                        found.task.calls >= 7 if recipe.split == "long" else found.task.calls <= 6
-                    )
-                    if (
-                        not fits
-                        or any(idle)
-                        or any(True for _ in near_duplicates([*made[-60:], found.task]))
-                    ):
-                        continue
-                    numbers[name] += 1
-                    known.add(case.question)
-                    made.append(found.task)
-                    yield found.task
-                    break
+                task = maker.make(name, recipes[name], rows[name])
+                if task is not None:
+                    yield task
                 if len(made) == count:
                     return
             if len(made) == before:
@@ -112,6 +80,64 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
                     f"the recipes gave {len(made)} of {count} tasks; ask for fewer, or add to "
                     "draws.yaml."
                 )
+
+
+@dataclass
+class _FreshTaskMaker:
+    """Draws new cases of recipes and keeps those that make good tasks, in `made`."""
+
+    world: World
+    data: ServiceDatabases
+    sandbox: Sandbox
+    draw: random.Random
+    seed: int
+    untrue: Sequence[str]
+    made: list[Task] = field(default_factory=list)
+    numbers: Counter[str] = field(default_factory=Counter)
+    """Number of tasks made from each recipe."""
+    known: set[str] = field(default_factory=lambda: {task.question for task in load_tasks()})
+    """Questions that must not be asked again."""
+
+    def make(self, name: str, recipe: Recipe, rows: Sequence[Mapping[str, Json]]) -> Task | None:
+        """Return a new task of a recipe, or None after `MOST_TRIES` draws.
+
+        `rows` are the constants to draw from.
+        """
+        texts = wordings(recipe, list(rows[0]), men=name.startswith(_MEN), untrue=self.untrue)
+        for _ in range(MOST_TRIES if texts else 0):
+            case = _case(*self.draw.choice(texts), self.draw.choice(rows))
+            if case.question in self.known:
+                continue
+            task_id = f"fresh{self.seed}/{name.replace('/', '.')}-{self.numbers[name] + 1}"
+            task = self._make_case(recipe, case, task_id)
+            if task is not None:
+                self.numbers[name] += 1
+                self.known.add(case.question)
+                self.made.append(task)
+                return task
+        return None
+
+    def _make_case(self, recipe: Recipe, case: RecipeCase, task_id: str) -> Task | None:
+        """Return the task of a case, or None if it fails a check of quality."""
+        try:
+            found = make_task(
+                recipe, case, task_id, world=self.world, data=self.data, sandbox=self.sandbox
+            )
+        except AtcError:
+            return None
+        task = found.task
+        idle = find_unneeded_calls(
+            task.program,
+            case.question,
+            found.run,
+            self.world.toolbox,
+            self.sandbox,
+            nothing_found=task.type == "none",
+        )
+        fits = task.calls >= 7 if recipe.split == "long" else task.calls <= 6
+        if not fits or any(idle) or any(True for _ in near_duplicates([*self.made[-60:], task])):
+            return None
+        return task
 
 
 def wordings(

@@ -26,7 +26,9 @@ def cut(value: Json, most: int) -> Html:
 
 def verdict(row: Row) -> str:
     """Return `right`, `wrong` or `outage`."""
-    return "outage" if not row.graded else "right" if row.correct else "wrong"
+    if not row.graded:
+        return "outage"
+    return "right" if row.correct else "wrong"
 
 
 def chip(rows: Sequence[Row]) -> tuple[str, str]:
@@ -40,8 +42,12 @@ def chip(rows: Sequence[Row]) -> tuple[str, str]:
     if not graded:
         return "outage", MARKS["outage"]
     right = sum(row.correct for row in graded)
-    found = "right" if right == len(graded) else "mixed" if right else "wrong"
-    return found, MARKS[found] if len(graded) == 1 else f"{right}/{len(graded)}"
+    if len(graded) == 1:
+        return verdict(graded[0]), MARKS[verdict(graded[0])]
+    mark = f"{right}/{len(graded)}"
+    if 0 < right < len(graded):
+        return "mixed", mark
+    return "right" if right else "wrong", mark
 
 
 def describe_usage(row: Row) -> list[str]:

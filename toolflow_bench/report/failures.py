@@ -42,18 +42,25 @@ _BAR_WIDTH = 640.0
 
 def outcome(row: Row) -> str:
     """Return the class of a graded answer."""
-    return "right" if row.correct else row.failure if row.failure in CLASSES else "other"
+    if row.correct:
+        return "right"
+    return row.failure if row.failure in CLASSES else "other"
 
 
 def failures(runs: Sequence[ReportedRun]) -> Html:
     """Render the bars, their legend, and the same numbers as a table."""
-    counts = [Counter(outcome(row) for row in run.rows if row.graded) for run in runs]
-    present = {key: about for key, about in CLASSES.items() if any(count[key] for count in counts)}
+    counts = [_count_outcomes(run) for run in runs]
+    total = sum(counts, Counter[str]())
+    present = {key: about for key, about in CLASSES.items() if total[key]}
     bars = [
         (run, abbreviated(run.name), count, list(_segments(count)))
         for run, count in zip(runs, counts, strict=True)
     ]
     return Html(FIGURES.failures(bars, present))
+
+
+def _count_outcomes(run: ReportedRun) -> Counter[str]:
+    return Counter(outcome(row) for row in run.rows if row.graded)
 
 
 def _segments(count: Counter[str]) -> Iterator[tuple[str, int, float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 
 from atc.core.pages.formats import dollars, mean, percent, points, seconds
 from atc.core.pages.markup import Html
@@ -54,9 +55,8 @@ def figures(runs: Sequence[ReportedRun]) -> Html:
 
     If runs differ, the best share of a column is bold.
     """
-    best = {
-        head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()
-    }
+    summaries = [run.summary for run in runs]
+    best = {head: _best(list(map(attrgetter(key), summaries))) for head, key in _SHARES.items()}
     unpriced = [run.letter for run in runs if 0 < run.summary.unpriced < run.summary.graded]
     return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, unpriced))
 
@@ -65,11 +65,8 @@ def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> 
     """Render the differences of each later run from the first, over the tasks that both have
     graded.
     """
-    shown = {
-        key: about
-        for key, about in _DIFFERENCES.items()
-        if any(key in one.differences for one in compared)
-    }
+    known = {key for one in compared for key in one.differences}
+    shown = {key: about for key, about in _DIFFERENCES.items() if key in known}
     return Html(
         FIGURES.differences(runs[0].letter, list(zip(runs[1:], compared, strict=True)), shown)
     )
@@ -79,9 +76,7 @@ def breakdown(runs: Sequence[ReportedRun]) -> Html:
     """Render success by service, number of calls needed, difficulty and split."""
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
-        shares: list[Mapping[str, Share]] = [getattr(run.summary, key) for run in runs]
-        found = dict.fromkeys(name for one in shares for name in one)
-        names = [name for name in found if any(name in one and one[name].graded for one in shares)]
+        names = _graded_groups(runs, key)
         # One split, or one service that has no name, says nothing that is not said above.
         if len(names) > 1 or (names and key != "by_split" and names != [""]):
             kept.append((title, key, names))
@@ -92,6 +87,14 @@ def breakdown(runs: Sequence[ReportedRun]) -> Html:
     return Html(
         FIGURES.breakdown(runs, kept, heads, [(title, len(names)) for title, _, names in kept])
     )
+
+
+def _graded_groups(runs: Sequence[ReportedRun], key: str) -> list[str]:
+    """Return the groups of `key` in which a run has a graded answer, in order of occurrence."""
+    shares: list[Mapping[str, Share]] = [getattr(run.summary, key) for run in runs]
+    names = dict.fromkeys(name for by_name in shares for name in by_name)
+    graded = {name for by_name in shares for name, share in by_name.items() if share.graded}
+    return [name for name in names if name in graded]
 
 
 def _best(found: Sequence[Estimate | None]) -> str | None:

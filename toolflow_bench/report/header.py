@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter, itemgetter
 
 from atc.core.pages.formats import interval, percent
 from atc.core.pages.markup import Html
@@ -24,15 +25,14 @@ def title(runs: Sequence[ReportedRun]) -> str:
 
 def header(runs: Sequence[ReportedRun], tasks: int) -> Html:
     """Render the title, the main result, common and differing properties of the runs, and notes."""
-    told = [_describe_run(run) for run in runs]
-    common = [
-        key for key in told[0] if all(one[key] == told[0][key] for one in told) and told[0][key]
-    ]
-    differing = [key for key in told[0] if key not in common and any(one[key] for one in told)]
+    described = [_describe_run(run) for run in runs]
+    values = {key: list(map(itemgetter(key), described)) for key in described[0]}
+    common = [key for key, each in values.items() if each[0] and len(set(each)) == 1]
+    differing = [key for key, each in values.items() if key not in common and any(each)]
     parts = (
         title(runs),
         _sentence(runs, tasks),
-        told,
+        described,
         common,
         differing,
         _settings(runs),
@@ -102,7 +102,7 @@ def _list_caveats(runs: Sequence[ReportedRun]) -> list[str]:
             "same tasks; "
             "differences are over the tasks that two runs share."
         )
-    elif len({tuple(sorted({row.id for row in run.rows})) for run in runs}) > 1:
+    elif len({frozenset(map(attrgetter("id"), run.rows)) for run in runs}) > 1:
         notes.append(
             "Not every run has every task; differences are over the tasks that two runs share."
         )

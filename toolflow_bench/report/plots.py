@@ -14,6 +14,7 @@ from atc.core.pages.formats import interval, percent, short
 from atc.core.pages.markup import Html
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import ReportedRun
+from toolflow_bench.resampling import Estimate
 
 LEFT = 48.0
 RIGHT = 544.0
@@ -114,11 +115,7 @@ def scatter(
 
     Other runs are named below.
     """
-    known = [
-        (run, success, found)
-        for run in runs
-        if (success := run.summary.success) is not None and (found := value(run)) is not None
-    ]
+    known = _known_values(runs, value)
     if not known:
         return Html(
             _PLOTS.empty(
@@ -135,19 +132,41 @@ def scatter(
         x = across(found)
         low = upward(success.low)
         high = upward(success.high)
-        said = f"{run.label}: {range_} at {spell(found)}"
-        points.append(Point(run, x, upward(success.mean), x, low, high, said))
+        tooltip = f"{run.label}: {range_} at {spell(found)}"
+        points.append(Point(run, x, upward(success.mean), x, low, high, tooltip))
     points = _spread_markers(points)
-    absent = [run.letter for run in runs if run.letter not in {one.letter for one, *_ in known}]
-    notes = ["Logarithmic axis."] if across.logarithmic else []
+    notes = _list_notes(points, runs, logarithmic=across.logarithmic)
+    ticks = [(across(tick), spell(tick)) for tick in across.ticks()]
+    return Html(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
+
+
+def _list_notes(
+    points: Sequence[Point], runs: Sequence[ReportedRun], *, logarithmic: bool
+) -> list[str]:
+    """Return the sentences below a scatter plot of some of the runs."""
+    drawn = {point.run.letter for point in points}
+    absent = [run.letter for run in runs if run.letter not in drawn]
+    notes = ["Logarithmic axis."] if logarithmic else []
     if any(point.is_moved for point in points):
         notes.append(
             "Points that would cover each other stand side by side; a thin line leads to the value."
         )
     if absent:
         notes.append(f"Not shown, for want of a figure: {', '.join(absent)}.")
-    ticks = [(across(tick), spell(tick)) for tick in across.ticks()]
-    return Html(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
+    return notes
+
+
+def _known_values(
+    runs: Sequence[ReportedRun], value: Callable[[ReportedRun], float | None]
+) -> list[tuple[ReportedRun, Estimate, float]]:
+    """Return the success and the value of each run that has both."""
+    known = []
+    for run in runs:
+        success = run.summary.success
+        found = value(run)
+        if success is not None and found is not None:
+            known.append((run, success, found))
+    return known
 
 
 def by_depth(runs: Sequence[ReportedRun]) -> Html:
@@ -156,20 +175,7 @@ def by_depth(runs: Sequence[ReportedRun]) -> Html:
     """
     title = "Success against depth"
     axis = "Calls in the longest chain of a task"
-    shares = {
-        run.letter: [
-            (band, sum(row.correct for row in some) / len(some), len(some))
-            for band, (low, high) in enumerate(DEPTHS)
-            if (
-                some := [
-                    one
-                    for one in run.rows
-                    if one.graded and low <= one.depth <= (high or one.depth)
-                ]
-            )
-        ]
-        for run in runs
-    }
+    shares = {run.letter: _shares_by_depth(run) for run in runs}
     if not any(shares.values()):
         return Html(
             _PLOTS.empty(
@@ -188,12 +194,27 @@ def by_depth(runs: Sequence[ReportedRun]) -> Html:
             run, x, y, x, y, y, f"{run.label}: {percent(share)} of {count} at {names[band]}"
         )
 
-    drawn = [
-        [point(run, *share) for share in shares[run.letter]] for run in runs if shares[run.letter]
-    ]
+    def line(run: ReportedRun) -> list[Point]:
+        return [point(run, *share) for share in shares[run.letter]]
+
+    drawn = [line(run) for run in runs if shares[run.letter]]
     ends = _spread_markers([points[-1] for points in drawn])
     ticks = list(zip(places, names, strict=True))
     return Html(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
+
+
+def _shares_by_depth(run: ReportedRun) -> list[tuple[int, float, int]]:
+    """Return the index of each range of depths, the share of right answers and their number."""
+    shares = []
+    for band, (low, high) in enumerate(DEPTHS):
+        verdicts = [
+            row.correct
+            for row in run.rows
+            if row.graded and low <= row.depth <= (high or row.depth)
+        ]
+        if verdicts:
+            shares.append((band, sum(verdicts) / len(verdicts), len(verdicts)))
+    return shares
 
 
 def number(value: float) -> str:
@@ -215,14 +236,13 @@ def _spread_markers(points: Sequence[Point]) -> list[Point]:
         spots = [
             x for step in steps if LEFT + RADIUS <= (x := point.x + step * RADIUS) <= RIGHT - RADIUS
         ]
-        near = [one for one in moved if abs(one.y - point.y) < 2 * RADIUS]
-        free = (
-            x
-            for x in spots
-            if all(math.hypot(x - one.x, point.y - one.y) >= 2 * RADIUS for one in near)
-        )
+        free = (x for x in spots if not _covers_any(x, point.y, moved))
         moved.append(point._replace(x=next(free, point.x)))
     return moved
+
+
+def _covers_any(x: float, y: float, markers: Sequence[Point]) -> bool:
+    return any(math.hypot(x - one.x, y - one.y) < 2 * RADIUS for one in markers)
 
 
 ENVIRONMENT.filters["number"] = number

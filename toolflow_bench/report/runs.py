@@ -96,7 +96,8 @@ def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
         InvalidRunFile: a file is not a file of rows, or has another format.
         InvalidReport: a file is given twice.
     """
-    twice = [path for path, times in Counter(path.resolve() for path in paths).items() if times > 1]
+    counts = Counter(path.resolve() for path in paths)
+    twice = [path for path, times in counts.items() if times > 1]
     if twice:
         raise InvalidReport(f"{str(twice[0])!r} is given twice; name each run once.")
     read = [read_rows(path) for path in paths]
@@ -131,15 +132,15 @@ def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
     The name is the model, then the strategy if strategies differ, then the file if names are still
     equal. Runs without a model, which are baselines, are named after their strategy.
     """
-    ways = [str(header.settings.get("strategy", "")) for header in headers]
-    names = [
-        way
-        if header.model in ("", "none")
-        else f"{header.model} {way}"
-        if len(set(ways)) > 1
-        else header.model
-        for header, way in zip(headers, ways, strict=True)
-    ]
+    strategies = [str(header.settings.get("strategy", "")) for header in headers]
+    names = []
+    for header, strategy in zip(headers, strategies, strict=True):
+        if header.model in ("", "none"):
+            names.append(strategy)
+        elif len(set(strategies)) > 1:
+            names.append(f"{header.model} {strategy}")
+        else:
+            names.append(header.model)
     return [
         f"{name} ({stem})" if names.count(name) > 1 else name
         for name, stem in zip(names, stems, strict=True)

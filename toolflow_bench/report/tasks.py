@@ -21,11 +21,13 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
 
 def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Html:
     """Render the filters (hidden without JavaScript), the table head and the tasks."""
-    lines = [
-        (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task))
-        for task in found
-    ]
+    letters = [run.letter for run in runs]
+    lines = [(task, _chips(task, letters), _failures(task)) for task in found]
     return Html(_TASKS.drilldown(runs, lines, _selects(runs, found)))
+
+
+def _chips(task: ReportedTask, letters: Sequence[str]) -> dict[str, tuple[str, str]]:
+    return {letter: chip(task.rows.get(letter, [])) for letter in letters}
 
 
 def _failures(task: ReportedTask) -> str:

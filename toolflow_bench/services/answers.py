@@ -146,11 +146,8 @@ def _page(
     (key, columns), *_ = spec.items()
     table = spec["from"]
     order = spec["order"]
-    applied = [
-        one
-        for one in spec["where"]
-        if all(arguments[name] is not None for name in sql_parameters(one))
-    ]
+    given = {name for name, value in arguments.items() if value is not None}
+    applied = [one for one in spec["where"] if given.issuperset(sql_parameters(one))]
     condition = " AND ".join(applied) or "TRUE"
     size = arguments["page_size"]
     page = arguments["page"]
@@ -172,13 +169,16 @@ def _from_add(
     taken: str = "",
 ) -> Handler:
     def add(context: Context, arguments: Arguments) -> Row:
-        if once and any(
-            all(one[name] == arguments[name] for name in once) for one in context.state.all(to)
-        ):
+        records = context.state.all(to)
+        if once and any(_are_equal_in(once, record, arguments) for record in records):
             raise Refusal(409, taken.format(**arguments))
         return dict(context.state.add(to, dict(arguments), id_field=id, prefix=prefix))
 
     return add
+
+
+def _are_equal_in(names: Sequence[str], record: Row, arguments: Arguments) -> bool:
+    return all(record[name] == arguments[name] for name in names)
 
 
 def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:

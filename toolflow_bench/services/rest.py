@@ -136,17 +136,7 @@ class _Service:
             await send_reply(send, self._answer_control(method, path, body))
             return
         record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
-        reply = None
-        fault = None
-        try:
-            if path == "/openapi.json" and method in ("GET", "HEAD"):
-                reply = self._described(_server(scope))
-            else:
-                operation, texts = self._routes.find(method, scope.get("raw_path") or path.encode())
-                record = record._replace(operation=operation.id)
-                reply, fault, record = await self._operate(operation, texts, scope, body, record)
-        except Refusal as refusal:
-            reply = ServiceReply.from_refusal(refusal)
+        reply, fault, record = await self._answer(scope, body, record)
         # Before it is sent: whoever has the answer finds the record.
         self._control.requests.append(record._replace(status=reply.status if reply else None))
         cut = fault is not None and fault.kind == "truncated"
@@ -154,6 +144,21 @@ class _Service:
             await send_reply(send, reply, share=fault.share if fault and cut else 1.0)
         if reply is None or cut:
             await close_connection(scope, receive)
+
+    async def _answer(
+        self, scope: Scope, body: bytes, record: RequestRecord
+    ) -> tuple[ServiceReply | None, ServiceFault | None, RequestRecord]:
+        """Return the response (None: close the connection), the fault, and the completed record."""
+        path = scope["path"]
+        if path == "/openapi.json" and record.method in ("GET", "HEAD"):
+            return self._described(_server(scope)), None, record
+        try:
+            raw_path = scope.get("raw_path") or path.encode()
+            operation, texts = self._routes.find(record.method, raw_path)
+            record = record._replace(operation=operation.id)
+            return await self._operate(operation, texts, scope, body, record)
+        except Refusal as refusal:
+            return ServiceReply.from_refusal(refusal), None, record
 
     def _answer_control(self, method: str, path: str, body: bytes) -> ServiceReply:
         try:
@@ -194,34 +199,24 @@ class _Service:
         record = record._replace(wrote=reply.wrote)
         if fault is not None and fault.kind == "drop_after":
             return None, fault, record
-        if (
-            fault is not None
-            and fault.kind == "drift"
-            and reply.status < 300
-            and control.faults is not None
-        ):
-            changed, change = drift_answer(
-                json.loads(reply.body), operation=operation.id, seed=control.faults.seed
-            )
-            return (
-                ServiceReply.from_value(reply.status, changed),
-                fault,
-                record._replace(change=change),
-            )
-        if (
-            control.faults is not None
-            and reply.status < 300
-            and control.faults.renames(operation.id)
-        ):
-            changed, change = drift_answer(
-                json.loads(reply.body), operation=operation.id, seed=0, how="rename"
-            )
-            return (
-                ServiceReply.from_value(reply.status, changed, headers=reply.headers),
-                fault,
-                record._replace(change=change),
-            )
-        return reply, fault, record
+        reply, change = self._drift(operation, reply, fault)
+        return reply, fault, record._replace(change=change) if change else record
+
+    def _drift(
+        self, operation: Operation, reply: ServiceReply, fault: ServiceFault | None
+    ) -> tuple[ServiceReply, str]:
+        """Return the response after a drift or renaming, with a description of the change."""
+        faults = self._control.faults
+        if faults is None or reply.status >= 300:
+            return reply, ""
+        answer = json.loads(reply.body)
+        if fault is not None and fault.kind == "drift":
+            changed, change = drift_answer(answer, operation=operation.id, seed=faults.seed)
+            return ServiceReply.from_value(reply.status, changed), change
+        if faults.renames(operation.id):
+            changed, change = drift_answer(answer, operation=operation.id, seed=0, how="rename")
+            return ServiceReply.from_value(reply.status, changed, headers=reply.headers), change
+        return reply, ""
 
     def _perform(self, operation: Operation, arguments: Arguments, key: str) -> ServiceReply:
         """Return the response of the handler, or the first response under `key`."""

@@ -88,9 +88,12 @@ class ServiceState:
     def snapshot(self) -> dict[str, list[JsonObject]]:
         """Return all non-empty collections, their records without ids, to compare final states."""
         return {
-            collection: [
-                deepcopy(dict(list(record.items())[1:])) for record in list(records.values())
-            ]
+            collection: list(map(_without_id, list(records.values())))
             for collection, records in sorted(self._records.items())
             if records
         }
+
+
+def _without_id(record: JsonObject) -> dict[str, Json]:
+    """Return a copy of a record without its id, which is its first field."""
+    return deepcopy(dict(list(record.items())[1:]))

@@ -41,19 +41,24 @@ def fill(connection: sqlite3.Connection) -> None:
         insert(
             connection, table, (row for row in rows if row[1]) if table == "attendances" else rows
         )
+    _insert_honours(connection, data)
+    schools = connection.execute("SELECT school_id, name FROM schools ORDER BY rowid").fetchall()
+    for kind, things in (("player", players), ("franchise", named), ("school", schools)):
+        _index(connection, kind, ((str(one[0]), str(one[1])) for one in things))
+
+
+def _insert_honours(connection: sqlite3.Connection, data: _Lahman) -> None:
     won = [
         row
         for table in ("AwardsPlayers", "AwardsManagers")
         for row in data.rows(table, "pl:playerID awardID yearID lgID")
     ]
-    awards = {name: data.new("aw", name) for name in sorted({str(row[1]) for row in won})}
+    names = sorted({str(row[1]) for row in won})
+    awards = {name: data.new("aw", name) for name in names}
     insert(connection, "awards", ((award, name) for name, award in awards.items()))
     insert(
         connection, "honours", ((player, awards[str(name)], *rest) for player, name, *rest in won)
     )
-    schools = connection.execute("SELECT school_id, name FROM schools ORDER BY rowid").fetchall()
-    for kind, things in (("player", players), ("franchise", named), ("school", schools)):
-        _index(connection, kind, ((str(one[0]), str(one[1])) for one in things))
 
 
 DATABASE = Database(name="baseball", home=Path(__file__).parent, megabytes=90, fill=fill)
@@ -94,12 +99,10 @@ class _Lahman:
                 kind, _, names = column.rpartition(":")
                 wanted.append((kind, [header.index(name) for name in names.split(",")]))
             for line in lines:
-                yield tuple(
-                    self._cell(kind, [line[place] or None for place in places])
-                    for kind, places in wanted
-                )
+                yield tuple(self._cell(kind, line, places) for kind, places in wanted)
 
-    def _cell(self, kind: str, key: list[Cell]) -> Cell:
+    def _cell(self, kind: str, line: list[str], places: list[int]) -> Cell:
+        key = [line[place] or None for place in places]
         if not kind:
             return key[0]
         return self.new(kind[1:], *key) if kind[0] == "+" else self._ids[kind].get(tuple(key))

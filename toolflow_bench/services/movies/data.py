@@ -132,17 +132,7 @@ def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> N
             data.drop_duplicates("movieId").sort_values("movieId"), "movieId title year genres"
         )
     )
-    films: dict[str, int] = {}
-    for spread in (0, 1):  # films of the same year first; sources often differ by one
-        for number, title, year, _ in entries:
-            if number in films.values():
-                continue
-            film = catalogue.find(
-                title, range(int(year) - spread, int(year) + spread + 1), taken=films
-            )
-            if film is not None:
-                films[film] = number
-    chosen = {number: film for film, number in films.items()}
+    chosen = _match_entries(entries, catalogue)
     names = sorted(
         {name for *_, text in entries for name in text.split("|")} - {"(no genres listed)"}
     )
@@ -167,6 +157,20 @@ def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> N
         connection, "reviewers", ((_id("us", n), n) for n in sorted(set(data["userId"].tolist())))
     )
     insert(connection, "reviews", _reviews(data))
+
+
+def _match_entries(entries: list[tuple[Any, ...]], catalogue: Catalogue) -> dict[int, str]:
+    """Return the catalogue's film of each board entry that has one, by the entry's number."""
+    films: dict[str, int] = {}
+    for spread in (0, 1):  # films of the same year first; sources often differ by one
+        for number, title, year, _ in entries:
+            if number in films.values():
+                continue
+            years = range(int(year) - spread, int(year) + spread + 1)
+            film = catalogue.find(title, years, taken=films)
+            if film is not None:
+                films[film] = number
+    return {number: film for film, number in films.items()}
 
 
 def _reviews(data: Any) -> Iterator[tuple[Any, ...]]:

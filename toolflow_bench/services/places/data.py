@@ -34,11 +34,10 @@ def fill(connection: sqlite3.Connection) -> None:
     airfields = connection.execute(
         "SELECT airfield_id, name, icao, iata, municipality FROM airfields"
     ).fetchall()
-    words = {
-        (word, identity)
-        for identity, *names in airfields
-        for word in telling_words(" ".join(name or "" for name in names))
-    }
+    words = set()
+    for identity, *names in airfields:
+        text = " ".join(filter(None, names))
+        words |= {(word, identity) for word in telling_words(text)}
     insert(connection, "airfield_words", sorted(words))
 
 
@@ -95,9 +94,6 @@ def _geography() -> dict[str, Rows]:
         code: (place_id("cn", one["geonameId"]), one["name"], code)
         for code, one in sorted(cache.get_continents().items())
     }
-    standing = yaml.safe_load(
-        Path(__file__).with_name("standing_alerts.yaml").read_text(encoding="utf-8")
-    )
     currencies = _currencies(countries)
     capitals = _capitals(countries, cities)
     return {
@@ -121,51 +117,79 @@ def _geography() -> dict[str, Rows]:
                 continents[country["continentcode"]][0],
                 capitals.get(code),
                 currencies.get((country["currencycode"], country["currencyname"])),
-                country["areakm2"] or None,
-                country["population"] or None,
-                country["phone"] or None,
+                *_country_figures(country),
                 plain_words(country["name"]),
             )
             for code, country in countries.items()
         ],
-        "neighbours": [
-            (country_ids[code], country_ids[other])
-            for code, country in countries.items()
-            for other in country["neighbours"].split(",")
-            if other in countries
-        ],
-        "cities": [
+        "neighbours": _neighbours(countries, country_ids),
+        "cities": _cities(cities, country_ids, state_ids, zones),
+        "city_names": _all_city_names(cities),
+        "standing_alerts": _standing_alerts(),
+        "airfields": _airfields(fields, country_ids, zones),
+    }
+
+
+Ids = Mapping[str, str]
+"""Opaque ids by the data's own codes or names."""
+
+
+def _country_figures(country: Thing) -> tuple[Any, Any, Any]:
+    """Return area, population and phone code; None if unknown."""
+    return country["areakm2"] or None, country["population"] or None, country["phone"] or None
+
+
+def _neighbours(countries: Mapping[str, Thing], country_ids: Ids) -> Rows:
+    return [
+        (country_ids[code], country_ids[other])
+        for code, country in countries.items()
+        for other in country["neighbours"].split(",")
+        if other in countries
+    ]
+
+
+def _cities(cities: Sequence[Thing], country_ids: Ids, state_ids: Ids, zones: Ids) -> Rows:
+    rows: Rows = []
+    for city in cities:
+        state = state_ids.get(city["admin1code"]) if city["countrycode"] == "US" else None
+        rows.append(
             (
                 place_id("ci", city["geonameid"]),
-                *(city[name] for name in ("name", "latitude", "longitude", "population")),
+                *(city["name"], city["latitude"], city["longitude"], city["population"]),
                 country_ids[city["countrycode"]],
-                state_ids.get(city["admin1code"]) if city["countrycode"] == "US" else None,
+                state,
                 zones[city["timezone"]],
             )
-            for city in cities
-        ],
-        "city_names": sorted(
-            {
-                (name, place_id("ci", city["geonameid"]))
-                for city in cities
-                for name in _city_names(city)
-            }
-        ),
-        "standing_alerts": [
-            (place_id("al", number), place_id("ci", city), *limits)
-            for number, (city, *limits) in enumerate(standing)
-        ],
-        "airfields": [
-            (
-                place_id("af", number),
-                *(field["name"], field["icao"], field["iata"] or None, field["city"] or None),
-                country_ids[field["country"]],
-                *(field["lat"], field["lon"], round(field["elevation"])),
-                zones[field["tz"]],
-            )
-            for number, field in enumerate(fields)
-        ],
-    }
+        )
+    return rows
+
+
+def _all_city_names(cities: Sequence[Thing]) -> Rows:
+    return sorted(
+        {(name, place_id("ci", city["geonameid"])) for city in cities for name in _city_names(city)}
+    )
+
+
+def _standing_alerts() -> Rows:
+    path = Path(__file__).with_name("standing_alerts.yaml")
+    standing = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return [
+        (place_id("al", number), place_id("ci", city), *limits)
+        for number, (city, *limits) in enumerate(standing)
+    ]
+
+
+def _airfields(fields: Sequence[Thing], country_ids: Ids, zones: Ids) -> Rows:
+    return [
+        (
+            place_id("af", number),
+            *(field["name"], field["icao"], field["iata"] or None, field["city"] or None),
+            country_ids[field["country"]],
+            *(field["lat"], field["lon"], round(field["elevation"])),
+            zones[field["tz"]],
+        )
+        for number, field in enumerate(fields)
+    ]
 
 
 def _currencies(countries: Mapping[str, Thing]) -> dict[tuple[str, str], str]:
