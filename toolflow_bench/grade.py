@@ -41,16 +41,18 @@ too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from protocols.schema import Json
+from toolflow_bench.answer_items import has_expected_items, iter_readings
 from toolflow_bench.final_state import Snapshot, find_difference
 from toolflow_bench.numbers import (
     find_numbers,
     fold,
     folded_words,
+    is_near,
     leaves,
     parse_structure,
     whole_number,
@@ -91,7 +93,6 @@ _SAYS_NONE = re.compile(
 _EXCEPTS = re.compile(r"\b(?:except|excepting|but|only|however|besides|other than|apart from)\b")
 _SPELLED = re.compile(r"\w+_\w+")
 """An id, tool name or key in the form that programs use, such as `fm_23456`."""
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORDS = frozenset(
     folded_words(
         "a an the with at in on of by for from is was are were it its that which who because so "
@@ -135,7 +136,7 @@ def _number(answer: str, expected: GradedQuestion) -> Verdict:
     whole = whole_number(answer)
     if whole is not None:
         return _verdict(
-            _is_near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}"
+            is_near(whole, expected.answer, expected.tolerance), expected.answer, f"{whole:.12g}"
         )
     asked = {
         *find_numbers(expected.question),
@@ -144,7 +145,7 @@ def _number(answer: str, expected: GradedQuestion) -> Verdict:
     left = list(dict.fromkeys(number for number in found if number not in asked))
     if not left:
         return Verdict(False, "every number of the answer stands in the question")
-    correct = all(_is_near(number, expected.answer, expected.tolerance) for number in left)
+    correct = all(is_near(number, expected.answer, expected.tolerance) for number in left)
     return _verdict(correct, expected.answer, _shorten_list([f"{number:.12g}" for number in left]))
 
 
@@ -236,169 +237,12 @@ def _none(answer: str, expected: GradedQuestion) -> Verdict:
 def _items(answer: str, expected: GradedQuestion) -> Verdict:
     """Grade a `list` or `set`: try every reading as items, then as plain words and numbers."""
     wanted = expected.answer
-    readings = list(_readings(answer))
-    if any(_has_expected_items(items, expected) for items in readings) or any(
-        _has_expected_words(text, expected) for text in _bodies(answer)
-    ):
+    if has_expected_items(answer, expected):
         return Verdict(True, f"exactly the {len(wanted)} items")
+    readings = list(iter_readings(answer))
     if not readings:
         return Verdict(False, "no list in the answer")
     return _verdict(False, wanted, _shorten_list([str(item) for item in max(readings, key=len)]))
-
-
-def _has_expected_items(items: Sequence[Json], expected: GradedQuestion) -> bool:
-    wanted = expected.answer
-    tolerance = expected.tolerance
-    if expected.type == "list":
-        pairs = zip(items, wanted, strict=False)
-        return len(items) == len(wanted) and all(
-            _is_same(one, other, tolerance) for one, other in pairs
-        )
-
-    def is_wanted(item: Json) -> bool:
-        return any(_is_same(item, one, tolerance) for one in wanted)
-
-    def is_found(one: Json) -> bool:
-        return any(_is_same(item, one, tolerance) for item in items)
-
-    return all(map(is_wanted, items)) and all(map(is_found, wanted))
-
-
-def _readings(answer: str) -> Iterator[list[Json]]:
-    """Yield each way to read the answer as a list of items."""
-    value = _structure_of(answer)
-    if isinstance(value, dict | list):
-        yield _values(value)
-        if isinstance(value, dict):
-            yield [
-                [key, *(_values(part) if isinstance(part, list) else [part])]
-                for key, part in value.items()
-            ]
-        return
-    for body in _bodies(answer):
-        for separator in (r"\n", r"[,;\n]", r"[,;\n]|\band\b"):
-            if kept := [
-                item for one in re.split(separator, body) if (item := one.strip(" \t\r.`'\""))
-            ]:
-                yield kept
-
-
-def _structure_of(answer: str) -> Json:
-    """Return the structure in the answer, or a list of those on its lines; None if it has none.
-
-    Containers whose only item is another container are removed.
-    """
-    value = parse_structure(answer)
-    if value is None:
-        lines = [line for line in answer.splitlines() if line.strip()]
-        parsed = [parse_structure(line) for line in lines]
-        if len(lines) > 1 and None not in parsed:
-            value = parsed
-    while (
-        isinstance(value, dict | list)
-        and len(value) == 1
-        and isinstance(_values(value)[0], dict | list)
-    ):
-        value = _values(value)[0]
-    return value
-
-
-def _bodies(answer: str) -> list[str]:
-    """Return the answer without bullets and line numbers, and once more without text before a
-    colon.
-    """
-    plain = "\n".join(_BULLET.sub("", line) for line in answer.splitlines())
-    return [plain, plain.partition(":")[2]] if ":" in plain else [plain]
-
-
-def _values(value: Json) -> list[Json]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list) else [value]
-
-
-def _has_expected_words(text: str, expected: GradedQuestion) -> bool:
-    """Return True if the words and numbers of `text` are exactly those of the expected items."""
-    if isinstance(parse_structure(text), dict | list) or any(
-        re.search(r"[{\[(]\s*['\"]", line) for line in text.splitlines()
-    ):
-        return False
-    tokens = _tokens(text)
-    items = [_tokens(" ".join(map(str, _values(item)))) for item in expected.answer]
-
-    def follows(item: Sequence[str], at: int) -> bool:
-        return len(tokens) >= at + len(item) and all(
-            _is_same(token, _number_or(one), expected.tolerance)
-            for token, one in zip(tokens[at:], item, strict=False)
-        )
-
-    at = 0
-    left = list(range(len(items)))
-    found: set[int] = set()
-    while at < len(tokens):
-        choice = (
-            left[:1]
-            if expected.type == "list"
-            else sorted(range(len(items)), key=lambda n: -len(items[n]))
-        )
-        number = next((number for number in choice if follows(items[number], at)), None)
-        if number is None:
-            return False
-        at = at + len(items[number])
-        found = found | {number}
-        left = left[1:]
-    return len(found) == len(items)
-
-
-def _tokens(text: str) -> list[str]:
-    """Return the words and numbers of `text`, without `and`.
-
-    `2,500` and `-3.5` are one token each.
-    """
-    found = re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)|[^\W_]+", fold(text))
-    return [word for word in found if word != "and"]
-
-
-def _number_or(token: str) -> Json:
-    try:
-        return float(token)
-    except ValueError:
-        return token
-
-
-def _is_same(item: Json, wanted: Json, tolerance: float) -> bool:
-    if isinstance(item, dict) and isinstance(wanted, list):
-        return _has_values(item, wanted, tolerance)
-    if isinstance(wanted, list):
-        if not isinstance(item, list) or len(item) != len(wanted):
-            return False
-        return all(_is_same(a, b, tolerance) for a, b in zip(item, wanted, strict=True))
-    if isinstance(item, dict | list) and len(item) == 1:
-        item = _values(item)[0]
-    if not isinstance(item, str | int | float) or isinstance(item, bool):
-        return False
-    if isinstance(wanted, str):
-        return folded_words(str(item)) == folded_words(wanted)
-    value = whole_number(str(item))
-    return value is not None and _is_near(value, wanted, tolerance)
-
-
-def _has_values(item: Mapping[str, Json], wanted: Sequence[Json], tolerance: float) -> bool:
-    """Return True if the values of `item` are those of `wanted`, in any order."""
-    left = list(item.values())
-    for one in wanted:
-        match = next(
-            (number for number, other in enumerate(left) if _is_same(other, one, tolerance)), None
-        )
-        if match is None:
-            return False
-        del left[match]
-    return not left
-
-
-def _is_near(value: float, wanted: float, tolerance: float) -> bool:
-    slack = 1e-9 * max(1.0, abs(wanted))  # what binary fractions lose
-    return abs(value - wanted) <= tolerance + slack
 
 
 def _occurrence(text: str) -> re.Pattern[str]:

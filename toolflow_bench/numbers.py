@@ -79,6 +79,12 @@ def whole_number(text: str) -> float | None:
     return number if not folded_words(text[:start]) and len(folded_words(text[end:])) <= 3 else None
 
 
+def is_near(value: float, wanted: float, tolerance: float) -> bool:
+    """Return True if two numbers differ by at most `tolerance`, apart from rounding errors."""
+    slack = 1e-9 * max(1.0, abs(wanted))  # what binary fractions lose
+    return abs(value - wanted) <= tolerance + slack
+
+
 def parse_structure(text: str) -> Json:
     """Parse `text` as a JSON or Python list or object. Tuples and sets become lists.
 
