@@ -22,8 +22,10 @@ PASSWORD = "correct/horse@battery"  # of the user `atc` over TCP. The Unix socke
 def programs() -> Path | None:
     """Return the folder of initdb and related programs; None if PostgreSQL is not installed."""
     found = shutil.which("initdb")
+    if found:
+        return Path(found).parent
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return Path(found).parent if found else places[-1].parent if places else None
+    return places[-1].parent if places else None
 
 
 class Server:

@@ -247,7 +247,9 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
                 yaml.safe_dump(brief(report), sort_keys=False, allow_unicode=True, width=120),
                 nl=False,
             )
-        sys.exit(3 if report.get("left") else 1 if report.get("passed") is False else 0)
+        if report.get("left"):
+            sys.exit(3)
+        sys.exit(1 if report.get("passed") is False else 0)
 
     main.params.append(
         click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON.")

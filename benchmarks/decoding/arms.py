@@ -152,7 +152,9 @@ class CallSuite:
         answer = self.answer(call)
         right = answer is not None and self.accepts(case, answer)
         kind = call.error.kind if call.error else ""
-        failure = kind or ("refused" if answer is None else "" if right else "wrong_answer")
+        failure = kind
+        if not kind and not right:
+            failure = "refused" if answer is None else "wrong_answer"
         said: dict[str, Any] = {
             "answer": None if answer is None else str(answer),
             "text": found.text,

@@ -143,9 +143,9 @@ def decode_call(
     if not matcher.is_finished:
         return "unfinished", f"{MOST_TOKENS} tokens: {matcher.text[:200]}"
     why = problem(matcher.text, tool, plain)
-    return "valid" if not why else "unheld" if call_grammar(
-        tools, form
-    ).unenforced else "invalid", why
+    if not why:
+        return "valid", why
+    return "unheld" if call_grammar(tools, form).unenforced else "invalid", why
 
 
 def problem(text: str, tool: Tool, form: CallFormat) -> str:

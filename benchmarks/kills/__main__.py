@@ -351,8 +351,10 @@ def tally(played: Sequence[Played]) -> dict[str, int]:
 
 
 def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
-    values = dict.fromkeys(one[key] for one in played)
-    return {value: tally([one for one in played if one[key] == value]) for value in values}
+    groups: dict[str, list[Played]] = {}
+    for one in played:
+        groups.setdefault(one[key], []).append(one)
+    return {value: tally(some) for value, some in groups.items()}
 
 
 @suite

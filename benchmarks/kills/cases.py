@@ -94,7 +94,9 @@ class KillCase:
 
 
 def write_kind(operation: Operation) -> str:
-    return "key" if operation.takes_key else "read" if operation.verified_by else "neither"
+    if operation.takes_key:
+        return "key"
+    return "read" if operation.verified_by else "neither"
 
 
 def draw_cases(

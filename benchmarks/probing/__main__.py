@@ -366,7 +366,9 @@ def main(
             left = {
                 key: sum(row.get(key, 0) for row in rows.values()) for key in ("unnamed", "foreign")
             }
-            total = left if name == "registry" else sum_rows(list(rows.values())) if rows else {}
+            total = sum_rows(list(rows.values())) if rows and name != "registry" else {}
+            if name == "registry":
+                total = left
             parts[name] = {"units": rows, "total": total}
     return {"suite": "probing", "model": model, **parts}
 

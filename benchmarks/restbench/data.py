@@ -203,10 +203,10 @@ def _things(mock: Mock, value: Json) -> Iterator[Thing]:
     """Yield the things in a response."""
     if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
         yield one
-    for part in (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    ):
-        yield from _things(mock, part)
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(value, dict | list):
+        for part in parts:
+            yield from _things(mock, part)
 
 
 def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
@@ -260,4 +260,6 @@ class _ArgumentFiller(NamedTuple):
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:
             raise NoValue(f"no answer before it holds the {key} of any {kind or 'thing'}.")
-        return None if one is None else one.id if key == "id" else f"spotify:{one.kind}:{one.id}"
+        if one is None:
+            return None
+        return one.id if key == "id" else f"spotify:{one.kind}:{one.id}"
