@@ -261,7 +261,8 @@ def run_repair_arms(
                     item, work, seed=header.seed, repeat=0, timeout_seconds=timeout_seconds
                 )
                 opened[name].append(row)
-        found = {name: [opened[name].rows[item.question.id, 0] for item in items] for name in names}
+        keys = [(item.question.id, 0) for item in items]
+        found = {name: list(map(file.rows.__getitem__, keys)) for name, file in opened.items()}
     pairs = {
         f"{b} - {a}": compare(found[a], found[b], seed=header.seed)
         for a, b in combinations(names, 2)

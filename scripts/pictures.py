@@ -38,8 +38,9 @@ _LINE = 17
 def draw_picture(name: str, picture: Mapping[str, Any]) -> str:
     """Return one picture as SVG."""
     boxes = picture["boxes"]
-    width = max(x + w for x, _, w, _ in (box["at"] for box in boxes.values())) + 20
-    height = max(y + h for _, y, _, h in (box["at"] for box in boxes.values())) + 20
+    places = [box["at"] for box in boxes.values()]
+    width = max(x + w for x, _, w, _ in places) + 20
+    height = max(y + h for _, y, _, h in places) + 20
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '

@@ -152,7 +152,7 @@ class CallSuite:
         answer = self.answer(call)
         right = answer is not None and self.accepts(case, answer)
         kind = call.error.kind if call.error else ""
-        failure = kind
+        failure: str = kind
         if not kind and not right:
             failure = "refused" if answer is None else "wrong_answer"
         said: dict[str, Any] = {

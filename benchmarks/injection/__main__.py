@@ -247,7 +247,10 @@ def main(path: Path, limit: int | None) -> dict[str, Any]:
         }
     kinds = dict.fromkeys(one["kind"] for one in verdicts)
     held = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in kinds}
-    counts = {key: sum(one[key] for one in verdicts) for key in ("reached", "held")}
+    counts = {
+        "reached": sum(one["reached"] for one in verdicts),
+        "held": sum(one["held"] for one in verdicts),
+    }
     about = {
         "suite": "injection",
         "scenarios": len(verdicts),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,10 +142,7 @@ def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
     wanted = declared.output_schema
     names = list(declared.parameters)
     required = produced.required if produced else frozenset()
-    statuses = [
-        {error.status for error in one.errors} & set(STATUSES) if one else set()
-        for one in (produced, declared)
-    ]
+    statuses = [_declared_statuses(one) for one in (produced, declared)]
     return {
         "documented": share([has_described_value(output)]),
         "fields": rate(_pairs(output), _pairs(wanted)) if wanted else rate((), ()),
@@ -154,6 +152,12 @@ def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
         "argument_types": share(_types(produced, name) == _types(declared, name) for name in names),
         "errors": rate(*statuses),
     }
+
+
+def _declared_statuses(protocol: ToolProtocol | None) -> set[str]:
+    if protocol is None:
+        return set()
+    return {error.status for error in protocol.errors} & set(STATUSES)
 
 
 def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
@@ -219,9 +223,8 @@ def probe_toolbox(
         probed = probe(toolbox, log, settings=settings, ask=options.ask)
         samples = tuple(log.samples)
     written = write(folder / "protocols", probed, keep_values=True)
-    by_tool = [
-        sum(sample.tool == tool.protocol.name for sample in samples) for tool in toolbox.values()
-    ]
+    sent = Counter(sample.tool for sample in samples)
+    by_tool = [sent[tool.protocol.name] for tool in toolbox.values()]
     spent = {
         "calls": {
             "total": sum(by_tool),

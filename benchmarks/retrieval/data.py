@@ -126,9 +126,7 @@ def build_labelled_data(
         asked = [_query(number, row) for number, row in enumerate(queries)]
     except (KeyError, TypeError) as error:
         raise InvalidData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
-    there = (
-        replace(query, gold=tuple(tool for tool in query.gold if tool in known)) for query in asked
-    )
+    there = (replace(query, gold=tuple(filter(known.__contains__, query.gold))) for query in asked)
     return RetrievalData(
         name=name, documents=found, queries=tuple(query for query in there if query.gold)
     )
