@@ -1,1 +1,1 @@
-"""Learn tools by calling them (`probing.probe`): samples of calls, values of arguments, links between tools."""
+"""Probing: learning the protocols of tools by calling them. `probing.probe` is the entry point."""

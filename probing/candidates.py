@@ -1,7 +1,7 @@
-"""Which values an argument is given, best first (ATC paper, §4): by what it is known to take, of all sources.
+"""Values to try for an argument, best first (ATC paper, §4).
 
-Candidates come from the tool's description, from responses, from replies, from a model, and at last made up; arguments
-of one call are best taken from one record.
+Values come from the tool's description, from responses, from error replies, from a model, and last
+from a generator. The arguments of one call are best taken from one record.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from protocols.validate import validator
 
 
 class ValueFilter:
-    """What is known to be excluded for one argument, ready to be asked about many values."""
+    """Decides whether an argument may take a value, from its schema and from earlier replies."""
 
     def __init__(self, tool: ToolFacts, argument: ArgumentFacts) -> None:
         self._argument = argument
@@ -44,7 +44,7 @@ class ValueFilter:
         self._gone = {self.value_key(held.value) for held in (*argument.refused, *lost)}
 
     def value_key(self, value: Json) -> str:
-        """The same for values that are the same when they are sent."""
+        """Return a key that is equal for values that look the same when they are sent."""
         return (
             url_text(value)
             if self._as_text and isinstance(value, str | int | float)
@@ -52,35 +52,49 @@ class ValueFilter:
         )
 
     def adapt(self, value: Value) -> Value | None:
-        """The value as the argument can take it (`5` for `"5"`, `["x"]` for `"x"`), or None where it is excluded."""
-        forms = [value.value]
-        if isinstance(value.value, str) and {"integer", "number"} & self._wanted:
-            forms += [number] if (number := number_of(value.value)) is not None else []
-        elif (
-            "string" in self._wanted
-            and isinstance(value.value, int | float)
-            and not isinstance(value.value, bool)
-        ):
-            forms.append(url_text(value.value))
-        if "array" in self._wanted and not isinstance(value.value, list):
+        """Return the value in a form that the argument can take, or None if there is none.
+
+        `"5"` becomes `5` for a number, `5` becomes `"5"` for a string, and `"x"` becomes `["x"]`
+        for a list.
+        """
+        for form in self._forms(value.value):
+            if self.is_allowed(form):
+                return value if form is value.value else Value(form, value.origin)
+        return None
+
+    def _forms(self, value: Json) -> list[Json]:
+        """Return a value as it is, and converted to the types that the argument takes."""
+        forms = [value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(value, str) and {"integer", "number"} & self._wanted:
+            number = number_of(value)
+            if number is not None:
+                forms.append(number)
+        elif is_number and "string" in self._wanted:
+            forms.append(url_text(value))
+        if "array" in self._wanted and not isinstance(value, list):
             forms += [[form] for form in forms]
-        form = next((form for form in forms if self.is_allowed(form)), None)
-        return value if form is value.value else None if form is None else Value(form, value.origin)
+        return forms
 
     def is_allowed(self, value: Json) -> bool:
-        """Whether nothing that is known excludes a value."""
+        """Return True unless the schema or an earlier reply excludes a value."""
         if self._argument.unknown or self.value_key(value) in self._gone:
             return False
         if self._argument.place == "path" and value in ("", ".", ".."):
             return False
-        parts = value if isinstance(value, list) and "array" in self._wanted else [value]
-        if self._listed and any(
-            isinstance(p, list | dict) or url_text(p) not in self._listed for p in parts
-        ):
+        if self._listed and not self._is_listed(value):
             return False
-        sent = url_text(value) if self._as_text and isinstance(value, str | int | float) else value
-        return all(check.is_valid(value) for check in self._plain) and (
-            self._text is None or self._text.is_valid(sent)
+        if not all(check.is_valid(value) for check in self._plain):
+            return False
+        is_text = self._as_text and isinstance(value, str | int | float)
+        sent = url_text(value) if is_text else value
+        return self._text is None or self._text.is_valid(sent)
+
+    def _is_listed(self, value: Json) -> bool:
+        """Return True if a value, or each element of a list, is among those that replies listed."""
+        parts = value if isinstance(value, list) and "array" in self._wanted else [value]
+        return all(
+            not isinstance(part, list | dict) and url_text(part) in self._listed for part in parts
         )
 
 
@@ -92,28 +106,42 @@ def _check(schema: JsonObject) -> Any:
 
 
 def _is_to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
-    """Whether a value leads nowhere by itself: alone, or beside others that are good elsewhere."""
+    """Return True if a value was not found although the other values of its call were good."""
     good = {
-        (one.name, repr(value.value)) for one in tool.arguments.values() for value in one.accepted
+        (argument.name, repr(value.value))
+        for argument in tool.arguments.values()
+        for value in argument.accepted
     }
-    where = [
-        s
-        for s in tool.samples
-        if not s.done and name in s.arguments and s.arguments[name].value == held.value
+    failed = [
+        sample
+        for sample in tool.samples
+        if not sample.done
+        and name in sample.arguments
+        and sample.arguments[name].value == held.value
     ]
-    beside = [
-        [(n, repr(v.value)) for n, v in sample.arguments.items() if n != name] for sample in where
-    ]
-    return not where or any(all(one in good for one in others) for others in beside)
+    for sample in failed:
+        others = {
+            (other, repr(value.value)) for other, value in sample.arguments.items() if other != name
+        }
+        if others <= good:
+            return True
+    return not failed
 
 
 def candidates(
     tool: ToolFacts, argument: ArgumentFacts, *, pools: Pools | None, suggested: Sequence[Json] = ()
 ) -> list[Value]:
-    """Values for an argument, best first, each with its origin; none twice, none excluded by what is known.
+    """Return values for an argument with their origins, best first, without duplicates or excluded
+    values.
 
-    The sources stand in the paper's order, one behind the other but interleaved: the first few values come from
-    different places. `pools` holds the values of other tools (None: the tool is probed alone).
+    The first values come from different sources: the sources are interleaved in the order of the
+    paper.
+
+    Args:
+        tool: the facts of the tool.
+        argument: the facts of the argument.
+        pools: values of other tools; None if the tool is probed alone.
+        suggested: values that a model proposed.
     """
     fits = ValueFilter(tool, argument)
     listed = argument.declared.get("enum")
@@ -145,7 +173,7 @@ def candidates(
 
 
 def _described_values(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
-    """What the description of the tool gives as examples or defaults."""
+    """Yield the values that the tool's description gives as examples, constants or defaults."""
     declared = argument.declared
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
     yield from (declared[key] for key in ("example", "const", "default") if key in declared)
@@ -157,9 +185,10 @@ def _described_values(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json
 def combinations(
     offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
-    """Values for all arguments at once, best first, none twice.
+    """Yield values for all arguments together, best first, without duplicates.
 
-    First those that a record holds together, then each argument's best value, then each one's candidates in turn.
+    Values that one record holds together come first, then the best value of each argument, then the
+    other candidates of each argument in turn.
     """
     if any(not values for values in offered.values()):
         return
@@ -176,40 +205,72 @@ def combinations(
 def _combine_from_records(
     offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
-    """Values that one record holds, of the records that hold most and take the better candidates."""
-    ranks = {}
-    for name, values in offered.items():
-        places = dict.fromkeys(
-            (v.origin.tool, v.origin.path) for v in values if v.origin.kind == "response"
-        )
-        ranks[name] = {place: rank for rank, place in enumerate(places)}
-    allowed = {name: {repr(value.value) for value in values} for name, values in offered.items()}
-    scored: dict[float, dict[int, list[dict[str, Value]]]] = {}
+    """Yield values that one record holds together.
+
+    Records that hold values for more arguments, and better candidates, come first.
+    """
+    best = {name: values[0] for name, values in offered.items()}
+    fit = _RecordFit(offered)
+    by_cost: dict[float, dict[int, list[dict[str, Value]]]] = {}
     for record in records:
+        cost, fields = fit.assign(record)
+        if len(fields) > 1:
+            values = {name: record.values[place] for name, place in fields.items()}
+            by_sample = by_cost.setdefault(cost, {})
+            by_sample.setdefault(record.sample, []).append(best | values)
+    for _, by_sample in sorted(by_cost.items()):
+        # Neighbours in one list are alike, so the samples take turns.
+        for row in zip_longest(*by_sample.values()):
+            yield from (arguments for arguments in row if arguments is not None)
+
+
+class _RecordFit:
+    """Assigns the fields of a record to arguments."""
+
+    def __init__(self, offered: Mapping[str, Sequence[Value]]) -> None:
+        self._offered = offered
+        self._allowed: dict[str, set[str]] = {}
+        self._ranks: dict[str, dict[tuple[str, str], float]] = {}
+        for name, values in offered.items():
+            self._allowed[name] = {repr(value.value) for value in values}
+            places = dict.fromkeys(
+                (value.origin.tool, value.origin.path)
+                for value in values
+                if value.origin.kind == "response"
+            )
+            self._ranks[name] = {place: float(rank) for rank, place in enumerate(places)}
+
+    def assign(self, record: ResponseRecord) -> tuple[float, dict[str, tuple[str, str]]]:
+        """Return the cost of taking arguments from a record, and the place of each argument's value.
+
+        A place is used for one argument only. Each argument without a place adds 3 to the cost.
+        """
         cost = 0.0
-        chosen = dict[tuple[str, str], str]()  # a field stands for one argument
-        for name in offered:
-            fits = [
+        fields: dict[str, tuple[str, str]] = {}
+        for name in self._offered:
+            usable = [
                 (rank, place)
                 for place, value in record.values.items()
-                if (
-                    rank := 0.5
-                    if place[1].rpartition(".")[2].strip("[]()") == name
-                    else ranks[name].get(place)
-                )
-                is not None
-                and place not in chosen
-                and (repr(value.value) in allowed[name] or len(offered[name]) >= MOST_CANDIDATES)
+                if place not in fields.values()
+                and self._may_take(name, value)
+                and (rank := self._rank(name, place)) is not None
             ]
-            cost += min(fits)[0] if fits else 3.0
-            chosen |= {min(fits)[1]: name} if fits else {}
-        if len(chosen) > 1:
-            best = {name: values[0] for name, values in offered.items()}
-            held = {name: record.values[place] for place, name in chosen.items()}
-            scored.setdefault(cost, {}).setdefault(record.sample, []).append(best | held)
-    for _, by_response in sorted(scored.items()):
-        for row in zip_longest(*by_response.values()):  # neighbours in one list teach the same
-            yield from (one for one in row if one is not None)
+            if usable:
+                rank, fields[name] = min(usable)
+                cost += rank
+            else:
+                cost += 3.0
+        return cost, fields
+
+    def _rank(self, name: str, place: tuple[str, str]) -> float | None:
+        """Return how well a place suits an argument (lower is better), or None if it does not."""
+        field_name = place[1].rpartition(".")[2].strip("[]()")
+        return 0.5 if field_name == name else self._ranks[name].get(place)
+
+    def _may_take(self, name: str, value: Value) -> bool:
+        # A full list of candidates may have left out good values.
+        is_full = len(self._offered[name]) >= MOST_CANDIDATES
+        return is_full or repr(value.value) in self._allowed[name]
 
 
 def _vary_in_turn(

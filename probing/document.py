@@ -1,9 +1,9 @@
-"""Protocol documenting (ATC paper, §4.1): what was learned of a tool, as its protocol, with shapes and no private
-values.
+"""Protocols of probed tools (ATC paper, §4.1), with shapes but without private values.
 
-What a document declared before stays as it is; what calls showed is added, and says so. The law of arguments: those of
-every call that was done conform. A declared clause that a done call breaks is widened or dropped; a hint that one
-contradicts is not taken. What probing made up never becomes a type, an example or a format.
+What a document declared stays as it is; what the calls showed is added, with its evidence. The
+arguments of every successful call conform to the schema: a declared clause that such a call breaks
+is relaxed or dropped, and a hint that contradicts one is ignored. Values that probing invented
+never become a type, an example or a format.
 """
 
 from __future__ import annotations
@@ -36,35 +36,50 @@ from protocols.secrets import (
 from protocols.secrets.names import is_secret
 
 MOST_SENTENCES = 3
+"""Error messages of one status that a protocol quotes."""
 _LONGEST_WORDS = 160
+"""Characters of one quoted error message."""
 _SHORTEST = 4
+"""Characters that a secret has at least. Shorter ones may be ordinary words of a text."""
 _SHORT = 2
-"""Characters from which a secret is looked for in other texts, and an argument's value unquoted: less is a word."""
+"""Characters up to which an argument's value is recognised in a text only if it is quoted there."""
 _LONGEST = 2_000
-"""Characters of a result, as JSON, that an example shows."""
+"""Most characters of the result, as JSON, that an example shows."""
 _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 _EXAMPLES = 3
 _OURS = ("generated", "model")
+"""Origins of values that are no evidence of a type."""
 UNOWNED_KINDS = frozenset({"given", "enum", "error", "generated"})
-"""Origins of values that are nobody's data: the tool's own description and replies, and what we made up."""
+"""Origins of values that are nobody's data: the tool's own texts, and what probing invented."""
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
-    """The protocol of each tool, by name."""
-    return {n: build_protocol(facts, links=probed.links.get(n, ()), words=probed.words.get(n, ""), keep_values=keep_values)
-            for n, facts in probed.facts.items()}  # fmt: skip
+    """Return the protocol of each tool, by name."""
+    return {
+        name: build_protocol(
+            facts,
+            links=probed.links.get(name, ()),
+            words=probed.words.get(name, ""),
+            keep_values=keep_values,
+        )
+        for name, facts in probed.facts.items()
+    }
 
 
 def build_protocol(
     facts: ToolFacts, *, links: Sequence[Link] = (), words: str = "", keep_values: bool = False
 ) -> ToolProtocol:
-    """The protocol of a probed tool.
+    """Return the protocol of a probed tool.
 
-    `links` are of its arguments; `words` describe the tool where nothing else does. Values of calls are shown with
-    `keep_values` alone; secrets never. Of a tool that gave no response the protocol says what was declared, and how it
-    refused.
+    A tool that gave no response gets a protocol with its declared parts and its error replies.
+
+    Args:
+        facts: what is known of the tool.
+        links: the links of its arguments.
+        words: a description, used if the tool has none.
+        keep_values: show values of calls. Secrets are never shown.
     """
     protocol = facts.protocol
     disclosure = Disclosure(facts, keep_values=keep_values)
@@ -96,25 +111,24 @@ def build_protocol(
 
 
 def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
-    """The shortest call that answered, and the one with most arguments, as far as their values may be shown."""
-    # A wrong value that was sent on purpose and taken all the same is no example to follow.
+    """Yield the successful calls with the fewest and the most arguments, if their values may be
+    shown.
+    """
+    # A wrong value that the tool accepted by mistake is a bad example.
     good = [
         sample for sample in facts.fruitful or facts.done if sample.purpose != "refuse"
     ] or list(facts.done)
-    good = [
-        sample
-        for sample in good
-        if all(disclosure.may_show(*pair) for pair in sample.arguments.items())
-    ]
+    good = [sample for sample in good if disclosure.may_show_arguments(sample)]
     good.sort(key=lambda sample: (len(sample.arguments), sample.number))
     for sample in {sample.number: sample for sample in (*good[:1], *good[-1:])}.values():
         yield Example(arguments=sample.plain_arguments, result=disclosure.result(sample.response))
 
 
 def status_of(sample: Sample) -> str | None:
-    """Under which status a sample's outcome is documented; `default` for a refusal without one (an exception).
+    """Return the status under which a protocol documents a sample.
 
-    `None` for a success, and for what says nothing of the tool: no answer, an answer that could not be read.
+    It is `default` for a refusal without a status (an exception), and None for a success, for a
+    missing answer and for an unreadable one.
     """
     if sample.done or sample.outcome == "not_run":
         return None
@@ -124,7 +138,7 @@ def status_of(sample: Sample) -> str | None:
 
 
 def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, ...]:
-    """Declared outcomes first, in their order, then those seen by status; what was declared is kept."""
+    """Return the declared outcomes in their order, then those that were seen, by status."""
     seen: dict[str, list[Sample]] = {}
     for sample in facts.samples:
         if status := status_of(sample):
@@ -132,49 +146,54 @@ def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, .
     found = {outcome.status: outcome for outcome in facts.protocol.errors}
     for status, samples in sorted(seen.items()):
         known = found.get(status, ErrorOutcome(status=status))
-        words = (
-            disclosure.words(sample.error, sample.arguments) for sample in samples if sample.error
-        )
-        said = list(
-            dict.fromkeys(one_line(text, limit=_LONGEST_WORDS).rstrip(".") for text in words)
-        )[:MOST_SENTENCES]
-        verb = (
-            "It raises"
-            if status == "default"
-            else "The reply says"
-            if len(said) == 1
-            else "Replies say"
-        )
-        told = f"{verb} {'; '.join(f'“{text}”' for text in said)}." if said else ""
-        found[status] = replace(known, description=known.description or told)
+        description = known.description or _describe_errors(status, samples, disclosure)
+        found[status] = replace(known, description=description)
     return tuple(found.values())
 
 
-def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
-    """JSON Schema 2020-12 of the arguments, an object.
+def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclosure) -> str:
+    """Return a sentence that quotes the error messages of samples, or an empty string."""
+    messages: dict[str, None] = {}
+    for sample in samples:
+        if sample.error:
+            text = disclosure.words(sample.error, sample.arguments)
+            messages.setdefault(one_line(text, limit=_LONGEST_WORDS).rstrip("."))
+    quoted = [f"“{text}”" for text in list(messages)[:MOST_SENTENCES]]
+    if not quoted:
+        return ""
+    verb = "The reply says" if len(quoted) == 1 else "Replies say"
+    if status == "default":
+        verb = "It raises"
+    return f"{verb} {'; '.join(quoted)}."
 
-    An argument is required where the facts say so and no done call lacks it; where nothing tells, it is not. Examples
-    are values that were accepted; without `keep_values` those alone that are nobody's data.
+
+def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
+    """Return the JSON Schema 2020-12 of a tool's arguments.
+
+    An argument is required if the facts say so and every successful call had it. Examples are
+    accepted values; without `keep_values`, only values that are nobody's data.
     """
     calls = [sample.plain_arguments for sample in facts.done]
-    known = {n: a for n, a in facts.arguments.items() if a.place == "path" or not a.unknown}
+    known = {
+        name: argument
+        for name, argument in facts.arguments.items()
+        if argument.place == "path" or not argument.unknown
+    }
+    anything = {"type": "object", "properties": {name: {} for name in known}}
     declared = {name: dict(argument.declared) for name, argument in known.items()}
     bare = {key: part for key, part in facts.protocol.input_schema.items() if key != "required"}
     schema = relax_schema({**bare, "type": "object", "properties": declared}, calls)
-    schema = (
-        {"type": "object", "properties": {name: {} for name in known}} if schema is None else schema
-    )
+    if schema is None:
+        schema = copy.deepcopy(anything)
     schema["properties"] = {
         name: _property(facts, argument, schema, keep_values=keep_values)
         for name, argument in known.items()
     }
-    required = [n for n, a in known.items() if a.required and all(n in call for call in calls)]
+    given = set(known).intersection(*calls)
+    required = [name for name, argument in known.items() if argument.required and name in given]
     if required:
         schema["required"] = required
-    return relax_schema(schema, calls) or {
-        "type": "object",
-        "properties": {name: {} for name in known},
-    }
+    return relax_schema(schema, calls) or anything
 
 
 def _property(
@@ -201,8 +220,11 @@ def _property(
 
 
 def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
-    """The types that values show which probing did not make up, and that a refusal of others shows."""
-    made = [type_name(held.value) for held in argument.accepted]
+    """Return the types that the values of an argument show.
+
+    Values that probing invented are no evidence, except for a number whose replacement was refused.
+    """
+    made = [type_name(accepted.value) for accepted in argument.accepted]
     if "enum" in found:
         return [type_name(value) for value in found["enum"]]
     if found.keys() & _NUMERIC:
@@ -213,22 +235,25 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
     kinds = {type_name(value) for value in real}
     if argument.place not in TEXT_PLACES:
         return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []
+    return _types_of_text(argument, made, real)
+
+
+def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json]) -> list[str]:
+    """Return the types of an argument that is sent as text.
+
+    Accepted numbers show a number only if a text was refused. Accepted texts show a string only if
+    none of them could be a number.
+    """
     if made and set(made) <= {"integer", "number"}:
-        return (
-            made
-            if any(number_of(url_text(held.value)) is None for held in argument.refused)
-            else []
-        )
-    # A number sent as text may be any text; a word in letters was none.
-    return (
-        ["string"]
-        if kinds == {"string"} and all(number_of(value) is None for value in real)
-        else []
-    )
+        refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)
+        return made if refused_text else []
+    has_texts = {type_name(value) for value in real} == {"string"}
+    has_numbers = any(number_of(value) is not None for value in real)
+    return ["string"] if has_texts and not has_numbers else []
 
 
 def _all_conform(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
-    """Whether all accepted values conform; in a URL `5` and `"5"` are the same."""
+    """Return True if all accepted values conform to a clause. In a URL, `5` and `"5"` are equal."""
     for value in accepted:
         forms: list[Json] = [value]
         if clause.keys() & _NUMERIC and (number := number_of(value)) is not None:
@@ -244,26 +269,28 @@ def _all_conform(clause: dict[str, Any], accepted: Sequence[Json], argument: Arg
 
 
 def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Json]:
-    """Values of calls that were made to be done, first those whose response said something."""
+    """Return values of calls that were meant to succeed, those with a useful response first."""
     fruitful = {sample.number for sample in facts.fruitful}
     meant = [
         sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments
     ]
     meant.sort(key=lambda sample: (sample.number not in fruitful, sample.number))
-    values = {
-        repr(held.value): held for held in (sample.arguments[name] for sample in meant)
-    }.values()
+    values: dict[str, Value] = {}
+    for sample in meant:
+        value = sample.arguments[name]
+        values[repr(value.value)] = value
     return [
-        held.value
-        for held in list(values)[:_EXAMPLES]
-        if keep_values or held.origin.kind in UNOWNED_KINDS
+        value.value
+        for value in list(values.values())[:_EXAMPLES]
+        if keep_values or value.origin.kind in UNOWNED_KINDS
     ]
 
 
 class Disclosure:
-    """What a document may show of the values and texts of one tool: secrets never, values of calls if they are kept.
+    """Decides what a protocol may show of the values and texts of one tool.
 
-    A secret is known by its name or its form in any sample, and is hidden wherever it stands.
+    Secrets are never shown. A secret is recognised by its name or form in any sample, and is hidden
+    in every text that contains it. Other values of calls are shown only if `keep_values` is set.
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
@@ -278,30 +305,40 @@ class Disclosure:
             found.update(
                 (*find_embedded_secrets(sample.error), *find_embedded_secrets(sample.answer or ""))
             )
-        real = (text for text in found if len(text) >= _SHORTEST and not is_blank_or_mask(text))
-        spelled = {spelling for text in real for spelling in encoded_forms(text)}
-        self._secrets = sorted(spelled, key=lambda text: (-len(text), text))
+        spellings: set[str] = set()
+        for text in found:
+            if len(text) >= _SHORTEST and not is_blank_or_mask(text):
+                spellings.update(encoded_forms(text))
+        self._secrets = sorted(spellings, key=lambda text: (-len(text), text))
 
     def text(self, text: str) -> str:
-        """A text without secrets."""
+        """Return a text without secrets."""
         for spelled in (*find_embedded_secrets(text), *self._secrets):
             text = text.replace(spelled, _HIDDEN)
         return text
 
     def words(self, text: str, arguments: Mapping[str, Value]) -> str:
-        """A tool's own words, with `{name}` for what they repeat of the arguments, and `…` for other quoted values."""
+        """Return an error message with placeholders for values.
+
+        A value of an argument becomes `{name}`. Other quoted values become `…`, unless values are
+        kept.
+        """
         for name, given in sorted(arguments.items(), key=lambda pair: -len(str(pair[1].value))):
             text = _insert_argument_name(text, name, given.value)
         text = self.text(text)
         return text if self._keep else _QUOTED.sub(self._unquoted, text)
 
     def may_show(self, name: str, value: Value) -> bool:
-        """Whether an argument's value may be shown as it is."""
+        """Return True if the value of an argument may be shown as it is."""
         secret = secrets_of({name: value.value}, self._input) or self._secret(value.value)
         return (self._keep or value.origin.kind in UNOWNED_KINDS) and not secret
 
+    def may_show_arguments(self, sample: Sample) -> bool:
+        """Return True if all arguments of a call may be shown as they are."""
+        return all(self.may_show(name, value) for name, value in sample.arguments.items())
+
     def result(self, response: Json) -> Json:
-        """The result of an example; None where it is long, or values are not kept."""
+        """Return a response for an example, or None if it is too long or values are not kept."""
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
         return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
@@ -310,7 +347,7 @@ class Disclosure:
         return self.text(leaf) if isinstance(leaf, str) else leaf
 
     def schema(self, schema: Json) -> Any:
-        """A schema without listed values that are secrets."""
+        """Return a copy of a schema without the `enum` and `examples` that contain secrets."""
         changed = copy.deepcopy(schema)
         for path, node in nodes(changed):
             name = path.rpartition(".")[2].rstrip("[]*")
@@ -332,7 +369,10 @@ class Disclosure:
 
 
 def _insert_argument_name(text: str, name: str, value: Json) -> str:
-    """A text with `{name}` where it repeats the value. A short one is also a word or a bound: only where quoted."""
+    """Return a text with `{name}` in place of an argument's value.
+
+    A short value is replaced only where it is quoted, because it may also be a word or a limit.
+    """
     if (
         isinstance(value, bool)
         or not isinstance(value, str | int | float)

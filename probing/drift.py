@@ -1,4 +1,6 @@
-"""Drift: what of a tool is not as its protocol says any more, as far as new answers show (`atc probe --check`)."""
+"""Drift: differences between the protocols of tools and their present answers (`atc probe
+--check`).
+"""
 
 from __future__ import annotations
 
@@ -28,57 +30,66 @@ from probing.tool_facts import ToolFacts, learn, says_something
 from protocols.effects import likely_action
 from protocols.protocol import ToolProtocol
 from protocols.response import one_line
-from protocols.schema import type_name
+from protocols.schema import JsonObject, type_name
 from protocols.toolbox import Toolbox
 from protocols.validate import BoundedValidator, TooExpensive, validator
 
 Severity = Literal["breaking", "risky", "harmless"]
-"""*breaking*: a program that uses it as the protocol says fails. *risky*: it may fail on some answers, or the evidence
-is thin. *harmless*: no program can notice."""
+"""How much a change matters.
+
+- `breaking`: a program that follows the protocol fails.
+- `risky`: it fails on some answers, or there is little evidence.
+- `harmless`: no program can notice the change."""
 _WORST = ("breaking", "risky", "harmless")
+"""The severities, the worst first."""
 CALLS = 3
-"""Of one tool."""
+"""Most calls of one tool."""
 _ENOUGH = 3
-"""Records without a field that all had, from which it counts as gone."""
+"""Records without a formerly constant field after which the field counts as removed."""
 _NO_TOOL = {404, 405, 410, 501}
+"""Statuses that mean that the tool does not exist."""
 _DENIED = {401, 403, 407}
 _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's log"
 
 
 @dataclass(frozen=True, slots=True)
 class DriftChange:
-    """What changed: `path` is a response path (`airports[].code`); empty for the tool as a whole.
-
-    `text` says it in a clause, with the counts that support it.
-    """
+    """One change of a tool."""
 
     tool: str
     path: str
+    """A response path (`airports[].code`), or an empty string for the tool as a whole."""
     kind: str
     severity: Severity
     text: str
+    """The change in a clause, with the counts that support it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriftReport:
-    """What came of a check of so many `tools`: the changes, the worst first.
-
-    `unchecked` says of tools why nothing, or not all, is known of them.
-    """
+    """The changes that a check found, the worst first."""
 
     tools: int
+    """Number of tools that were checked."""
     changes: tuple[DriftChange, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
+    """Why tools were not checked, or not completely, by tool."""
     calls: int = 0
+    """Number of calls that were made."""
 
     @property
     def breaking(self) -> bool:
-        """Whether a program fails on a change."""
+        """True if a program fails because of a change."""
         return any(change.severity == "breaking" for change in self.changes)
 
 
 def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
-    """What changed, the worst first. `facts` are of new calls alone, each with arguments that worked before."""
+    """Return the changes of a tool, the worst first.
+
+    Args:
+        old: the tool's protocol.
+        facts: facts from new calls only, with arguments that worked before.
+    """
     changes = [*_refusals(old, facts), *_departures(old, facts)]
     return sorted(
         changes, key=lambda change: (_WORST.index(change.severity), change.path, change.kind)
@@ -86,80 +97,97 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Where answers break the old schema, a change for each place and clause; then the fields that are new."""
+    """Yield a change for each place and clause that answers break, then the fields that are new."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=document_words(old))))
     judge = BoundedValidator(old.output_schema or {})
     checks = validator(old.output_schema or {})
-    found: dict[tuple[str, str], list[ValidationError]] = {}
+    errors: dict[tuple[str, str], list[ValidationError]] = {}
     for reply in replies:
         try:
-            departs = not judge.is_valid(reply)
+            conforms = judge.is_valid(reply)
         except TooExpensive as problem:
-            yield DriftChange(
-                old.name,
-                "",
-                "departs",
-                "risky",
-                f"an answer is not compared with its schema: {problem}",
-            )
+            text = f"an answer is not compared with its schema: {problem}"
+            yield DriftChange(old.name, "", "departs", "risky", text)
             continue
-        for error in checks.iter_errors(reply) if departs else ():
-            keyword = error.kind.name
-            path = _path_of(error.instance_path, known)
-            if keyword == "required":
-                path = f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
-            found.setdefault((path, keyword), []).append(error)
-    for (path, keyword), errors in found.items():
-        shown = repr(path) if path else "the response"
-        times = len(errors)
-        if keyword == "required":
-            seen = old.evidence.observations
-            before = f"it was in all of {seen} answers" if seen else "it was always there"
-            gone = path not in now
-            text = f"{shown} is {'in none of' if gone else 'missing in'} {times} records; {before}"
-            severity: Severity = "breaking" if gone and times >= _ENOUGH else "risky"
-            yield DriftChange(old.name, path, "removed" if gone else "optional", severity, text)
-        elif keyword == "type":
-            kinds = {type_name(error.instance) for error in errors}
-            wanted = errors[0].kind.as_dict()["types"]
-            slight = kinds == {"null"} or (kinds <= {"null", "number"} and "integer" in wanted)
-            text = f"{shown} is {' or '.join(sorted(kinds))} in {times} places, and was {' or '.join(wanted)}"
-            yield DriftChange(old.name, path, keyword, "risky" if slight else "breaking", text)
-        else:
-            text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
-            yield DriftChange(
-                old.name,
-                path,
-                keyword,
-                "breaking" if keyword in ("anyOf", "oneOf") else "risky",
-                text,
-            )
+        if not conforms:
+            for error in checks.iter_errors(reply):
+                key = (_error_path(error, known), error.kind.name)
+                errors.setdefault(key, []).append(error)
+    for (path, keyword), same in errors.items():
+        yield _departure(old, path, keyword, same, is_gone=path not in now)
     records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
     for path in dict.fromkeys(now.keys() - known):
         if path.rpartition(".")[0] in records and not path.endswith(("*", "[]")):
             yield DriftChange(old.name, path, "new_field", "harmless", f"{path!r} is new")
 
 
+def _error_path(error: ValidationError, known: Collection[str]) -> str:
+    """Return the response path of a validation error; of a missing field, the field's path."""
+    path = _path_of(error.instance_path, known)
+    if error.kind.name == "required":
+        return f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
+    return path
+
+
+def _departure(
+    old: ToolProtocol,
+    path: str,
+    keyword: str,
+    errors: Sequence[ValidationError],
+    *,
+    is_gone: bool,
+) -> DriftChange:
+    """Return the change that equal validation errors at one path show.
+
+    `is_gone` is True if no answer has the path any more.
+    """
+    shown = repr(path) if path else "the response"
+    times = len(errors)
+    severity: Severity
+    if keyword == "required":
+        seen = old.evidence.observations
+        before = f"it was in all of {seen} answers" if seen else "it was always there"
+        text = f"{shown} is {'in none of' if is_gone else 'missing in'} {times} records; {before}"
+        severity = "breaking" if is_gone and times >= _ENOUGH else "risky"
+        return DriftChange(old.name, path, "removed" if is_gone else "optional", severity, text)
+    if keyword == "type":
+        kinds = {type_name(error.instance) for error in errors}
+        wanted = errors[0].kind.as_dict()["types"]
+        is_slight = kinds == {"null"} or (kinds <= {"null", "number"} and "integer" in wanted)
+        text = (
+            f"{shown} is {' or '.join(sorted(kinds))} in {times} places, "
+            f"and was {' or '.join(wanted)}"
+        )
+        severity = "risky" if is_slight else "breaking"
+        return DriftChange(old.name, path, keyword, severity, text)
+    text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
+    severity = "breaking" if keyword in ("anyOf", "oneOf") else "risky"
+    return DriftChange(old.name, path, keyword, severity, text)
+
+
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
-    """A place in an answer as a response path: `films[].title`, `rates.*` for any key of a map."""
+    """Return the response path of a place in an answer: `films[].title`, `rates.*` for a key of a
+    map.
+    """
     path = ""
     for step in place:
+        if isinstance(step, int):
+            path = f"{path}[]"
+            continue
         named = f"{path}.{step}".lstrip(".")
         any_key = f"{path}.*".lstrip(".")
-        path = (
-            f"{path}[]"
-            if isinstance(step, int)
-            else any_key
-            if any_key in known and named not in known
-            else named
-        )
+        is_map_key = any_key in known and named not in known
+        path = any_key if is_map_key else named
     return path
 
 
 def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """What it means that calls are refused. A failure of the service (5xx, no answer) says nothing of the tool."""
+    """Yield what refused calls say about a tool.
+
+    A failing service (5xx, no answer) says nothing.
+    """
     refused = [s for s in facts.samples if s.outcome == "refused"]
     if not refused:
         return
@@ -187,10 +215,10 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
 
 
 def earlier_samples(folder: Path) -> list[Sample]:
-    """The samples of the probing that wrote `folder`; none where its log is gone.
+    """Return the samples of the probing that wrote `folder`, or an empty list if its log is gone.
 
     Raises:
-        LogUnreadable: it cannot be read, or is being written.
+        LogUnreadable: the log cannot be read, or another process is writing it.
     """
     if not (folder / FOLDER / "samples.jsonl").is_file():
         return []
@@ -207,63 +235,54 @@ def recheck(
     watch: Watch = lambda _: None,
     held: ApprovalCheck = needs_no_approval,
 ) -> DriftReport:
-    """Call the reads among `toolbox` again and compare their answers with their protocols.
+    """Call the read-only tools again and compare their answers with their protocols.
 
-    `toolbox` holds the folder's protocols, bound to the live tools. `log` is a fresh one, so that each call is made.
-    Arguments are those of `earlier` samples that were done, then those of examples; a tool of which none are known is
-    probed with what others answer now. Nothing is raised for what a tool does.
+    A tool that fails raises nothing; it is reported.
+
+    Args:
+        toolbox: the protocols of the folder, bound to the live tools.
+        log: a new log, so that every call is made.
+        settings: limits of the calls.
+        earlier: samples whose arguments are used again. Then come the arguments of examples. A tool
+            without any is probed with values that the other tools return now.
+        watch: called with each sample and with messages for the user.
+        held: returns True for a call that needs the approval of a person.
     """
     settings = settings or ProbeSettings()
     session = Session(
         toolbox, log, Caller(toolbox, log, settings, watch=watch, held=held), settings, watch=watch
     )
-    session.round = 1  # a chain round: with values of other tools
+    session.round = 1  # a round that uses values of other tools
     old = session.protocols
     unchecked = {
         name: "it may change something, so it is not called"
         for name in old
         if name not in session.reads
     }
-    removers = {name for name, protocol in old.items() if likely_action(protocol)[0] == "remove"}
-    gone = {
-        repr(value)
-        for s in earlier
-        if s.done and s.tool in removers
-        for value in s.plain_arguments.values()
-    }
-    kept = [
-        s
-        for s in earlier
-        if s.done and not any(repr(value) in gone for value in s.plain_arguments.values())
-    ]
+    usable = _without_removed_records(old, earlier)
     known = {
-        name: list(_find_known_arguments(old[name], [s for s in kept if s.tool == name]))
+        name: list(
+            _find_known_arguments(old[name], [sample for sample in usable if sample.tool == name])
+        )
         for name in session.reads
     }
-    for name in [
-        *sorted(session.reads, key=lambda name: not known[name]),
-        *(n for n in known if not known[n]),
-    ]:
+    # Tools without known arguments come last, and again: they need the values of the others.
+    order = sorted(session.reads, key=lambda name: not known[name])
+    order += [name for name in known if not known[name]]
+    for name in order:
         try:
-            for arguments in known[name][:CALLS]:
-                session.call(name, arguments, purpose="check")
-            if not known[name]:
-                discover(session, name, attempts=CALLS)
+            _call_again(session, name, known[name])
         except NotCalled as refusal:
             if not any(log.samples_of(name)):
                 unchecked[name] = str(refusal)
-    # A call with guessed arguments that is refused says nothing.
-    facts = {
-        n: learn(p, [s for s in log.samples_of(n) if s.done or s.purpose == "check"])
-        for n, p in old.items()
-    }
+    facts = {name: _facts_of_check(protocol, log) for name, protocol in old.items()}
     changes = {name: compare_answers(protocol, facts[name]) for name, protocol in old.items()}
     for name in session.reads:
         if not facts[name].done and not changes[name]:
-            last = next((s.error for s in facts[name].samples), "")
+            last = next((sample.error for sample in facts[name].samples), "")
             unchecked.setdefault(name, f"no answer came: {last}" if last else _NO_ARGUMENTS)
     worst = sorted(
-        (c for found in changes.values() for c in found),
+        (change for of_tool in changes.values() for change in of_tool),
         key=lambda change: _WORST.index(change.severity),
     )
     return DriftReport(
@@ -271,18 +290,62 @@ def recheck(
     )
 
 
+def _without_removed_records(
+    protocols: Mapping[str, ToolProtocol], samples: Sequence[Sample]
+) -> list[Sample]:
+    """Return the successful samples, without those that name a record that was removed."""
+    removers = {
+        name for name, protocol in protocols.items() if likely_action(protocol)[0] == "remove"
+    }
+    done = [sample for sample in samples if sample.done]
+    removed: set[str] = set()
+    for sample in done:
+        if sample.tool in removers:
+            removed.update(map(repr, sample.plain_arguments.values()))
+    return [
+        sample for sample in done if removed.isdisjoint(map(repr, sample.plain_arguments.values()))
+    ]
+
+
+def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) -> None:
+    """Call a tool with known arguments, or probe it if there are none.
+
+    Raises:
+        NotCalled: the tool may not be called, or not any more.
+    """
+    for arguments in known[:CALLS]:
+        session.call(tool, arguments, purpose="check")
+    if not known:
+        discover(session, tool, attempts=CALLS)
+
+
+def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
+    """Return the facts of one tool. A refused call with guessed arguments says nothing."""
+    samples = log.samples_of(protocol.name)
+    return learn(protocol, [s for s in samples if s.done or s.purpose == "check"])
+
+
 def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterator[ArgumentValues]:
-    """Arguments with which a tool answered before: the fewest, then the most; then those of examples."""
+    """Yield arguments with which a tool answered before, then those of its examples.
+
+    The call with the fewest arguments comes first, then that with the most.
+    """
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
-    chosen = [s.arguments for s in (*done[:1], *sorted(done[1:], key=lambda s: -len(s.arguments)))]
-    shown = (
-        example.arguments
+    others = sorted(done[1:], key=lambda sample: -len(sample.arguments))
+    chosen: list[ArgumentValues] = [sample.arguments for sample in (*done[:1], *others)]
+    chosen += [
+        _as_values(example.arguments)
         for example in protocol.examples
         if protocol.required <= example.arguments.keys()
-    )
-    chosen += [
-        {name: Value(value, ValueOrigin(kind="given")) for name, value in one.items()}
-        for one in shown
     ]
-    chosen += [] if protocol.required or protocol.evidence.level == "guessed" else [{}]
-    yield from {repr({n: v.value for n, v in one.items()}): one for one in chosen}.values()
+    if not protocol.required and protocol.evidence.level != "guessed":
+        chosen.append({})
+    unique: dict[str, ArgumentValues] = {}
+    for arguments in chosen:
+        unique[repr({name: value.value for name, value in arguments.items()})] = arguments
+    yield from unique.values()
+
+
+def _as_values(arguments: JsonObject) -> ArgumentValues:
+    """Return the arguments of an example, with their origin."""
+    return {name: Value(value, ValueOrigin(kind="given")) for name, value in arguments.items()}

@@ -96,7 +96,7 @@ def _omit_argument(session: Session, facts: ToolFacts, start: Sample) -> Propose
         if name in facts.arguments:
             open_ = facts.arguments[name].required is None
         else:  # a guess; without any mark nobody could tell whose record the call makes
-            open_ = any(session.ledger.mark.is_in(value.value) for value in rest.values())
+            open_ = any(session.created.mark.is_in(value.value) for value in rest.values())
         if open_:
             yield "omit", rest
 

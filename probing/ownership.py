@@ -1,740 +1,494 @@
-"""What this probing made, and what it may therefore change and take away: nothing but what carries its random mark.
+"""Records that one probing created, recognised in the samples of its log.
 
-A record is this probing's own where a read shows it with the mark, under an id that no answer held before; and where
-no mark fits, the record of the very id that the answer to the create gave, where a read shows what was sent.
+Only these records may be changed or removed. A record counts as created by this probing if a read
+shows it with the random mark, under an id that no earlier response contained. If a record has no
+room for the mark, the id in the response to the creating call counts, once a read shows under it
+the values that were sent.
 """
 
 from __future__ import annotations
 
 import json
-import random
-import re
-import uuid
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from posixpath import dirname, splitext
-from typing import Any
 
 from probing.error_replies import refusal_in
-from probing.infer import conforms
+from probing.marker import ProbeMarker
 from probing.name_distance import scalar_parts, url_text
+from probing.record_fields import argument_parts, has_list, id_fields, is_id_name, iter_records
 from probing.samples import Log, Sample
-from probing.tool_facts import place_of
-from protocols.effects import UNKNOWN_EFFECT, is_known_read, likely_action
-from protocols.effects.verbs import VerbKind, kind_of_word
-from protocols.naming import ID_WORDS, VAGUE, WRAPPERS, singular, snake
-from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
-from protocols.schema import Json, JsonObject, resolve
-
-_NAMES = frozenset({
-    "alias", "dest", "destination", "email", "file", "filename", "filepath", "name", "path", "source", "src", "title",
-})  # fmt: skip
-"""Last words of arguments by which a thing is known, besides ids."""
-_UNNAMED = frozenset({"guid", "id", "uid", "uuid"})
-"""Ids that a service gives by itself where they are left out."""
+from probing.tool_roles import ToolRoles, is_same_noun
+from protocols.naming import singular, snake
+from protocols.protocol import HttpBinding, PythonBinding
+from protocols.schema import Json, JsonObject
 
 Id = tuple[str, str]
-"""The noun of which it is an id, and its text."""
-_NOTE = "mark"
-_LETTERS = 8
-_PLACED = {"email": "{}@example.com", "hostname": "{}.example.com", "uri": "https://example.com/{}"}
-"""Where the mark stands in a text of some format."""
-_FIXED = frozenset({"byte", "date", "date-time", "duration", "ipv4", "ipv6", "time"})
-"""Formats in which it can stand nowhere."""
-_PREPOSITIONS = frozenset({"at", "by", "for", "from", "in", "into", "of", "on", "to", "with"})
-
-
-class ProbeMarker:
-    """The mark of one probing. The same folder has the same mark, however often the command is run."""
-
-    def __init__(self, log: Log) -> None:
-        if _NOTE not in log.notes:
-            letters = random.SystemRandom()
-            log.note(_NOTE, "".join(letters.choice("bcdfghjkmnpqrstvwxz") for _ in range(_LETTERS)))
-        self.token = str(log.notes[_NOTE])
-        seeded = random.Random(self.token)  # noqa: S311 - the token itself is drawn by the system
-        self._number = seeded.randrange(10**8, 10**9)
-        self._uuid = str(uuid.UUID(int=seeded.getrandbits(128), version=4))
-        self.text = f"{self.token}-atc-probe"  # what is cut off behind is not what tells it apart
-
-    def is_in(self, value: Json) -> bool:
-        """Whether a text or a number carries the mark."""
-        if isinstance(value, str):
-            return (
-                self.token in value.lower()
-                or value.lower() == self._uuid
-                or value == str(self._number)
-            )
-        return value == self._number and not isinstance(value, bool)
-
-    def insert_into(
-        self, value: Json, schema: Json, root: JsonObject, *, key: bool = False
-    ) -> Json:
-        """`value` with the mark in each text, as far as its schema allows; in a `key`, numbers are replaced too."""
-        clauses: Mapping[str, Any] = resolve(schema, root) if isinstance(schema, Mapping) else {}
-        match value:
-            case list():
-                return [
-                    self.insert_into(part, clauses.get("items", {}), root, key=key)
-                    for part in value
-                ]
-            case Mapping():
-                inner = clauses.get("properties", {})
-                return {
-                    name: self.insert_into(part, inner.get(name, {}), root)
-                    for name, part in value.items()
-                }
-            case str():
-                return next(
-                    (text for text in self._texts(value, clauses) if _valid(clauses, root, text)),
-                    value,
-                )
-            case int() if (
-                key and not isinstance(value, bool) and _valid(clauses, root, self._number)
-            ):
-                return self._number
-            case _:
-                return value
-
-    def _texts(self, value: str, clauses: Mapping[str, Any]) -> list[str]:
-        """What may stand for a text, best first; nothing where it is one of few, or a time."""
-        form = str(clauses.get("format", ""))
-        if (
-            self.is_in(value)
-            or "enum" in clauses
-            or "const" in clauses
-            or form in _FIXED
-            or is_number_or_time(value)
-        ):
-            return []
-        if form == "uuid":
-            return [self._uuid]
-        if form not in _PLACED and re.fullmatch(r"[^@\s]+@[^@\s]+", value):
-            form = "email"
-        elif form not in _PLACED and "://" in value:
-            form = "uri"
-        if form in _PLACED:
-            return [_PLACED[form].format(self.text)]
-        if "/" in value.strip("/."):
-            return [f"{dirname(value)}/{self.text}{splitext(value)[1]}"]
-        longer = self.text + value[len(self.text) :]
-        return [self.text, self.token, self.token.upper(), self.token.title(), self._uuid, longer]
-
-
-def is_number_or_time(text: str) -> bool:
-    """Whether a text is a number, a date or a time rather than a word: `2024-01-15T00:00:00Z`, `12:00`."""
-    return any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) <= 2
-
-
-def _valid(clauses: Mapping[str, Any], root: JsonObject, value: Json) -> bool:
-    beside = {key: root[key] for key in ("$defs", "definitions") if key in root}
-    return conforms({**beside, **clauses}, value, otherwise=True)
+"""The noun of the record that has an id, and the id's text."""
 
 
 @dataclass
 class CreatedRecord:
-    """A record that calls of a write created, or may have created.
-
-    `given` are the ids in the answers to these calls; `ids` those under which a read showed it as this probing's own.
-    `shown` is the number of the last sample that showed it, `gone` that of the call that took it away, if one did.
-    """
+    """A record that calls of a write created, or may have created."""
 
     tool: str
     noun: str
     calls: list[Sample]
+    """The calls that created or updated it, the oldest first."""
     marks: frozenset[str]
+    """The sent texts that carry the mark."""
     answered_ids: set[Id] = field(default_factory=set)
+    """Ids in the responses to `calls`."""
     ids: set[Id] = field(default_factory=set)
+    """Ids under which a read showed that this probing created it."""
     last_shown: int = 0
+    """Number of the last sample that showed it; 0 if none did."""
     removed_at: int = 0
+    """Number of the sample whose call removed it; 0 if none did."""
     removed_by: str = ""
 
     @property
     def is_present(self) -> bool:
-        """Whether it is there still, as far as answers tell."""
+        """True unless it was removed and no later read showed it."""
         return not self.removed_at or self.last_shown > self.removed_at
 
 
-class Ledger:
-    """All that a probing made, by its log, and the law of what it may send to a tool that writes."""
+class CreatedRecords:
+    """The records that one probing created, brought up to date from its log."""
 
-    def __init__(self, protocols: Mapping[str, ToolProtocol], log: Log) -> None:
-        self._protocols = protocols
+    def __init__(self, roles: ToolRoles, log: Log) -> None:
+        self._roles = roles
         self._log = log
-        told = {name: likely_action(protocol) for name, protocol in protocols.items()}
-        # What nothing is told of may make something, and is given nothing by which it would change what is there.
-        self.kinds: dict[str, VerbKind] = {
-            n: "create" if why == UNKNOWN_EFFECT else kind for n, (kind, why) in told.items()
-        }
-        self.writes = {
-            n for n, p in protocols.items() if not is_known_read(p) and self.kinds[n] != "read"
-        }  # sent marks only
-        self._nouns = {name: tool_noun(protocol) for name, protocol in protocols.items()}
-        self._words = {
-            name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()
-        }
-        self._made: list[CreatedRecord] = []
-        self._met: dict[Id, int] = {}
-        self._held: dict[str, set[str]] = {}
-        self._single: set[str] = set()
-        self.last: dict[str, str] = {}  # of each tool why a call was refused last
-        self._values: dict[str, str | int] = {}
-        self._last = self._count = 0
+        self._records: list[CreatedRecord] = []
+        self._first_seen: dict[Id, int] = {}  # number of the first sample that contained an id
+        self._shown_values: dict[str, set[str]] = {}  # texts in the responses of each tool
+        self._single: set[str] = set()  # reads whose last response was one record
+        self._id_values: dict[str, str | int] = {}  # an id's text to its JSON value
+        self._last_number = 0
+        self._sample_count = 0
         self._mark: ProbeMarker | None = None
 
     @property
     def mark(self) -> ProbeMarker:
-        """The probing's mark, which is drawn when it is first wanted."""
+        """The mark of this probing, drawn at the first use."""
         self._mark = self._mark or ProbeMarker(self._log)
         return self._mark
 
-    def created_records(self) -> list[CreatedRecord]:
-        """All that was made, and what became of it, in the order in which it was."""
-        self._read_new_samples()
-        return self._made
+    def all(self) -> list[CreatedRecord]:
+        """Return all created records and their present state, in order of creation."""
+        self.update()
+        return self._records
+
+    def present(self) -> list[CreatedRecord]:
+        """Return the created records that were not removed, in order of creation."""
+        return [record for record in self.all() if record.is_present]
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
-        """The texts among arguments that carry the mark."""
+        """Return the strings in arguments that carry the mark."""
         return {
-            part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.is_in(part)
+            part
+            for _, part in argument_parts(arguments)
+            if isinstance(part, str) and self.mark.is_in(part)
         }
-
-    def creates_records(self, tool: str) -> bool:
-        """Whether each call of a tool may make one more record."""
-        return tool in self.writes and self.kinds[tool] in ("create", "update")
 
     def count_removable(self) -> int:
-        """How many records are there still that a tool takes away."""
-        removers = [tool for tool in self.writes if self.kinds[tool] == "remove"]
-        return sum(
-            one.is_present and any(self.can_delete(tool, one) for tool in removers)
-            for one in self.created_records()
-        )
-
-    def can_delete(self, tool: str, made: CreatedRecord) -> bool:
-        """Whether a tool may take away or change what was made: it is about the same, by its name or an argument."""
-        nouns = {
-            self.noun_of(tool, name)
-            for name in self._protocols[tool].parameters
-            if self.identifies_record(tool, name)
-        }
-        return any(is_same_noun(made.noun, noun) for noun in (*nouns, *self._words[tool]))
+        """Return the number of present records that some tool can remove."""
+        roles = self._roles
+        removers = [tool for tool in roles.writes if roles.kinds[tool] == "remove"]
+        removable = [
+            record
+            for record in self.present()
+            if any(roles.works_on(tool, record.noun) for tool in removers)
+        ]
+        return len(removable)
 
     def own_ids(
-        self, tool: str, argument: str, *, of: CreatedRecord | None = None, born: bool = False
+        self,
+        tool: str,
+        argument: str,
+        *,
+        of: CreatedRecord | None = None,
+        unconfirmed: bool = False,
     ) -> list[str | int]:
-        """Ids of this probing's own records that an argument may take, the latest first; `of`: of this one.
+        """Return ids of created records that an argument may take, the latest record first.
 
-        `born`: also those that no read has shown yet.
+        Args:
+            tool: the tool that has the argument.
+            argument: the argument that takes an id.
+            of: return only ids of this record.
+            unconfirmed: also return ids that no read has shown yet.
         """
-        noun = self.noun_of(tool, argument)
-        wanted = [one for one in reversed(self.created_records()) if of in (None, one)]
-        pairs = [pair for one in wanted for pair in sorted(one.ids | one.answered_ids)
-                 if born or pair in one.ids or self.mark.is_in(pair[1])]  # fmt: skip
-        by_id = snake(argument).rpartition("_")[2] in ID_WORDS
-        found = sorted(
-            (text for n, text in pairs if is_same_noun(n, noun)),
-            key=lambda text: self.mark.is_in(text) == by_id,
-        )
-        return [
-            self._values.get(text, text) for text in dict.fromkeys(found)
-        ]  # sorting is stable: the latest first
-
-    def refusal_reason(self, tool: str, arguments: JsonObject) -> str:
-        """Why a call is not made, as it might change what is not this probing's own; empty where it may be."""
-        if tool not in self.writes:
-            return ""
-        self._read_new_samples()
-        judge = self._creation_refusal if self.kinds[tool] == "create" else self._change_refusal
-        why = judge(tool, arguments)
-        if why:
-            self.last[tool] = why
-        return why
-
-    def identifies_record(self, tool: str, argument: str) -> bool:
-        """Whether an argument says which record a call makes, changes or takes away."""
-        word = singular(snake(argument))
-        before, _, last = word.rpartition("_")
-        if place_of(self._protocols[tool], argument) == "path":
-            return True
-        if not (last in _NAMES or last in ID_WORDS or word in VAGUE):
-            return False
-        return (
-            self.kinds[tool] == "remove"
-            or not before
-            or is_same_noun(singular(before), self._nouns[tool])
-        )
-
-    def is_reference(self, tool: str, argument: str) -> bool:
-        """Whether an argument's values are ids: it ends as ids do, or is called as what other tools are about."""
-        word = snake(argument)
-        mine = self._nouns[tool]
-        return word.rpartition("_")[2] in ID_WORDS or any(
-            word == noun != mine for noun in self._nouns.values()
-        )
-
-    def identifying_arguments(self, tool: str) -> list[str]:
-        """The arguments without which a record would get a name that others may have."""
-        names = self._protocols[tool].parameters
-        return [
-            name
-            for name in names
-            if self.identifies_record(tool, name) and snake(name) not in _UNNAMED
-        ]
-
-    def _creation_refusal(self, tool: str, arguments: JsonObject) -> str:
-        if self._is_fixed(tool) and any(self._same_address(read, tool) for read in self._single):
-            return "a read of the same address shows one record, which it would write over"
-        for name in self.identifying_arguments(tool):
-            if name not in arguments:
-                return f"without {name!r} it might write over what is there"
-        known = False
-        for name, value in arguments.items():
-            for key, part in scalar_parts(name, value):
-                if self.belongs_to_probe(tool, key, part, born=True):
-                    known = known or (part is not None and not isinstance(part, bool))
-                elif self.identifies_record(tool, name) or (
-                    key != name and self.identifies_record(tool, key)
-                ):
-                    return f"{key!r} would not carry this probing's mark, and might be that of what is there"
-                elif snake(key).rpartition("_")[2] in ID_WORDS:
-                    known = True
-                    if part not in self._listed_values(tool, name) and self.exists_already(
-                        tool, key, part
-                    ):
-                        return f"a read shows {key!r} of this value already"
-        answers = any(
-            one.answered_ids for one in self._made if one.tool == tool
-        )  # with an id, by which it is known as well
-        if not known and not answers and self._protocols[tool].parameters.keys() - arguments.keys():
-            return "nothing in it would carry this probing's mark"
-        # Of a record that nothing tells from others, any value may be the one by which it is found and written over.
-        if not known and (
-            held := next(
-                (key for key, part in _parts(arguments) if self.exists_already(tool, key, part)), ""
-            )
-        ):
-            return (
-                f"nothing in it carries the mark, and a read shows {held!r} of this value already"
-            )
-        return ""
-
-    def _change_refusal(self, tool: str, arguments: JsonObject) -> str:
-        mine = 0
-        for name, value in arguments.items():
-            for key, part in scalar_parts(name, value):
-                names_it = self.identifies_record(tool, name) or (
-                    key != name and self.identifies_record(tool, key)
-                )
-                text = (
-                    self.kinds[tool] == "remove"
-                    and isinstance(part, str)
-                    and part not in self._listed_values(tool, name)
-                )
-                if (names_it or text) and not self.belongs_to_probe(tool, key, part):
-                    return f"{key!r} is of nothing that was shown to carry this probing's mark"
-                new = self._is_fixed(tool) and not self._is_created_id(
-                    tool, key, part
-                )  # `PUT /profile` renames somebody
-                mine += (
-                    not self.is_filter(tool, name)
-                    and not new
-                    and (names_it or (text and isinstance(value, list)))
-                )
-        return (
-            ""
-            if mine
-            else "it is not told which record is meant, so it might be one that was there before"
-        )
-
-    def _is_fixed(self, tool: str) -> bool:
-        return "{" not in getattr(self._protocols[tool].binding, "url", "{")
-
-    def is_filter(self, tool: str, argument: str) -> bool:
-        """Whether an argument only narrows what a call is about: a service that knows no such filter takes all."""
-        protocol = self._protocols[tool]
-        return (
-            place_of(protocol, argument) in ("query", "header", "cookie")
-            and argument not in protocol.required
-        )
+        noun = self._roles.argument_noun(tool, argument)
+        texts: list[str] = []
+        for record in reversed(self.all()):
+            if of is not None and of is not record:
+                continue
+            for id_noun, text in sorted(record.ids | record.answered_ids):
+                confirmed = (id_noun, text) in record.ids or self.mark.is_in(text)
+                if (unconfirmed or confirmed) and is_same_noun(id_noun, noun):
+                    texts.append(text)
+        # An argument named as an id takes ids chosen by the service first, any other takes marked
+        # names first. Sorting is stable, so the latest records stay in front.
+        takes_id = is_id_name(argument)
+        texts.sort(key=lambda text: self.mark.is_in(text) == takes_id)
+        return [self._id_values.get(text, text) for text in dict.fromkeys(texts)]
 
     def belongs_to_probe(
-        self, tool: str, argument: str, value: Json, *, born: bool = False
+        self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be.
+        """Return True if a value carries the mark, or is the id of a created record.
 
-        A flag and null are nobody's, but where a record is named: `int(True)` is the record 1.
+        Booleans and null count as harmless unless the argument identifies a record: a service may
+        read `true` as the id 1. With `unconfirmed`, ids that no read has shown yet count as well.
         """
         if isinstance(value, Mapping | list):
             return all(
-                self.belongs_to_probe(tool, key, part, born=born)
+                self.belongs_to_probe(tool, key, part, unconfirmed=unconfirmed)
                 for key, part in scalar_parts(argument, value)
             )
-        plain = (isinstance(value, bool) or value is None) and not self.identifies_record(
-            tool, argument
-        )
-        return (
-            plain or self.mark.is_in(value) or self._is_created_id(tool, argument, value, born=born)
+        is_flag = isinstance(value, bool) or value is None
+        if is_flag and not self._roles.identifies_record(tool, argument):
+            return True
+        return self.mark.is_in(value) or self.is_created_id(
+            tool, argument, value, unconfirmed=unconfirmed
         )
 
-    def _is_created_id(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
-        noun = self.noun_of(tool, argument)
+    def is_created_id(
+        self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
+    ) -> bool:
+        """Return True if a value is the id of a created record of the argument's noun."""
+        noun = self._roles.argument_noun(tool, argument)
         text = url_text(value)
-        known = (
-            pair for one in self._made for pair in (one.ids | one.answered_ids if born else one.ids)
-        )
-        return any(text == other and is_same_noun(n, noun) for n, other in known)
+        for record in self._records:
+            ids = record.ids | record.answered_ids if unconfirmed else record.ids
+            if any(text == other and is_same_noun(id_noun, noun) for id_noun, other in ids):
+                return True
+        return False
 
     def exists_already(self, tool: str, key: str, value: Json) -> bool:
-        """Whether a read of what a tool makes holds a value that no call put there."""
-        if any(
-            (key, value) in _parts(call.plain_arguments)
-            for made in self._made
-            for call in made.calls
-        ):
-            return False
+        """Return True if a read of what a tool creates showed a value that no call sent."""
+        for record in self._records:
+            if any((key, value) in argument_parts(call.plain_arguments) for call in record.calls):
+                return False
         text = value if isinstance(value, str) else f"{snake(key)}={url_text(value)}"
-        return any(text in held for read, held in self._held.items() if self.is_about(read, tool))
-
-    def is_about(self, read: str, write: str) -> bool:
-        """Whether a read shows what a write makes, by their addresses or by their names."""
-        return is_same_noun(self._nouns[read], self._nouns[write]) or self._same_address(
-            read, write
+        return any(
+            text in shown and self._roles.is_about(read, tool)
+            for read, shown in self._shown_values.items()
         )
 
-    def noun_of(self, tool: str, argument: str) -> str:
-        """What an argument's value is an id of."""
-        protocol = self._protocols[tool]
-        word = snake(argument)
-        before, _, last = word.rpartition("_")
-        if before and (last in ID_WORDS or singular(last) in ID_WORDS):
-            return singular(before)
-        if place_of(protocol, argument) == "path" and isinstance(protocol.binding, HttpBinding):
-            parts = path_parts(protocol.binding)
-            wire = protocol.binding.wire_names.get(argument, argument)
-            place = next((n for n, part in enumerate(parts) if f"{{{wire}}}" in part), 0)
-            if place and "{" not in parts[place - 1]:
-                return singular(snake(parts[place - 1]))
-        return self._nouns[tool]
+    def is_single_record(self, tool: str) -> bool:
+        """Return True if a read of the same URL as `tool` shows one record instead of a list."""
+        return any(self._roles.has_same_path(read, tool) for read in self._single)
 
-    def _same_address(self, one: str, other: str) -> bool:
-        mine = self._protocols[one].binding
-        its = self._protocols[other].binding
-        return (
-            isinstance(mine, HttpBinding)
-            and isinstance(its, HttpBinding)
-            and path_parts(mine) == path_parts(its)
-        )
+    def answers_with_id(self, tool: str) -> bool:
+        """Return True if a response of a creating tool contained the id of the new record."""
+        return any(record.answered_ids for record in self._records if record.tool == tool)
 
-    def _listed_values(self, tool: str, argument: str) -> list[Json]:
-        """The values that an argument's schema lists."""
-        schema = self._protocols[tool].parameters.get(argument, {})
-        return [*schema.get("enum", []), *([schema["const"]] if "const" in schema else [])]
-
-    def _read_new_samples(self) -> None:
-        """Take in the samples that came since."""
-        if len(self._log.samples) == self._count:
+    def update(self) -> None:
+        """Read the samples that were added to the log since the last update."""
+        samples = self._log.samples
+        if len(samples) == self._sample_count:
             return
-        self._count = len(self._log.samples)
-        new = [sample for sample in self._log.samples if sample.number > self._last]
-        for sample in sorted(new, key=lambda s: s.number):
-            self._last = sample.number
-            if sample.tool not in self._protocols:
-                continue
-            if sample.tool in self.writes and not (sample.done and refusal_in(sample.response)):
-                if self.kinds[sample.tool] != "remove":
-                    self._read_write(sample)
-                elif sample.done:
-                    self._read_removal(sample)
-            if sample.done:
-                self._read_answer(sample)
+        self._sample_count = len(samples)
+        new = [sample for sample in samples if sample.number > self._last_number]
+        for sample in sorted(new, key=lambda sample: sample.number):
+            self._last_number = sample.number
+            if sample.tool in self._roles:
+                self._read_sample(sample)
+
+    def _read_sample(self, sample: Sample) -> None:
+        refused = sample.done and refusal_in(sample.response)
+        if sample.tool in self._roles.writes and not refused:
+            if self._roles.kinds[sample.tool] != "remove":
+                self._read_write(sample)
+            elif sample.done:
+                self._read_removal(sample)
+        if sample.done:
+            self._read_response(sample)
 
     def _read_write(self, sample: Sample) -> None:
-        tool = sample.tool
-        noun = self._nouns[sample.tool]
-        updates = self.kinds[sample.tool] == "update"
-        named = [
-            (key, part)
-            for key, part in _parts(sample.plain_arguments)
-            if self.identifies_record(tool, key)
-        ]
-        own = self._ids_in_answer(sample)
-        known = {
-            text
-            for one in self._made
-            if one.is_present
-            for n, text in one.ids
-            if is_same_noun(n, noun)
+        """Add the record that a call created, or the call to the record that it changed."""
+        if not self._may_have_acted(sample):
+            return
+        noun = self._roles.noun(sample.tool)
+        identifying = self._identifying_parts(sample)
+        answered = self._ids_in_response(sample)
+        known = self._known_ids(noun)
+        updates = self._roles.kinds[sample.tool] == "update"
+        if updates and self._changes_existing(sample, identifying, answered, known):
+            return
+        new_ids = {
+            id_ for id_ in answered if self._first_seen.get(id_, sample.number) >= sample.number
         }
-        of_known = (
-            named
-            and {url_text(part) for _, part in named} <= known
-            and not {text for _, text in own} - known
-        )
-        foreign = any(
-            not self.mark.is_in(part) and is_same_noun(self.noun_of(tool, key), noun)
-            for key, part in named
-        )
-        if not self._may_have_acted(sample) or (updates and (of_known or foreign)):
-            return  # it did nothing, or changed a record that is known already
-        given = {one for one in own if self._met.get(one, sample.number) >= sample.number}
-        key = self._identity_key(sample)
-        for one in self._made:
-            same = one.answered_ids & own or (
-                not given
-                and not one.answered_ids
-                and key
-                and key == self._identity_key(one.calls[0])
-            )
-            if one.is_present and one.noun == noun and same:
-                one.calls.append(sample)
-                return
-        made = CreatedRecord(
-            tool=tool,
+        if record := self._find_same_record(sample, answered, new_ids):
+            record.calls.append(sample)
+            return
+        record = CreatedRecord(
+            tool=sample.tool,
             noun=noun,
             calls=[sample],
             marks=frozenset(self.marks_in(sample.plain_arguments)),
-            answered_ids=given,
+            answered_ids=new_ids,
         )
-        for word, part in named:
-            taken = updates and url_text(part) in known
-            if part is not None and not taken and self.belongs_to_probe(tool, word, part):
-                made.ids.add(
-                    (noun if self.mark.is_in(part) else self.noun_of(tool, word), url_text(part))
-                )
-        self._made.append(made)
+        for key, part in identifying:
+            existed = updates and url_text(part) in known
+            if part is None or existed or not self.belongs_to_probe(sample.tool, key, part):
+                continue
+            marked = self.mark.is_in(part)
+            id_noun = noun if marked else self._roles.argument_noun(sample.tool, key)
+            record.ids.add((id_noun, url_text(part)))
+        self._records.append(record)
 
     def _may_have_acted(self, sample: Sample) -> bool:
-        """Whether a call may have done something: it was done, or nobody knows."""
-        binding = self._protocols[sample.tool].binding
-        said_no = isinstance(binding, PythonBinding) or (
+        """Return True if a call succeeded, or failed in a way that leaves its effect unknown."""
+        if sample.done:
+            return True
+        binding = self._roles.protocol(sample.tool).binding
+        refused = isinstance(binding, PythonBinding) or (
             sample.answer is not None and not isinstance(binding, HttpBinding)
         )
-        broken = sample.outcome == "unknown" and sample.status not in (409, 425, 429)
-        return sample.done or (broken and not said_no)
+        unknown = sample.outcome == "unknown" and sample.status not in (409, 425, 429)
+        return unknown and not refused
 
-    def _ids_in_answer(self, sample: Sample) -> set[Id]:
-        """The ids of a thing itself in the answer of the call that made it."""
-        noun = self._nouns[sample.tool]
-        sent = {url_text(part) for _, part in _parts(sample.plain_arguments)}
-        found = records(sample.response if sample.done else None, top=True)
-        ids = {
-            one
-            for record, around in found
-            for one in self._record_ids(record, {noun, around}, noun)
+    def _changes_existing(
+        self,
+        sample: Sample,
+        identifying: list[tuple[str, Json]],
+        answered: set[Id],
+        known: set[str],
+    ) -> bool:
+        """Return True if an update changed a known record or one of somebody else, and made none."""
+        noun = self._roles.noun(sample.tool)
+        sent = {url_text(part) for _, part in identifying}
+        answered_texts = {text for _, text in answered}
+        if sent and sent <= known and answered_texts <= known:
+            return True
+        return any(
+            not self.mark.is_in(part)
+            and is_same_noun(self._roles.argument_noun(sample.tool, key), noun)
+            for key, part in identifying
+        )
+
+    def _known_ids(self, noun: str) -> set[str]:
+        """Return the ids of the present records of a noun that reads have shown."""
+        return {
+            text
+            for record in self._records
+            if record.is_present
+            for id_noun, text in record.ids
+            if is_same_noun(id_noun, noun)
         }
-        return {one for one in ids if one[1] not in sent}
+
+    def _find_same_record(
+        self, sample: Sample, answered: set[Id], new_ids: set[Id]
+    ) -> CreatedRecord | None:
+        """Return the record that a repeated call created before: it has the same id or name."""
+        noun = self._roles.noun(sample.tool)
+        key = self._identity_key(sample)
+        for record in self._records:
+            if not record.is_present or record.noun != noun:
+                continue
+            if record.answered_ids & answered:
+                return record
+            without_ids = not new_ids and not record.answered_ids
+            if without_ids and key and key == self._identity_key(record.calls[0]):
+                return record
+        return None
+
+    def _identifying_parts(self, sample: Sample) -> list[tuple[str, Json]]:
+        """Return the (name, value) pairs of a call's arguments that identify a record."""
+        return [
+            (key, part)
+            for key, part in argument_parts(sample.plain_arguments)
+            if self._roles.identifies_record(sample.tool, key)
+        ]
 
     def _identity_key(self, sample: Sample) -> frozenset[str]:
-        parts = [
-            pair
-            for pair in _parts(sample.plain_arguments)
-            if self.identifies_record(sample.tool, pair[0])
-        ]
-        ids = [pair for pair in parts if snake(pair[0]).rpartition("_")[2] in ID_WORDS]
+        """Return the ids that a call sent, or the names if it sent no ids."""
+        parts = self._identifying_parts(sample)
+        ids = [(key, part) for key, part in parts if is_id_name(key)]
         return frozenset(url_text(part) for _, part in ids or parts)
 
+    def _ids_in_response(self, sample: Sample) -> set[Id]:
+        """Return the ids of the created record in the response of a creating call."""
+        if not sample.done:
+            return set()
+        noun = self._roles.noun(sample.tool)
+        sent = {url_text(part) for _, part in argument_parts(sample.plain_arguments)}
+        ids: set[Id] = set()
+        for fields, parent_noun in iter_records(sample.response, top=True):
+            ids.update(self._record_ids(fields, {noun, parent_noun}, noun))
+        return {id_ for id_ in ids if id_[1] not in sent}
+
     def _read_removal(self, sample: Sample) -> None:
-        # Of `DELETE /buckets/{bucket_id}/records/{id}` the record is gone, and the bucket that it stood in is not.
-        parts = [
-            (k, p)
-            for n, v in sample.plain_arguments.items()
-            if not self._is_parent(sample.tool, n)
-            for k, p in scalar_parts(n, v)
+        """Note which records a successful removal removed."""
+        # `DELETE /buckets/{bucket_id}/records/{id}` removes the record and leaves its bucket.
+        removed = {
+            (self._roles.argument_noun(sample.tool, key), url_text(part))
+            for name, value in sample.plain_arguments.items()
+            if not self._roles.is_parent(sample.tool, name)
+            for key, part in scalar_parts(name, value)
+        }
+        for record in self._records:
+            if record.is_present and self._is_removed(record, sample.tool, removed):
+                record.removed_at = sample.number
+                record.removed_by = sample.tool
+
+    def _is_removed(self, record: CreatedRecord, tool: str, removed: set[Id]) -> bool:
+        """Return True if a removal named a record, its container, or its mark."""
+        ids = record.ids | record.answered_ids | self._parent_ids(record)
+        for noun, text in removed:
+            if any(text == known and is_same_noun(id_noun, noun) for id_noun, known in ids):
+                return True
+        if record.ids or not self._roles.works_on(tool, record.noun):
+            return False
+        return any(text in record.marks for _, text in removed)
+
+    def _parent_ids(self, record: CreatedRecord) -> set[Id]:
+        """Return the ids of the containers that a record was created in."""
+        return {
+            (self._roles.argument_noun(record.tool, key), url_text(part))
+            for call in record.calls
+            for key, part in argument_parts(call.plain_arguments)
+            if self._roles.is_parent(record.tool, key)
+        }
+
+    def _read_response(self, sample: Sample) -> None:
+        """Note the records, ids and values in a successful response."""
+        is_read = sample.tool not in self._roles.writes
+        if is_read:
+            self._note_single(sample)
+        shown_values = self._shown_values.setdefault(sample.tool, set())
+        for fields, parent_noun in iter_records(sample.response):
+            if is_read and self._records:
+                self._recognise(fields, parent_noun, sample)
+            self._note_ids(fields, parent_noun, sample)
+            if is_read:
+                shown_values.update(_value_texts(fields))
+
+    def _note_single(self, sample: Sample) -> None:
+        single = isinstance(sample.response, Mapping) and not has_list(sample.response)
+        if single and sample.response:
+            self._single.add(sample.tool)
+        else:
+            self._single.discard(sample.tool)
+
+    def _note_ids(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
+        """Note under each id the first sample that contained it."""
+        for word, value in id_fields(fields):
+            prefix = singular(word.rpartition("_")[0])
+            nouns = {prefix} if prefix else {self._roles.noun(sample.tool), parent_noun} - {""}
+            for noun in nouns:
+                self._first_seen.setdefault((noun, url_text(value)), sample.number)
+
+    def _recognise(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
+        """Note which created record a read shows, and under which id."""
+        earlier = [record for record in self._records if record.calls[0].number < sample.number]
+        earlier.sort(key=lambda record: record.removed_at > 0)
+        nouns = {self._roles.noun(sample.tool), parent_noun}
+        with_same_id = [
+            record
+            for record in earlier
+            if (record.ids | record.answered_ids)
+            & set(self._record_ids(fields, nouns, record.noun))
         ]
-        texts = {(self.noun_of(sample.tool, key), url_text(part)) for key, part in parts}
-        for one in self._made:
-            sent = [
-                pair
-                for call in one.calls
-                for pair in _parts(call.plain_arguments)
-                if self._is_parent(one.tool, pair[0])
-            ]
-            within = {
-                (self.noun_of(one.tool, key), url_text(part)) for key, part in sent
-            }  # with which it is gone, too
-            known = one.ids | one.answered_ids | within
-            hit = any(
-                text == here and is_same_noun(n, noun) for n, here in known for noun, text in texts
-            )
-            named = (
-                not one.ids
-                and one.marks & {text for _, text in texts}
-                and self.can_delete(sample.tool, one)
-            )
-            if one.is_present and (hit or named):
-                one.removed_at = sample.number
-                one.removed_by = sample.tool
-
-    def _is_parent(self, tool: str, argument: str) -> bool:
-        """Whether an argument says in what a thing stands: its place in the path is not the last."""
-        protocol = self._protocols[tool]
-        last = (
-            path_parts(protocol.binding)[-1:] if isinstance(protocol.binding, HttpBinding) else []
-        )
-        wire = (
-            protocol.binding.wire_names.get(argument, argument)
-            if isinstance(protocol.binding, HttpBinding)
-            else ""
-        )
-        return place_of(protocol, argument) == "path" and not any(
-            f"{{{wire}}}" in part for part in last
-        )
-
-    def _read_answer(self, sample: Sample) -> None:
-        tool = sample.tool
-        shows = sample.tool not in self.writes
-        if shows:
-            single = isinstance(sample.response, Mapping) and not has_list(sample.response)
-            (self._single.add if single and sample.response else self._single.discard)(tool)
-        held = self._held.setdefault(tool, set())
-        for record, around in records(sample.response):
-            if shows and self._made:
-                self._recognise(record, around, sample)
-            for word, value in id_fields(record):
-                before = singular(word.rpartition("_")[0])
-                for noun in {before} if before else {self._nouns[tool], around} - {""}:
-                    self._met.setdefault((noun, url_text(value)), sample.number)
-            for name, value in record.items() if shows else ():
-                for part in value if isinstance(value, list) else [value]:
-                    if isinstance(part, str | int):
-                        held.add(
-                            part if isinstance(part, str) else f"{snake(name)}={url_text(part)}"
-                        )
-
-    def _recognise(self, record: JsonObject, around: str, sample: Sample) -> None:
-        """Note which of our records a read shows, and under which id."""
-        before = sorted(
-            (one for one in self._made if one.calls[0].number < sample.number),
-            key=lambda one: one.removed_at > 0,
-        )
-        nouns = {self._nouns[sample.tool], around}
-        known = [
-            one
-            for one in before
-            if (one.ids | one.answered_ids).intersection(self._record_ids(record, nouns, one.noun))
-        ]
-        for made in known[:1] or before:
-            found, is_it = self._match_record(made, record, nouns)
-            if known or (is_it and not made.answered_ids):
-                made.ids |= found if is_it else set()
-                made.last_shown = sample.number
+        for record in with_same_id[:1] or earlier:
+            ids, is_match = self._match_record(record, fields, nouns)
+            if with_same_id or (is_match and not record.answered_ids):
+                if is_match:
+                    record.ids |= ids
+                record.last_shown = sample.number
                 return
-        same = [one for one in before if any(is_same_noun(noun, one.noun) for noun in nouns)]
-        if (
-            same
-            and all(one.removed_at for one in same)
-            and self.mark.token in json.dumps(record).lower()
-        ):
-            same[-1].last_shown = sample.number  # under another name, or in another form
+        self._note_removed_but_shown(fields, nouns, sample)
+
+    def _note_removed_but_shown(
+        self, fields: JsonObject, nouns: Collection[str], sample: Sample
+    ) -> None:
+        """Note that a removed record is still there if a read shows the mark in another form."""
+        same_noun = [
+            record
+            for record in self._records
+            if record.calls[0].number < sample.number
+            and any(is_same_noun(noun, record.noun) for noun in nouns)
+        ]
+        if not same_noun or not all(record.removed_at for record in same_noun):
+            return
+        if self.mark.token in json.dumps(fields).lower():
+            same_noun[-1].last_shown = sample.number
 
     def _match_record(
-        self, made: CreatedRecord, record: JsonObject, nouns: Collection[str]
+        self, record: CreatedRecord, fields: JsonObject, nouns: Collection[str]
     ) -> tuple[set[Id], bool]:
-        """The ids of a record, and whether it is what these calls made."""
-        begun = made.calls[0].number
-        mine = {url_text(part) for call in made.calls for _, part in _parts(call.plain_arguments)}
-        found = {one for one in self._record_ids(record, nouns, made.noun)
-                 if self._met.get(one, begun) >= begun and (one[1] not in mine or self.mark.is_in(one[1]))}  # fmt: skip
-        names = {snake(name): value for name, value in record.items()}
-        held = any(self.mark.is_in(value) for value in record.values())
-        for sent in (one for call in made.calls for one, _ in records(call.plain_arguments)):
-            common = {n: v for n, v in ((snake(n), v) for n, v in sent.items()) if n in names}
-            equal = [v for n, v in common.items() if url_text(names[n]) == url_text(v)]
-            marked = any(map(self.mark.is_in, equal))
-            if not made.answered_ids and marked:
-                return found, True
-            if found & made.answered_ids and (
-                marked or held or (equal and len(equal) == len(common))
-            ):
-                return found & made.answered_ids, True
+        """Return the new ids in `fields`, and True if the calls of `record` created them."""
+        new_ids = self._new_ids(record, fields, nouns)
+        answered = new_ids & record.answered_ids
+        has_mark = any(self.mark.is_in(value) for value in fields.values())
+        shown = {snake(name): value for name, value in fields.items()}
+        for sent in _sent_records(record):
+            common = {snake(name): value for name, value in sent.items() if snake(name) in shown}
+            equal = [v for name, v in common.items() if url_text(shown[name]) == url_text(v)]
+            sent_mark_shown = any(map(self.mark.is_in, equal))
+            if sent_mark_shown and not record.answered_ids:
+                return new_ids, True
+            all_equal = bool(equal) and len(equal) == len(common)
+            if answered and (sent_mark_shown or has_mark or all_equal):
+                return answered, True
         return set(), False
 
-    def _record_ids(self, record: JsonObject, nouns: Collection[str], noun: str) -> Iterator[Id]:
-        """The ids of a record itself, under the noun of what was made; not those by which it points to others."""
-        fields = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(record)]
-        its = [
-            (before, value)
-            for before, value in fields
-            if not before or any(is_same_noun(before, n) for n in nouns)
+    def _new_ids(
+        self, record: CreatedRecord, fields: JsonObject, nouns: Collection[str]
+    ) -> set[Id]:
+        """Return the ids in `fields` that no response contained before `record` was created.
+
+        An id that the calls sent themselves is left out, unless it carries the mark.
+        """
+        created_at = record.calls[0].number
+        sent = {
+            url_text(part)
+            for call in record.calls
+            for _, part in argument_parts(call.plain_arguments)
+        }
+        return {
+            id_
+            for id_ in self._record_ids(fields, nouns, record.noun)
+            if self._first_seen.get(id_, created_at) >= created_at
+            and (id_[1] not in sent or self.mark.is_in(id_[1]))
+        }
+
+    def _record_ids(
+        self, fields: JsonObject, nouns: Collection[str], record_noun: str
+    ) -> Iterator[Id]:
+        """Yield the ids of a record itself, not of other records that it refers to.
+
+        Args:
+            fields: the fields of the record.
+            nouns: the nouns that the record may have where it was found.
+            record_noun: the noun under which the ids are returned.
+        """
+        ids = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(fields)]
+        own = [
+            (prefix, value)
+            for prefix, value in ids
+            if not prefix or any(is_same_noun(prefix, noun) for noun in nouns)
         ]
-        for before, value in its or fields:
-            if is_same_noun(before, noun) if before else any(is_same_noun(n, noun) for n in nouns):
-                self._values[url_text(value)] = value
-                yield noun, url_text(value)
+        is_expected = any(is_same_noun(noun, record_noun) for noun in nouns)
+        for prefix, value in own or ids:
+            if is_same_noun(prefix, record_noun) if prefix else is_expected:
+                self._id_values[url_text(value)] = value
+                yield record_noun, url_text(value)
 
 
-def _parts(arguments: JsonObject) -> list[tuple[str, Json]]:
-    return [pair for name, value in arguments.items() for pair in scalar_parts(name, value)]
+def _value_texts(fields: JsonObject) -> Iterator[str]:
+    """Yield the strings of a record as they are, and its integers as `name=5`."""
+    for name, value in fields.items():
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, int):
+                yield f"{snake(name)}={url_text(part)}"
 
 
-def tool_noun(protocol: ToolProtocol) -> str:
-    """What a tool is about: `comment` for `add_comment_to_note` and for `POST /notes/{id}/comments`."""
-    parts = path_parts(protocol.binding) if isinstance(protocol.binding, HttpBinding) else []
-    if fixed := [snake(part) for part in parts if part and "{" not in part]:
-        for part in reversed(fixed):
-            words = part.split("_")
-            if words := words[kind_of_word(words[0]) is not None :]:
-                return singular("_".join(words))
-        return singular(fixed[-1])
-    return next(iter(nouns_of(protocol)[::-1]), "")
-
-
-def nouns_of(protocol: ToolProtocol) -> list[str]:
-    """The nouns of a tool's name up to the first preposition, singular."""
-    words = snake(protocol.name).split("_")
-    end = next((n for n, word in enumerate(words) if word in _PREPOSITIONS and n), len(words))
-    verb = next((n for n, word in enumerate(words[:end]) if kind_of_word(word)), -1)
-    return [singular(word) for n, word in enumerate(words[:end]) if n != verb]
-
-
-def is_same_noun(one: str, other: str) -> bool:
-    """Whether two nouns mean the same: `alert` and `storm_alert`."""
-    return bool(one and other) and (
-        one == other or one.endswith(f"_{other}") or other.endswith(f"_{one}")
-    )
-
-
-def records(node: Json, around: str = "", *, top: bool = False) -> Iterator[tuple[JsonObject, str]]:
-    """The objects in a value and the noun that each stands under, what a wrapper such as `data` holds with them.
-
-    `top`: none of those in lists.
-    """
-    if isinstance(node, list):
-        for part in node if not top or len(node) == 1 else ():
-            yield from records(part, around, top=top)
-    elif isinstance(node, Mapping):
-        inner = [
-            node[k]
-            for k in ("attributes", "data", "fields", "properties")
-            if isinstance(node.get(k), Mapping)
-        ]
-        yield {k: v for part in [*inner, node] for k, v in part.items()}, around
-        for name, part in node.items():
-            if isinstance(part, Mapping | list):
-                word = snake(str(name))
-                yield from records(part, around if word in WRAPPERS else singular(word), top=top)
-
-
-def id_fields(record: JsonObject) -> Iterator[tuple[str, str | int]]:
-    """The fields of a record that hold ids."""
-    for name, value in record.items():
-        word = snake(str(name))
-        if (
-            isinstance(value, str | int)
-            and not isinstance(value, bool)
-            and word.rpartition("_")[2] in ID_WORDS
-        ):
-            yield word, value
-
-
-def has_list(node: Json) -> bool:
-    """Whether there is a list in a value."""
-    return isinstance(node, list) or (
-        isinstance(node, Mapping) and any(map(has_list, node.values()))
-    )
-
-
-def path_parts(http: HttpBinding) -> list[str]:
-    """The parts of a URL's path."""
-    return http.url.partition("?")[0].rstrip("/").split("/")[3:]
+def _sent_records(record: CreatedRecord) -> Iterator[JsonObject]:
+    """Yield the objects in the arguments of the calls that created a record."""
+    for call in record.calls:
+        for fields, _ in iter_records(call.plain_arguments):
+            yield fields

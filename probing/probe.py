@@ -17,7 +17,8 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
-from probing.caller import ApprovalCheck, Caller, NotCalled, host_label, needs_no_approval
+from probing.call_plan import host_label
+from probing.caller import ApprovalCheck, Caller, NotCalled, needs_no_approval
 from probing.experiments import discover, sharpen
 from probing.links import Flows
 from probing.model_hints import Teacher
@@ -88,7 +89,7 @@ def probe(
         with suppress(
             KeyboardInterrupt
         ):  # a second one leaves what was made, and the report names it
-            if session.ledger.count_removable():
+            if session.created.count_removable():
                 probing.take_away()
         return replace(probing.result(), interrupted=True)
     return probing.result()
@@ -277,50 +278,46 @@ class _Probing:
 
 
 def _describe_created_records(session: Session) -> Iterator[dict[str, Any]]:
-    """Everything that this probing made, or may have made, and what became of it."""
-    ledger = session.ledger
-    for one in ledger.created_records():
+    """Yield a JSON object for each record that this probing created, or may have created."""
+    for record in session.created.all():
+        is_present = record.is_present
+        why = _why_left(session, record) if is_present else f"removed by {record.removed_by}"
         yield {
-            "tool": one.tool,
-            "calls": [call.number for call in one.calls],
-            "marks": sorted({one_line(text, limit=_LONGEST) for text in one.marks}),
-            "ids": sorted({text for _, text in one.ids | one.answered_ids} - one.marks),
-            "removed": not one.is_present,
-            "why": f"removed by {one.removed_by}"
-            if not one.is_present
-            else _why_left(session, one),
+            "tool": record.tool,
+            "calls": [call.number for call in record.calls],
+            "marks": sorted({one_line(text, limit=_LONGEST) for text in record.marks}),
+            "ids": sorted({text for _, text in record.ids | record.answered_ids} - record.marks),
+            "removed": not is_present,
+            "why": why,
         }
     for intent in session.log.intents.values():
-        if (tool := str(intent["tool"])) in ledger.writes:
-            why = "the call was cut off, so nobody knows whether it made anything"
-            marks = sorted(
-                one_line(text, limit=_LONGEST) for text in ledger.marks_in(intent["arguments"])
-            )
-            calls = [intent["number"]]
-            yield {
-                "tool": tool,
-                "calls": calls,
-                "marks": marks,
-                "ids": [],
-                "removed": False,
-                "why": why,
-            }
+        tool = str(intent["tool"])
+        if tool not in session.roles.writes:
+            continue
+        marks = session.created.marks_in(intent["arguments"])
+        yield {
+            "tool": tool,
+            "calls": [intent["number"]],
+            "marks": sorted(one_line(text, limit=_LONGEST) for text in marks),
+            "ids": [],
+            "removed": False,
+            "why": "the call was cut off, so nobody knows whether it made anything",
+        }
 
 
-def _why_left(session: Session, one: CreatedRecord) -> str:
-    """Why a record was not taken away."""
-    ledger = session.ledger
-    if likely_action(session.protocols[one.tool])[1] == UNKNOWN_EFFECT and not (
-        one.last_shown or one.answered_ids
-    ):
+def _why_left(session: Session, record: CreatedRecord) -> str:
+    """Return why a created record was not removed."""
+    is_unknown_effect = likely_action(session.protocols[record.tool])[1] == UNKNOWN_EFFECT
+    if is_unknown_effect and not record.last_shown and not record.answered_ids:
         return "nothing tells whether it made anything"
+    roles = session.roles
     removers = [
         name
         for name in session.protocols
-        if ledger.kinds[name] == "remove" and ledger.can_delete(name, one)
+        if roles.kinds[name] == "remove" and roles.works_on(name, record.noun)
     ]
-    if called := one.removed_by or next(
-        (name for name in removers if session.facts(name).samples), ""
-    ):
+    called = next((name for name in removers if session.facts(name).samples), "")
+    called = record.removed_by or called
+    if called:
         return f"{called} did not take it away"
     return f"{removers[0]} was not called" if removers else "no tool is known that takes it away"

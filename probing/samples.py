@@ -1,7 +1,8 @@
-"""Samples: one call that probing made each, and the log that keeps them so that none is made twice.
+"""Samples of calls, and the log that keeps them, so that no call is made twice.
 
-Everything that probing knows is a function of the log; killed at any moment, it goes on from there. The log holds
-values as they came, secrets among them: only its owner can read it, and it lies in a folder that git leaves out.
+All knowledge of a probing follows from its log, so a killed probing continues where it stopped. The
+log contains values as they were returned, secrets included. Only its owner can read it, and git
+ignores its folder.
 """
 
 from __future__ import annotations
@@ -21,38 +22,49 @@ from protocols.private_files import keep_private, private_folder, write_error, w
 from protocols.schema import Json, JsonObject
 
 FOLDER = ".probe"
-"""Beside the protocols."""
+"""The folder of the log, inside the folder of the protocols."""
 SOURCE = "source"
-"""Note of a log: what is probed."""
+"""Key of the note that says which source is probed."""
 
 OriginKind = Literal["given", "enum", "response", "error", "model", "generated"]
-"""Where a value came from: the tool's own description, its enum, another response, an error reply that quoted it, a
-model, a typed generator."""
+"""Origin of a value: the tool's description (`given`), an `enum`, a `response` of another tool, an
+`error` reply that quoted it, a `model`, or probing itself (`generated`)."""
 
 Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check"]
-"""What a call was to find out: whether the tool can be called, whether it can be called without an argument, what other
-values give, what a wrong value gives, whether a link holds, what a write changed, whether the tool still
-is what its protocol says."""
+"""Purpose of a call.
+
+- `discover`: find out whether the tool can be called.
+- `omit`: find out whether it can be called without an argument.
+- `vary`: see what other values return.
+- `refuse`: see how it refuses a wrong value.
+- `link`: test whether values of another tool are accepted.
+- `effect`: make a write, or see what a write changed.
+- `check`: see whether the tool still matches its protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
-    """Limits of one probing. `budget` and `per_tool` count calls sent, over all times the same folder was probed."""
+    """Limits of one probing.
+
+    `budget` and `per_tool` include calls of earlier runs in the same folder.
+    """
 
     budget: int | None = None
-    """Calls in all; None: `per_tool` for each tool."""
+    """Most calls of all tools together. None: only `per_tool` applies."""
     per_tool: int = 15
+    """Most calls of one tool."""
     rounds: int = 3
-    """Chain rounds after the first round, in which each tool is probed alone (the paper's β)."""
+    """Number of rounds that chain tools (the paper's β), after a first round that probes each
+    alone."""
     allow_writes: bool | frozenset[str] = False
-    """Whether tools that are not known to be read-only may be called: all, or those of these names."""
+    """Tools that may be called although they are not known to be read-only: all, or these names."""
     requests_per_second: float | None = 10.0
-    """To one host; None: no limit."""
+    """Most requests per second to one host. None: no limit."""
     timeout_seconds: float = 20.0
-    """For one call."""
+    """Time limit of one call."""
 
     def allows(self, tool: str) -> bool:
-        """Whether a tool that may change something may be called."""
+        """Return True if a tool may be called even though it may change something."""
         return (
             self.allow_writes if isinstance(self.allow_writes, bool) else tool in self.allow_writes
         )
@@ -60,24 +72,27 @@ class ProbeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueOrigin:
-    """Where a value came from. Of a response, `tool`, `path` (`airports[].code`) and the sample's number say which."""
+    """The origin of a value. The other fields are set only if it came from a response."""
 
     kind: OriginKind
     tool: str = ""
+    """The tool that gave the response."""
     path: str = ""
+    """The path in the response: `airports[].code`."""
     sample: int = 0
+    """The number of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument's value and where it came from."""
+    """A value of an argument, with its origin."""
 
     value: Json
     origin: ValueOrigin
 
     @property
     def is_generated(self) -> bool:
-        """Whether probing invented it."""
+        """True if probing invented the value."""
         return self.origin.kind == "generated"
 
 
@@ -87,53 +102,57 @@ ArgumentValues = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One call and its answer.
-
-    `number` counts calls from 1 in the order in which they were sent, over all tools. `tool` and the names in
-    `arguments` are the source's own.
-    """
+    """One call and its answer. The tool and its arguments have the source's own names."""
 
     number: int
+    """Position in the order of sending, from 1, over all tools."""
     tool: str
     arguments: ArgumentValues = field(default_factory=dict)
     purpose: Purpose = "discover"
     outcome: Outcome = "done"
     status: int | None = None
-    """HTTP's, of an answer that is no success; None for a success and where there was no answer."""
+    """HTTP status of an error reply; None after a success or without an answer."""
     response: Json = None
-    """The whole response of a call that is done."""
+    """The whole response of a successful call."""
     error: str = ""
     """Why there is no response, on one line."""
     answer: str | None = None
-    """The whole text of an answer that is no success, where there was one."""
+    """The whole text of an error reply, if there was one."""
 
     @property
     def done(self) -> bool:
-        """Whether the tool answered with a success."""
+        """True if the tool answered with a success."""
         return self.outcome == "done"
 
     @property
     def plain_arguments(self) -> dict[str, Json]:
-        """The arguments' values alone."""
+        """The argument values without their origins."""
         return {name: given.value for name, given in self.arguments.items()}
 
 
 Watch = Callable[["Sample | str"], None]
-"""Takes each call that came back and was not in the log before, and sentences that the person should know."""
+"""Called with each new sample, and with messages for the user."""
 
 
 def call_key(tool: str, arguments: JsonObject) -> str:
-    """The same for two calls of one tool with equal arguments; `1`, `1.0` and `true` differ."""
+    """Return a key that is equal for equal calls of one tool.
+
+    `1`, `1.0` and `true` give different keys.
+    """
     return f"{tool} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
 
 
 def to_line(sample: Sample) -> str:
-    """The sample as one line of JSON. `from_line(to_line(s)) == s`."""
+    """Return a sample as one line of JSON, such that `from_line(to_line(s)) == s`."""
     return json.dumps(asdict(sample), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_line(line: str) -> Sample:
-    """Read one line. Raises what reading JSON of another shape raises."""
+    """Return the sample that a line of JSON holds.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: the line is no sample.
+    """
     record = json.loads(line)
     given = record.pop("arguments")
     arguments = {
@@ -147,17 +166,18 @@ class LogUnreadable(AtcError):
 
 
 class Log(AbstractContextManager["Log"]):
-    """The samples so far, in the order in which they were sent, and the model's replies.
+    """All samples of a folder in the order of sending, and notes.
 
-    `intents` are calls that were sent, or may have been, and never answered: a kill came between. They are not made
-    again, and stand in the report. `notes` are JSON values by name, a model's replies among them.
+    `intents` are calls by number that may have been sent but were never answered, because the
+    process was killed. They are not made again, and the report names them. `notes` are JSON values
+    by key, among them the replies of a model.
     """
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is that of the protocols.
+        """Open or create the log in `folder`, the folder of the protocols.
 
         Raises:
-            LogUnreadable: another process writes it now, or a line that is not the last cannot be read.
+            LogUnreadable: another process is writing it, or a line but the last cannot be read.
             CannotWrite: it cannot be opened for writing.
         """
         self.samples: list[Sample] = []
@@ -177,50 +197,53 @@ class Log(AbstractContextManager["Log"]):
             raise
 
     def close(self) -> None:
-        """Close the file; the samples can still be read."""
+        """Close the file. The samples stay readable."""
         self._file.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def intend(self, tool: str, arguments: JsonObject, *, number: int) -> None:
-        """Record that a call is about to be sent. On disk when this returns."""
+        """Record that a call is about to be sent. The record is on disk when this returns."""
         self._record({"intent": [tool, dict(arguments), number]})
 
     def add(self, sample: Sample) -> None:
-        """Record what came back."""
+        """Record the sample of a call that was answered."""
         self._take(sample)
         self._write_line(to_line(sample))
 
     def void(self, number: int, *, sent: bool = True) -> None:
-        """Record that call `number` taught nothing of its tool, and may be made again. `sent`: it counts anyway."""
+        """Record that call `number` said nothing about its tool and may be made again.
+
+        With `sent`, the call still counts against the limits.
+        """
         self._record({"void": [number, sent]})
 
     def note(self, key: str, value: Any) -> None:
-        """Keep a JSON value under `key`."""
+        """Keep a JSON value under a key."""
         self._record({"note": [key, value]})
 
     def find(self, tool: str, arguments: JsonObject) -> Sample | None:
-        """The sample of a call that was made before."""
+        """Return the sample of an equal earlier call, or None."""
         return self._answered.get(call_key(tool, arguments))
 
     def was_intended(self, tool: str, arguments: JsonObject) -> bool:
-        """Whether this call was about to be sent when an earlier probing was killed."""
+        """Return True if an equal call was about to be sent when an earlier probing was killed."""
         return call_key(tool, arguments) in {
             call_key(one["tool"], one["arguments"]) for one in self.intents.values()
         }
 
     def samples_of(self, tool: str) -> Iterator[Sample]:
-        """The samples of one tool."""
+        """Iterate over the samples of one tool."""
         return iter(self._of[tool])
 
     @property
     def sent_count(self) -> int:
-        """Calls that were sent, or may have been."""
+        """Number of calls that were, or may have been, sent."""
         return len(self.samples) + len(self.intents) + self._void.total()
 
     def count_sent_to(self, tool: str) -> int:
-        """Calls of one tool that were sent, or may have been."""
+        """Return how many calls of one tool were, or may have been, sent."""
         intended: int = sum(intent["tool"] == tool for intent in self.intents.values())
         return len(self._of[tool]) + intended + self._void[tool]
 
@@ -279,7 +302,11 @@ class Log(AbstractContextManager["Log"]):
 
 
 def _open_log(path: Path) -> IO[bytes]:
-    """The file of a log, below the folder of the protocols. Raises `CannotWrite`."""
+    """Open the file of a log, creating its private folder.
+
+    Raises:
+        CannotWrite: it cannot be opened for writing.
+    """
     try:
         private_folder(path.parent, anywhere=True)  # protocols may be shared; the log is not
         write_whole(path.parent / ".gitignore", "*\n")

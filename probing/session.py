@@ -1,4 +1,4 @@
-"""What the parts of a probing share: the facts so far, calls, and which arguments the next call gets."""
+"""State that the parts of a probing share, and the arguments of the next call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from probing.caller import Caller
 from probing.candidates import ValueFilter, candidates, combinations
 from probing.error_replies import refusal_in, reply_of, template_of
 from probing.model_hints import Teacher, hints_in
-from probing.ownership import records
+from probing.record_fields import is_id_name, iter_records
 from probing.samples import (
     GENERATED_ORIGIN,
     ArgumentValues,
@@ -24,19 +24,21 @@ from probing.samples import (
 from probing.tool_facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.value_pool import Pools
 from protocols.effects import is_known_read, is_safe
-from protocols.naming import ID_WORDS, snake
+from protocols.naming import snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 
-_OF_THE_SERVICE = frozenset(
+_SET_BY_SERVICE = frozenset(
     {"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"}
 )
-"""Fields of a record that a service gives by itself."""
+"""Fields of a record that a service sets itself."""
 
 
 class Session:
-    """One probing under way. All it knows follows from the log; it only keeps what would be slow to find anew."""
+    """A running probing. Its state follows from the log, and is kept here only because it is slow
+    to rebuild.
+    """
 
     def __init__(
         self,
@@ -55,17 +57,19 @@ class Session:
         self.protocols: Mapping[str, ToolProtocol] = {
             t.protocol.name: t.protocol for t in toolbox.values()
         }
-        self.ledger = caller.ledger
-        self.kinds = caller.ledger.kinds
-        # A GET that nothing speaks for, once a person allowed it, is asked as reads are.
+        self.roles = caller.roles
+        self.created = caller.created
+        self.rules = caller.rules
+        self.kinds = caller.roles.kinds
+        # An allowed GET that is not known to be a read is called like one.
         self.reads = {
             name: protocol
             for name, protocol in self.protocols.items()
             if is_known_read(protocol)
             or (is_safe(protocol) and self.kinds[name] == "read" and settings.allows(name))
         }
-        # Reads, and what is named like one.
-        self.looks = [name for name in self.protocols if name not in self.ledger.writes]
+        # Reads, and tools that are named like one.
+        self.looks = [name for name in self.protocols if name not in self.roles.writes]
         self.pools = Pools(self.protocols.values())
         self._teacher = teacher
         self._read = hints_in(log)
@@ -76,20 +80,24 @@ class Session:
             self._take(sample)
 
     def facts(self, tool: str) -> ToolFacts:
-        """What is known of a tool now."""
+        """Return what is known of a tool so far."""
         if tool not in self._facts:
             self._facts[tool] = learn(self.protocols[tool], self.log.samples_of(tool), self._read)
         return self._facts[tool]
 
     @property
     def all_facts(self) -> dict[str, ToolFacts]:
-        """What is known of all tools now."""
+        """What is known of all tools so far, by tool."""
         return {name: self.facts(name) for name in self.protocols}
 
     def call(
         self, tool: str, arguments: ArgumentValues, *, purpose: Purpose, again: bool = False
     ) -> Sample:
-        """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
+        """Make one call, or return its sample from the log.
+
+        Raises:
+            NotCalled: the call may not be made.
+        """
         known = len(self.log.samples)
         arguments = self.mark_arguments(tool, arguments)
         try:
@@ -99,14 +107,16 @@ class Session:
                 self._take(sample)
 
     def was_called(self, tool: str, arguments: ArgumentValues) -> bool:
-        """Whether this very call was made before, or may have been, or is not to be made at all."""
+        """Return True if this call is in the log, may have been sent, or is refused by the write
+        rules.
+        """
         plain = {name: value.value for name, value in self.mark_arguments(tool, arguments).items()}
         made = self.log.find(tool, plain) is not None or self.log.was_intended(tool, plain)
-        return made or bool(self.ledger.refusal_reason(tool, plain))
+        return made or bool(self.rules.refusal_reason(tool, plain))
 
     def mark_arguments(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
-        """The arguments with this probing's mark in each text that is made up, or names what a write makes."""
-        if tool not in self.ledger.writes:
+        """Return arguments with the mark in each value that is invented or names a new record."""
+        if tool not in self.roles.writes:
             return arguments
         return {
             name: self._mark_value(self.facts(tool), name, value)
@@ -116,83 +126,98 @@ class Session:
     def choices(
         self, tool: str, wanted: Sequence[str], *, alone: bool
     ) -> Iterator[dict[str, Value]]:
-        """Values for the arguments in `wanted`, best first; `alone`: without those that other tools gave."""
+        """Yield values for the arguments in `wanted`, best first.
+
+        With `alone`, values that other tools returned are left out.
+        """
         facts = self.facts(tool)
-        found = {name: self._candidates(facts, name, alone=alone) for name in wanted}
+        offered = {name: self._candidates(facts, name, alone=alone) for name in wanted}
         for name in wanted:
-            new = (tool, name) not in self._suggested
-            if (
-                self._teacher is not None
-                and new
-                and all(value.is_generated for value in found[name])
-            ):
+            is_asked = (tool, name) in self._suggested
+            if self._teacher is None or is_asked:
+                continue
+            if all(value.is_generated for value in offered[name]):
                 self._suggested[tool, name] = self._teacher.suggest(facts, facts.arguments[name])
-                found[name] = self._candidates(facts, name, alone=alone)
-        return combinations(found, [] if alone or len(wanted) < 2 else self.pools.records)
+                offered[name] = self._candidates(facts, name, alone=alone)
+        return combinations(offered, [] if alone or len(wanted) < 2 else self.pools.records)
 
     def fields_of_records(self, tool: str) -> dict[str, Value]:
-        """Arguments for a write of which nobody named any: the fields of a record that a read of the thing gave."""
-        http = (protocol := self.protocols[tool]).binding
+        """Return arguments for an HTTP write that declares no body.
+
+        They are the fields of the largest record that a read of the same kind returned, without
+        those that the service sets itself.
+        """
+        protocol = self.protocols[tool]
+        http = protocol.binding
         if not isinstance(http, HttpBinding) or http.method not in ("POST", "PUT", "PATCH"):
             return {}
         if any(place_of(protocol, name) != "path" for name in protocol.parameters):
             return {}
-        best = dict[str, Json]()
-        origin = GENERATED_ORIGIN
-        for name in self.reads:
-            for sample in self.facts(name).fruitful[:3] if self.ledger.is_about(name, tool) else ():
-                record = max(
-                    (one for one, _ in islice(records(sample.response), 20)), key=len, default={}
-                )
-                if len(record) > len(best):
-                    best = dict(record)
-                    origin = ValueOrigin(kind="response", tool=name, sample=sample.number)
-        given = dict[str, Value]()
+        record, origin = self._largest_record(tool)
         facts = self.facts(tool)
         unknown = {
             hint.argument
-            for said in facts.refusal_hints.values()
-            for hint in said
+            for refusal in facts.refusal_hints.values()
+            for hint in refusal
             if hint.kind == "unknown"
         }
-        for name, value in best.items():
-            word = snake(name)
-            argument = facts.arguments.get(name, ArgumentFacts(name=name))
-            whole = argument.required and isinstance(
-                value, list | Mapping
-            )  # of parts that nobody has named
-            known = name not in unknown and word not in _OF_THE_SERVICE and name[:1] not in "_$@"
-            if known and (whole or isinstance(value, str | int | float)):
-                by_id = word.rpartition("_")[2] in ID_WORDS
-                fits = ValueFilter(facts, argument)
-                forms = (
-                    [value] if by_id else [self.ledger.mark.insert_into(value, {}, {}), value]
-                )  # what is no free text stays
-                given |= dict(
-                    [(name, Value(form, origin)) for form in forms if fits.is_allowed(form)][:1]
-                )
-        return given
+        arguments: dict[str, Value] = {}
+        for name, value in record.items():
+            is_open = name not in unknown and name[:1] not in "_$@"
+            if is_open and snake(name) not in _SET_BY_SERVICE:
+                form = self._field_form(facts, name, value)
+                if form is not None:
+                    arguments[name] = Value(form, origin)
+        return arguments
+
+    def _largest_record(self, tool: str) -> tuple[Mapping[str, Json], ValueOrigin]:
+        """Return the record with the most fields that reads of the same kind returned."""
+        largest: Mapping[str, Json] = {}
+        origin = GENERATED_ORIGIN
+        for name in self.reads:
+            if not self.roles.is_about(name, tool):
+                continue
+            for sample in self.facts(name).fruitful[:3]:
+                for record, _ in islice(iter_records(sample.response), 20):
+                    if len(record) > len(largest):
+                        largest = record
+                        origin = ValueOrigin(kind="response", tool=name, sample=sample.number)
+        return largest, origin
+
+    def _field_form(self, facts: ToolFacts, name: str, value: Json) -> Json:
+        """Return a field's value as a write may take it, with the mark if possible, or None."""
+        argument = facts.arguments.get(name, ArgumentFacts(name=name))
+        # A required object or list is sent as it is: nothing describes its parts.
+        is_whole = argument.required and isinstance(value, list | Mapping)
+        if not is_whole and not isinstance(value, str | int | float):
+            return None
+        forms = [value]
+        if not is_id_name(name):
+            forms.insert(0, self.created.mark.insert_into(value, {}, {}))
+        value_filter = ValueFilter(facts, argument)
+        return next((form for form in forms if value_filter.is_allowed(form)), None)
 
     def _mark_value(self, facts: ToolFacts, name: str, value: Value) -> Value:
-        key = self.ledger.identifies_record(facts.name, name)
-        found = value.origin.kind not in (
-            "generated",
-            "given",
-            "model",
-        )  # else it may as well be another
-        if (found and not key) or self.ledger.belongs_to_probe(
-            facts.name, name, value.value, born=True
+        """Return a value with the mark in it, if it may be replaced and the argument allows it."""
+        identifies = self.roles.identifies_record(facts.name, name)
+        may_be_replaced = identifies or value.origin.kind in ("generated", "given", "model")
+        if not may_be_replaced or self.created.belongs_to_probe(
+            facts.name, name, value.value, unconfirmed=True
         ):
             return value
         declared = facts.protocol.parameters.get(name, {})
         root = facts.protocol.input_schema
-        made = self.ledger.mark.insert_into(value.value, declared, root, key=key)
-        fits = ValueFilter(facts, facts.arguments[name]) if name in facts.arguments else None
-        free = fits is None or fits.is_allowed(made) or not fits.is_allowed(value.value)
-        return Value(made, GENERATED_ORIGIN) if made != value.value and free else value
+        marked = self.created.mark.insert_into(value.value, declared, root, key=identifies)
+        if marked == value.value:
+            return value
+        if name in facts.arguments:
+            value_filter = ValueFilter(facts, facts.arguments[name])
+            if value_filter.is_allowed(value.value) and not value_filter.is_allowed(marked):
+                return value
+        return Value(marked, GENERATED_ORIGIN)
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
-        writes = facts.name in self.ledger.writes
+        writes = facts.name in self.roles.writes
         suggested = self._suggested.get((facts.name, name), ())
         listed = candidates(
             facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested
@@ -200,38 +225,57 @@ class Session:
         return self._prefer_own(facts, name, listed) if writes else listed
 
     def _prefer_own(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
-        """Values for a write: marked ones before those of what is there; of what it is to name, nothing else."""
-        tool = facts.name
-        ledger = self.ledger
+        """Return the values that a write may be given, best first, without duplicates.
+
+        An argument that identifies a record gets only ids of created records and marked values.
+        Any other argument gets marked values before those of existing records, unless it refers
+        to records.
+        """
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
-        by_id = ledger.is_reference(tool, name)
-        if ledger.identifies_record(
-            tool, name
-        ):  # a record is called by what was shown, a new one by the mark
-            fits = ValueFilter(facts, facts.arguments[name])
-            owned = (
-                Value(value, ValueOrigin(kind="response")) for value in ledger.own_ids(tool, name)
-            )
-            ours = [value for value in map(fits.adapt, owned) if value is not None]
-            found = [
-                made
-                for _, made in pairs
-                if ledger.belongs_to_probe(tool, name, made.value, born=True)
-            ]
-            chosen = [*ours, *sorted(found, key=lambda value: value.origin != GENERATED_ORIGIN)]
+        if self.roles.identifies_record(facts.name, name):
+            chosen = self._identifying_values(facts, name, [marked for _, marked in pairs])
         else:
-            free = [made for value, made in pairs if made is not value]
-            same = [value for value, made in pairs if made is value]
-            if free:
-                same = [value for value in same if not isinstance(value.value, str) or by_id]
-            same.sort(
-                key=lambda v: (
-                    v.origin.kind in ("given", "response")
-                    and ledger.exists_already(tool, name, v.value)
-                )
-            )
-            chosen = [*same, *free] if by_id else [*free, *same]
-        return list({repr(value.value): value for value in reversed(chosen)}.values())[::-1]
+            chosen = self._other_values(facts.name, name, pairs)
+        unique: dict[str, Value] = {}
+        for value in chosen:
+            # Of equal values the first is kept, at the position of the last.
+            first = unique.pop(repr(value.value), value)
+            unique[repr(value.value)] = first
+        return list(unique.values())
+
+    def _identifying_values(
+        self, facts: ToolFacts, name: str, marked: Sequence[Value]
+    ) -> list[Value]:
+        """Return ids of created records, then values that carry the mark."""
+        value_filter = ValueFilter(facts, facts.arguments[name])
+        origin = ValueOrigin(kind="response")
+        own = [
+            value_filter.adapt(Value(id_, origin)) for id_ in self.created.own_ids(facts.name, name)
+        ]
+        new = [
+            value
+            for value in marked
+            if self.created.belongs_to_probe(facts.name, name, value.value, unconfirmed=True)
+        ]
+        new.sort(key=lambda value: value.origin != GENERATED_ORIGIN)
+        return [*(value for value in own if value is not None), *new]
+
+    def _other_values(
+        self, tool: str, name: str, pairs: Sequence[tuple[Value, Value]]
+    ) -> list[Value]:
+        """Return values for an argument that identifies no record, from (plain, marked) pairs."""
+        is_reference = self.roles.is_reference(tool, name)
+        marked = [new for value, new in pairs if new is not value]
+        unmarked = [value for value, new in pairs if new is value]
+        if marked and not is_reference:
+            unmarked = [value for value in unmarked if not isinstance(value.value, str)]
+
+        def exists(value: Value) -> bool:
+            from_service = value.origin.kind in ("given", "response")
+            return from_service and self.created.exists_already(tool, name, value.value)
+
+        unmarked.sort(key=exists)
+        return [*unmarked, *marked] if is_reference else [*marked, *unmarked]
 
     def _take(self, sample: Sample) -> None:
         self._facts.pop(sample.tool, None)
@@ -251,47 +295,60 @@ class Session:
 def next_arguments(
     session: Session, facts: ToolFacts, *, alone: bool, beside: ArgumentValues
 ) -> dict[str, Value] | None:
-    """The arguments of the next call that may be answered: those that are needed, with values not tried together yet,
-    and those `beside` them.
+    """Return the arguments of the next call that may succeed.
 
-    None where there are none: an argument without any value, or all combinations were tried.
+    These are the needed arguments with a combination of values that was not tried yet, and those in
+    `beside`. Return None if an argument has no value, or if all combinations were tried.
     """
+    whole = {
+        name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)
+    }
     for wanted in _argument_sets(session, facts):
-        whole = {
-            name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)
-        }
         left = [name for name in wanted if name not in whole]
-        choices = ({**beside, **one} for one in session.choices(facts.name, left, alone=alone))
-        if (
-            found := next((c for c in choices if not session.was_called(facts.name, c)), None)
-        ) is not None:
-            return found
+        for choice in session.choices(facts.name, left, alone=alone):
+            arguments = {**beside, **choice}
+            if not session.was_called(facts.name, arguments):
+                return arguments
     return None
 
 
 def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
-    """Which arguments to give: those needed. Where that was refused without a reason, more of them too.
+    """Return the sets of arguments to try, the one that was tried least first.
 
-    Then the set that was tried least goes first: no reply tells which argument is to blame.
+    The first set has the needed arguments. If they were refused without a reason, sets with more
+    arguments follow, because no reply says which argument is missing.
     """
-    first = facts.needed
-    usables = facts.usable
-    if session.ledger.creates_records(
-        facts.name
-    ):  # what a new record is called is said, lest it is called as another
-        body = [name for name in usables if facts.arguments[name].place not in ("header", "cookie")]
-        named = session.ledger.identifying_arguments(facts.name) if first else body
-        first = [*first, *(name for name in named if name not in first and name in usables)]
-    rest = [
-        name for name in usables if name not in first and facts.arguments[name].required is None
+    first = _first_arguments(session, facts)
+    optional = [
+        name
+        for name in facts.usable
+        if name not in first and facts.arguments[name].required is None
     ]
-    dumb = [
+    unexplained = [
         sample
         for sample in facts.samples
         if not sample.done and not facts.refusal_hints.get(sample.number)
     ]
-    if len(dumb) <= (5 if facts.protocol.required else 0) or not rest or facts.done:
+    patience = 5 if facts.protocol.required else 0
+    if len(unexplained) <= patience or not optional or facts.done:
         return [first]
-    sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]
+    sets = [first, [*first, *optional]]
+    if len(optional) > 1:
+        sets += [[*first, name] for name in optional]
     tried = [frozenset(sample.arguments) for sample in facts.samples]
     return sorted(sets, key=lambda wanted: tried.count(frozenset(wanted)))
+
+
+def _first_arguments(session: Session, facts: ToolFacts) -> list[str]:
+    """Return the needed arguments, and for a creating tool those that name the new record."""
+    needed = facts.needed
+    if not session.roles.creates_records(facts.name):
+        return needed
+    # Without its name, the new record might be confused with an existing one.
+    if needed:
+        naming = session.roles.identifying_arguments(facts.name)
+    else:
+        naming = [
+            name for name in facts.usable if facts.arguments[name].place not in ("header", "cookie")
+        ]
+    return [*needed, *(name for name in naming if name not in needed and name in facts.usable)]

@@ -1,8 +1,8 @@
-"""Writes: in which order they are tried, what a call is taken to do, and how what was made is taken away again."""
+"""The order in which writes are probed, and the creation and removal of records by them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -12,23 +12,25 @@ from probing.candidates import ValueFilter
 from probing.error_replies import refusal_in
 from probing.experiments import ATTEMPTS
 from probing.ownership import CreatedRecord
+from probing.record_fields import is_id_name
 from probing.samples import Sample, Value, ValueOrigin
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts
 from protocols.effects import is_known_read, likely_action
-from protocols.naming import ID_WORDS, snake
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
 
-_TRIES = 3
-_SHOWING = 2
-"""Calls with one thing that this probing made, until it is left; calls of a read that one write may need."""
+_REMOVAL_TRIES = 3
+"""Calls of a removing tool with one created record before the record is left."""
+_MOST_REMOVALS = 40
+_READS_PER_WRITE = 2
+"""Calls of a read that are reserved for showing what one write created."""
 _NOTHING_MADE = "it takes things away, and this probing made nothing that it could take"
 _UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
 
 
 def effects_of(protocol: ToolProtocol) -> Annotations:
-    """What a call may do, by method, name and declaration."""
+    """Return what a call may do, judged by HTTP method, name and declared annotations."""
     if is_known_read(protocol):
         return Annotations(read_only=True)
     removes = likely_action(protocol)[0] == "remove" or protocol.annotations.destructive
@@ -36,217 +38,254 @@ def effects_of(protocol: ToolProtocol) -> Annotations:
 
 
 def find_done_calls(facts: ToolFacts) -> list[Sample]:
-    """The calls of a tool that were done."""
-    return [s for s in facts.done if not refusal_in(s.response)]
+    """Return the calls of a tool that succeeded."""
+    return [sample for sample in facts.done if not refusal_in(sample.response)]
 
 
 class Writes:
-    """The writes of one probing; each call of them passes the ledger."""
+    """Probes the tools that write. Every call passes the write rules of the session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._roles = session.roles
+        self._created = session.created
 
     def makers(self) -> list[str]:
-        """The tools that may be called with any values: those called like reads, then what creates or updates."""
-        return [name for name in self._in_order() if self._session.kinds[name] != "remove"]
+        """Return the writes that remove nothing, in the order in which they are probed.
+
+        Tools named like reads come first, then those that create or update.
+        """
+        return [name for name in self._in_order() if self._roles.kinds[name] != "remove"]
 
     def removers(self) -> list[str]:
-        """The tools to be called last: those that take something away, the latest things first."""
-        ledger = self._session.ledger
+        """Return the tools that remove records, which are called last.
 
-        def since(name: str) -> int:
-            return min(
-                (
-                    made.calls[0].number
-                    for made in ledger.created_records()
-                    if ledger.can_delete(name, made)
-                ),
-                default=0,
-            )
+        Tools that remove what was created latest come first.
+        """
+        removers = [name for name in self._in_order()[::-1] if self._roles.kinds[name] == "remove"]
+        return sorted(removers, key=self._first_creation, reverse=True)
 
-        return sorted(
-            (n for n in self._in_order()[::-1] if ledger.kinds[n] == "remove"),
-            key=since,
-            reverse=True,
-        )
+    def _first_creation(self, remover: str) -> int:
+        """Return the number of the first call that created something a tool can remove."""
+        numbers = [
+            record.calls[0].number
+            for record in self._created.all()
+            if self._roles.works_on(remover, record.noun)
+        ]
+        return min(numbers, default=0)
 
     def count_reserved(self, tool: str) -> int:
-        """Calls of a read that are to be kept for showing what writes made."""
+        """Return how many calls of a read are reserved for showing what writes created."""
         session = self._session
-        writes = (
-            n for n in session.protocols if n not in session.reads and session.settings.allows(n)
-        )
-        shown = sum(session.ledger.is_about(tool, name) for name in writes)
-        return min(_SHOWING * shown, session.settings.per_tool // 2)
+        shown_writes = [
+            name
+            for name in session.protocols
+            if name not in session.reads
+            and session.settings.allows(name)
+            and self._roles.is_about(tool, name)
+        ]
+        return min(_READS_PER_WRITE * len(shown_writes), session.settings.per_tool // 2)
 
     def make(self, tool: str) -> None:
-        """Find arguments with which a write is done. Raises `NotCalled` where it may not be called, or not any more."""
-        session = self._session
-        ledger = self._session.ledger
-        updates = session.kinds[tool] == "update"
-        if updates:
-            self._show()  # it is given only what was shown to be this probing's own
-        named = [
-            n for n, a in session.facts(tool).arguments.items() if updates or a.place == "path"
-        ]
-        vain = any(
-            ledger.identifies_record(tool, name) and not ledger.own_ids(tool, name)
-            for name in named
-        )
-        for _ in range(ATTEMPTS):
-            if find_done_calls(before := session.facts(tool)):
-                break
-            fields = session.fields_of_records(tool)
-            free = {
-                n: v for n, v in fields.items() if snake(n).rpartition("_")[2] not in ID_WORDS
-            }  # that id may be taken
-            tried = (
-                next_arguments(session, before, alone=False, beside=more)
-                for more in (fields, free, {})
-            )
-            if (chosen := next((one for one in tried if one is not None), None)) is None:
-                break
-            answer = session.call(tool, chosen, purpose="effect")
-            if vain and answer.status in (404, 410):
-                break  # nor does it make a record of a new id
-        if not session.facts(tool).samples and (why := ledger.last.get(tool)):
-            raise NotCalled(f"{why}.", scope="tool")
-
-    def remove(self, tool: str) -> None:
-        """Take away what this probing made.
+        """Call a write until one call succeeds.
 
         Raises:
-            NotCalled: there is nothing that may be taken away, or it may not be called any more.
+            NotCalled: the tool may not be called, or not any more.
         """
         session = self._session
-        ledger = self._session.ledger
-        told = {
-            n: s
-            for n, s in session.protocols[tool].parameters.items()
-            if not ledger.is_filter(tool, n)
-        }
+        if self._roles.kinds[tool] == "update":
+            self._show()  # an update is given only records that a read has shown
+        names_unknown_record = self._names_unknown_record(tool)
+        for _ in range(ATTEMPTS):
+            facts = session.facts(tool)
+            if find_done_calls(facts):
+                break
+            arguments = self._next_write_arguments(facts)
+            if arguments is None:
+                break
+            answer = session.call(tool, arguments, purpose="effect")
+            if names_unknown_record and answer.status in (404, 410):
+                break  # the tool does not create a record under a new id
+        reason = session.rules.last_refusals.get(tool)
+        if reason and not session.facts(tool).samples:
+            raise NotCalled(f"{reason}.", scope="tool")
+
+    def _names_unknown_record(self, tool: str) -> bool:
+        """Return True if a call must name a record and this probing created none."""
+        updates = self._roles.kinds[tool] == "update"
+        return any(
+            self._roles.identifies_record(tool, name) and not self._created.own_ids(tool, name)
+            for name, argument in self._session.facts(tool).arguments.items()
+            if updates or argument.place == "path"
+        )
+
+    def _next_write_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
+        """Return the arguments of the next call of a write, or None if all were tried.
+
+        The fields of a record that a read returned are tried first, then the same fields without
+        ids (an id may be taken), then none of them.
+        """
+        fields = self._session.fields_of_records(facts.name)
+        without_ids = {name: value for name, value in fields.items() if not is_id_name(name)}
+        for beside in (fields, without_ids, {}):
+            arguments = next_arguments(self._session, facts, alone=False, beside=beside)
+            if arguments is not None:
+                return arguments
+        return None
+
+    def remove(self, tool: str) -> None:
+        """Remove the records that this probing created, as far as `tool` can.
+
+        Raises:
+            NotCalled: the tool could remove none of these records, or it may not be called any
+                more.
+        """
+        session = self._session
+        parameters = session.protocols[tool].parameters.items()
         if not any(
-            ledger.identifies_record(tool, name) or _is_list(schema)
-            for name, schema in told.items()
+            self._roles.identifies_record(tool, name) or _is_list(schema)
+            for name, schema in parameters
+            if not self._roles.is_filter(tool, name)
         ):
             raise NotCalled(f"{tool} is not called: {_UNNAMED}.", scope="tool")
         self._show()
-        if (
-            not find_done_calls(session.facts(tool))
-            and self._find_own_arguments(session.facts(tool)) is None
-        ):
+        succeeded = find_done_calls(session.facts(tool))
+        if not succeeded and self._removal_arguments(session.facts(tool)) is None:
             raise NotCalled(f"{tool} is not called: {_NOTHING_MADE}.", scope="tool")
-        for _ in range(40):
-            if (arguments := self._find_own_arguments(session.facts(tool))) is None:
+        for _ in range(_MOST_REMOVALS):
+            arguments = self._removal_arguments(session.facts(tool))
+            if arguments is None:
                 break
             session.call(tool, arguments, purpose="effect", again=True)
 
     def look_again(self) -> None:
-        """Ask lists of what was taken away once more: what they show still is not gone."""
-        ledger = self._session.ledger
+        """Call the lists of removed records once more: a record that one shows was not removed."""
         session = self._session
         for tool in session.looks:
             facts = session.facts(tool)
-            since = max(
-                (
-                    made.removed_at
-                    for made in ledger.created_records()
-                    if ledger.is_about(tool, made.tool)
-                ),
-                default=0,
-            )
-            if (facts.samples[-1].number if facts.samples else since) < since and not facts.needed:
+            removals = [
+                record.removed_at
+                for record in self._created.all()
+                if self._roles.is_about(tool, record.tool)
+            ]
+            last_removal = max(removals, default=0)
+            was_read_before = facts.samples and facts.samples[-1].number < last_removal
+            if was_read_before and not facts.needed:
                 with suppress(NotCalled):
                     session.call(tool, {}, purpose="effect", again=True)
 
     def _show(self) -> None:
-        """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
-        ledger = self._session.ledger
-        session = self._session
-        for one in [
-            made for made in ledger.created_records() if made.is_present and not made.last_shown
-        ]:
-            for tool in session.looks:
-                wanted = session.facts(tool).needed
-                if one.last_shown or len(wanted) > 1 or not session.caller.remaining_calls(tool):
-                    continue
-                given: list[dict[str, Value]] = [{}] if ledger.is_about(tool, one.tool) else []
-                if wanted:
-                    ids = ledger.own_ids(tool, wanted[0], of=one, born=True)
-                    given = [
-                        {wanted[0]: Value(text, ValueOrigin(kind="response", tool=one.tool))}
-                        for text in ids[:1]
-                    ]
-                for arguments in given:
-                    known = session.log.find(
-                        tool, {name: value.value for name, value in arguments.items()}
-                    )
-                    if known is None or known.number < one.calls[-1].number:
-                        with suppress(NotCalled):
-                            session.call(tool, arguments, purpose="effect", again=True)
+        """Call reads that may show the created records that no read has shown yet."""
+        unshown = [record for record in self._created.present() if not record.last_shown]
+        for record in unshown:
+            for tool in self._session.looks:
+                if not record.last_shown and self._session.caller.remaining_calls(tool):
+                    self._show_by(tool, record)
 
-    def _find_own_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
-        """Arguments that name a thing that this probing made, with which the tool was not called yet."""
-        ledger = self._session.ledger
-        tool = facts.name
+    def _show_by(self, tool: str, record: CreatedRecord) -> None:
+        """Call a read that may show a record, unless it was called since the record was made."""
         session = self._session
-        for one in reversed(
-            [
-                made
-                for made in ledger.created_records()
-                if made.is_present and ledger.can_delete(tool, made)
-            ]
-        ):
-            wanted = facts.needed
-            if not any(ledger.identifies_record(tool, name) for name in wanted):
-                parameters = facts.protocol.parameters.items()
-                wanted += [
-                    n
-                    for n, s in parameters
-                    if n not in wanted and (_is_list(s) or ledger.identifies_record(tool, n))
-                ]
-            named = [name for name in wanted if ledger.identifies_record(tool, name)]
-            ids = {name: list(self._ids(facts, name, one)) for name in named}
-            rest = [name for name in wanted if name not in named]
-            for place in range(max(map(len, ids.values()), default=1)) if all(ids.values()) else ():
-                chosen = {name: found[min(place, len(found) - 1)] for name, found in ids.items()}
-                for more in (
-                    islice(session.choices(tool, rest, alone=False), _TRIES) if rest else [{}]
-                ):
-                    arguments = {**more, **chosen}
-                    plain = {
-                        name: value.value
-                        for name, value in session.mark_arguments(tool, arguments).items()
-                    }
-                    last = session.log.find(tool, plain)
-                    if (
-                        last is None or last.number < one.calls[-1].number
-                    ) and not ledger.refusal_reason(tool, plain):
-                        return arguments
+        arguments = self._showing_arguments(tool, record)
+        if arguments is None:
+            return
+        plain = {name: value.value for name, value in arguments.items()}
+        earlier = session.log.find(tool, plain)
+        if earlier is None or earlier.number < record.calls[-1].number:
+            with suppress(NotCalled):
+                session.call(tool, arguments, purpose="effect", again=True)
+
+    def _showing_arguments(self, tool: str, record: CreatedRecord) -> dict[str, Value] | None:
+        """Return arguments with which a read may show a record, or None if it cannot."""
+        needed = self._session.facts(tool).needed
+        if not needed:
+            return {} if self._roles.is_about(tool, record.tool) else None
+        if len(needed) > 1:
+            return None
+        ids = self._created.own_ids(tool, needed[0], of=record, unconfirmed=True)
+        if not ids:
+            return None
+        return {needed[0]: Value(ids[0], ValueOrigin(kind="response", tool=record.tool))}
+
+    def _removal_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
+        """Return arguments that name a created record and were not sent since it was created."""
+        wanted = self._removal_argument_names(facts)
+        identifying = [name for name in wanted if self._roles.identifies_record(facts.name, name)]
+        others = [name for name in wanted if name not in identifying]
+        for record in reversed(self._created.present()):
+            if not self._roles.works_on(facts.name, record.noun):
+                continue
+            for ids in self._id_choices(facts, identifying, record):
+                arguments = self._complete(facts.name, ids, others, record)
+                if arguments is not None:
+                    return arguments
         return None
 
-    def _ids(self, facts: ToolFacts, name: str, made: CreatedRecord) -> Sequence[Value]:
-        """The ids of what was made, else of what it stands in, as an argument can take them."""
-        origin = ValueOrigin(kind="response", tool=made.tool, sample=made.calls[0].number)
-        fits = ValueFilter(facts, facts.arguments[name])
-        for of in (made, None):
-            values = (
-                Value(held, origin)
-                for held in self._session.ledger.own_ids(facts.name, name, of=of)
-            )
-            if found := [value for value in map(fits.adapt, values) if value is not None]:
-                return found
+    def _removal_argument_names(self, facts: ToolFacts) -> list[str]:
+        """Return the arguments to send: those needed, and some that can name a record."""
+        roles = self._roles
+        needed = facts.needed
+        if any(roles.identifies_record(facts.name, name) for name in needed):
+            return needed
+        optional = [
+            name
+            for name, schema in facts.protocol.parameters.items()
+            if name not in needed
+            and (_is_list(schema) or roles.identifies_record(facts.name, name))
+        ]
+        return [*needed, *optional]
+
+    def _id_choices(
+        self, facts: ToolFacts, names: Sequence[str], record: CreatedRecord
+    ) -> Iterator[dict[str, Value]]:
+        """Yield values for the arguments that name a record, the n-th id of each at a time."""
+        ids = {name: self._ids(facts, name, record) for name in names}
+        if not all(ids.values()):
+            return
+        for n in range(max(map(len, ids.values()), default=1)):
+            yield {name: values[min(n, len(values) - 1)] for name, values in ids.items()}
+
+    def _complete(
+        self, tool: str, ids: dict[str, Value], others: Sequence[str], record: CreatedRecord
+    ) -> dict[str, Value] | None:
+        """Return `ids` with values for the other arguments, or None if all these were sent."""
+        session = self._session
+        choices: Iterator[dict[str, Value]] = iter([{}])
+        if others:
+            choices = islice(session.choices(tool, others, alone=False), _REMOVAL_TRIES)
+        for choice in choices:
+            arguments = {**choice, **ids}
+            marked = session.mark_arguments(tool, arguments)
+            plain = {name: value.value for name, value in marked.items()}
+            earlier = session.log.find(tool, plain)
+            is_new = earlier is None or earlier.number < record.calls[-1].number
+            if is_new and not session.rules.refusal_reason(tool, plain):
+                return arguments
+        return None
+
+    def _ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
+        """Return the ids of a record that an argument can take.
+
+        If there are none, return ids of other created records: the argument may name a container.
+        """
+        origin = ValueOrigin(kind="response", tool=record.tool, sample=record.calls[0].number)
+        value_filter = ValueFilter(facts, facts.arguments[name])
+        for source in (record, None):
+            ids = self._created.own_ids(facts.name, name, of=source)
+            adapted = [value_filter.adapt(Value(id_, origin)) for id_ in ids]
+            if usable := [value for value in adapted if value is not None]:
+                return usable
         return []
 
     def _in_order(self) -> list[str]:
-        """All tools that are not known to be reads; what stands in a thing after what may make the thing."""
-        kinds = self._session.kinds
+        """Return all tools that are not known to be reads, containers before their contents."""
+        kinds = self._roles.kinds
         protocols = self._session.protocols
-        steps = {
-            name: getattr(one.binding, "url", "").count("/") for name, one in protocols.items()
-        }
-        names = [name for name in protocols if name not in self._session.reads]
-        return sorted(names, key=lambda name: (kinds[name] != "read", steps[name], kinds[name]))
+
+        def order(name: str) -> tuple[bool, int, str]:
+            depth = getattr(protocols[name].binding, "url", "").count("/")
+            return kinds[name] != "read", depth, kinds[name]
+
+        return sorted((name for name in protocols if name not in self._session.reads), key=order)
 
 
 def _is_list(schema: Json) -> bool:

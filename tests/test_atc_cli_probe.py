@@ -143,7 +143,7 @@ def test_an_interruption_ends_all_sources(atc_):
 
 
 def test_a_service_that_is_down(atc_, monkeypatch):
-    monkeypatch.setattr("probing.caller.TOOL_LOSSES", 1)  # less waiting in a test
+    monkeypatch.setattr("probing.host_budget.TOOL_LOSSES", 1)  # less waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
     code, out, err = atc_(*PROBE)
     assert code == 3

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from probing.caller import NotCalled, is_known_read, plan_probing, why_not
+from probing.call_plan import plan_probing, why_not
+from probing.caller import NotCalled, is_known_read
 from probing.samples import ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -119,7 +120,7 @@ def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
     with serving(lambda _: Reply(429, {"error": "no"})) as server:
         write = tool(server.url, "add", method="POST")
         with Lab(server, tmp_path, [write], allow_writes=True) as probing:
-            mark = probing.caller.ledger.mark.text
+            mark = probing.caller.created.mark.text
             assert probing.call("add", q=mark).status == 429
             assert probing.call("add", q=mark).status == 429
     assert len(server.seen) == 1
@@ -132,7 +133,7 @@ def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
             Lab(server, tmp_path, [write], allow_writes=True) as probing,
             pytest.raises(NotCalled, match="not told"),
         ):
-            probing.call("profile", title=probing.caller.ledger.mark.text)
+            probing.call("profile", title=probing.caller.created.mark.text)
     assert server.seen == []
 
 
@@ -142,7 +143,7 @@ def test_a_flag_and_null_name_no_record_of_our_own(tmp_path, name, value):
     with serving() as server:
         write = tool(server.url, name, method="POST", arguments=("account_id", "note"))
         with Lab(server, tmp_path, [write], allow_writes=True) as probing, pytest.raises(NotCalled):
-            probing.call(name, account_id=value, note=probing.caller.ledger.mark.text)
+            probing.call(name, account_id=value, note=probing.caller.created.mark.text)
     assert server.seen == []
 
 

@@ -31,7 +31,8 @@ from atc.core.parallel import Pool, run_parallel
 from atc.core.quoting import quote_name, quoted
 from atc.core.text import count, escape_controls
 from atc.models import openai
-from probing.caller import ApprovalCheck, PlannedTool, ProbePlan, plan_probing
+from probing.call_plan import PlannedTool, ProbePlan, plan_probing
+from probing.caller import ApprovalCheck
 from probing.drift import CALLS, DriftReport, earlier_samples, recheck
 from probing.probe import Probed, SourceProbing, by_host, probe, probe_in_turn
 from probing.report import READABLE, coverage, format_created_record, write

@@ -1,0 +1,140 @@
+"""Pace of the calls to one host, and the decision when to stop calling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from probing.samples import ProbeSettings, Sample
+from protocols.documentation import docs_page
+from protocols.errors import ToolError
+from protocols.protocol import ToolProtocol
+from protocols.secrets import may_name_secrets
+
+TOOL_LOSSES = 2
+"""Unanswered calls in a row after which a tool is given up."""
+HOST_LOSSES = 6
+"""Unanswered calls in a row after which a host is given up."""
+DENIED = 3
+"""Tools in a row answering 401 or 403 (or calls, if there is one tool) after which a host is given
+up that gave no data."""
+GATEWAY = (502, 503, 504)
+"""Statuses by which a gateway says that the service behind it does not answer."""
+MOST_WAITS = 7
+"""Answers in a row asking to wait after which a host is given up for this run."""
+LONGEST_WAIT = 120.0
+"""Seconds. A host that asks for a longer wait is given up for this run."""
+_SLOWER = 0.5
+"""Least seconds between two calls once a host asked to wait. The pause shrinks as calls succeed."""
+
+
+class HostBudget:
+    """The pace of calls to one host, and its unanswered, delayed or denied calls in a row.
+
+    A tool that must not be called any more is added to `stopped` with the reason.
+    """
+
+    def __init__(
+        self, name: str, settings: ProbeSettings, stopped: dict[str, str], *,
+        sleep: Callable[[float], object], now: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self.name = name
+        self._stopped = stopped
+        self.tools: dict[str, ToolProtocol] = {}
+        self.answered: set[str] = set()
+        rate = None if name.startswith("Python ") else settings.requests_per_second
+        self._least = self._interval = 1 / rate if rate else 0.0
+        self._sleep = sleep
+        self._now = now
+        self._next = now()
+        self._lost: list[str] = []
+        self._denied: list[Sample] = []
+        self._waits = 0
+
+    def wait(self) -> None:
+        """Wait until the next call may be sent, and reserve that moment."""
+        if (pause := self._next - self._now()) > 0:
+            self._sleep(pause)
+        self._next = max(self._now(), self._next) + self._interval
+
+    def record_delay(self, error: ToolError) -> str:
+        """Slow down after an answer that asks to wait. Return a message for the user, or ""."""
+        self._waits += 1
+        self._interval = max(2 * self._interval, _SLOWER)
+        asked = max(error.retry_after or 0.0, min(2.0 ** (self._waits - 1), 30.0))
+        if self._waits <= MOST_WAITS and asked <= LONGEST_WAIT:
+            self._pause(asked)
+            return (
+                f"{self.name} asks for fewer calls (HTTP {error.status})."
+                if self._waits == 1
+                else ""
+            )
+        how_long = f", for {error.retry_after:,.0f} s" if error.retry_after else ""
+        return self._stop(
+            f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later"
+        )
+
+    def record_loss(self, tool: str, error: ToolError) -> str:
+        """Count an unanswered call.
+
+        Return a message for the user if the host is given up, else "".
+        """
+        self._lost.append(tool)
+        self._pause(1.0)
+        why = f"calls in a row were not answered ({error.body.rstrip('.')})"
+        if (mine := self._lost.count(tool)) >= TOOL_LOSSES:
+            self._stopped.setdefault(tool, f"{mine} {why}")
+        enough = len(self._lost) >= HOST_LOSSES
+        return (
+            self._stop(f"{len(self._lost)} {why}; when it is well again, the same command goes on")
+            if enough
+            else ""
+        )
+
+    def record_answer(self, sample: Sample) -> tuple[str, list[Sample]]:
+        """Note an answered call.
+
+        Return a message for the user if the host is given up (else ""), and the samples to discard
+        because they say nothing about their tools. A host that denies every call is given up,
+        unless its tools take credentials as arguments.
+        """
+        self._lost.clear()
+        self.answered |= {sample.tool} if sample.done else set()
+        if sample.status == 501:  # whatever it is asked
+            self._stopped.setdefault(sample.tool, "it says that it is not implemented (HTTP 501)")
+        if sample.status == 429:  # a write, which is not sent again
+            self._pause(_SLOWER)
+        else:
+            self._waits = 0
+            self._interval = max(self._least, 0.98 * self._interval)
+        if sample.status not in (401, 403) or sample.purpose in (
+            "link",
+            "refuse",
+        ):  # those may well be refused so
+            self._denied.clear()
+            return "", []
+        self._denied.append(sample)
+        tools = {denied.tool for denied in self._denied}
+        strangers = {
+            tool for tool in tools if not any(map(may_name_secrets, self.tools[tool].parameters))
+        }
+        enough = (
+            len(tools & self.answered) > 1
+            if self.answered
+            else len(strangers) >= min(DENIED, len(self.tools))
+        )
+        if len(self._denied) < DENIED or not enough:
+            return "", []
+        before = (
+            "tools that answered before are refused now" if self.answered else "it lets nobody in"
+        )
+        page = docs_page("reference/configuration#credentials")
+        why = f"{before} (HTTP {sample.status}); configure its credential ({page}), and the same command goes on"
+        return self._stop(why), self._denied
+
+    def _pause(self, seconds: float) -> None:
+        self._next = max(self._next, self._now() + seconds)
+
+    def _stop(self, why: str) -> str:
+        for tool in self.tools:
+            self._stopped.setdefault(tool, why)
+        return f"{self.name} is not called any more: {why}."
