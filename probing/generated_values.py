@@ -1,4 +1,4 @@
-"""Values made up for an argument: by its type and limits, else by its name."""
+"""Invented values for an argument, by its type and limits, else by its name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from probing.error_replies import ArgumentHint
 from probing.infer import one_or_all
 from probing.name_distance import FORMATS, NAMES, VALUES, NormalizedName, expand_name, url_text
 from probing.samples import GENERATED_ORIGIN, Value
@@ -18,14 +19,24 @@ IMPROBABLE = "qzx~!7w"
 """A word that no service knows, with characters that most patterns refuse."""
 _TEXTS = ("test", "a", "example", "hello")
 _MOST = 100
+"""Most values that are generated for one argument."""
 _DEEPEST = 3
+"""Levels of nested arrays and objects that are generated."""
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
+"""Kinds of hints that say what a value must be."""
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
+_DATE_WORDS = frozenset(
+    {"date", "birthday", "dob", "arrival", "checkin", "checkout", "departure", "since", "until"}
+)
+_RESTRICTIONS = frozenset({"type", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf"})
+"""Keywords that say what a value must be."""
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[str, Any]:
-    """What an argument's value must be, as one JSON Schema: what is declared, made narrower by what replies told."""
+    """Return one JSON Schema of an argument's value: what is declared, narrowed by what replies
+    said.
+    """
     declared = _flat(argument.declared, root or {})
     schema: dict[str, Any] = {"type": list(argument.types)} if argument.types else {}
     for clause in clauses(argument):
@@ -35,35 +46,40 @@ def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[s
 
 
 def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
-    """What replies told of one argument, as clauses of JSON Schema; of those that differ the last counts."""
-    numbers = argument.types[:1] in (("integer",), ("number",))
+    """Yield what replies said about an argument as clauses of JSON Schema. Later clauses win."""
     listed = list(dict.fromkeys(value for hint in argument.told("enum") for value in hint.values))
     if listed:
-        yield {
-            "enum": [
-                number_of(value) if numbers and number_of(value) is not None else value
-                for value in listed
-            ]
-        }
+        takes_numbers = argument.types[:1] in (("integer",), ("number",))
+        yield {"enum": [_as_number(value) for value in listed] if takes_numbers else listed}
     for hint in argument.hints:
-        ends = {"min": finite(hint.minimum), "max": finite(hint.maximum)}
-        given = {end: value for end, value in ends.items() if value is not None}
-        if hint.kind == "type" and hint.types:
-            yield {"type": one_or_all(hint.types)}
-        elif hint.kind == "range":
-            yield {f"{end}imum": value for end, value in given.items()}
-        elif hint.kind == "length":
-            unit = "Items" if "array" in argument.types else "Length"
-            yield {f"{end}{unit}": int(value) for end, value in given.items() if value >= 0}
-        elif hint.kind in ("pattern", "format") and (word := hint.pattern or hint.format):
-            yield {hint.kind: word}
+        yield from _clause(hint, is_array="array" in argument.types)
+
+
+def _clause(hint: ArgumentHint, *, is_array: bool) -> Iterator[dict[str, Any]]:
+    """Yield the clause of JSON Schema that a hint states, if it states one but an enum."""
+    limits = {"min": finite(hint.minimum), "max": finite(hint.maximum)}
+    given = {end: value for end, value in limits.items() if value is not None}
+    if hint.kind == "type" and hint.types:
+        yield {"type": one_or_all(hint.types)}
+    elif hint.kind == "range":
+        yield {f"{end}imum": value for end, value in given.items()}
+    elif hint.kind == "length":
+        unit = "Items" if is_array else "Length"
+        yield {f"{end}{unit}": int(value) for end, value in given.items() if value >= 0}
+    elif hint.kind in ("pattern", "format") and (text := hint.pattern or hint.format):
+        yield {hint.kind: text}
+
+
+def _as_number(value: Json) -> Json:
+    number = number_of(value)
+    return value if number is None else number
 
 
 def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
-    """Values made up for an argument, best first, the same for the same facts.
+    """Yield invented values for an argument, best first, the same for the same facts.
 
-    They are of the type that is declared or was told; whether a limit excludes one is not judged here. Where nothing is
-    known of the type, the name decides, and what comes last is `1`, `"test"` and `true`.
+    They have the type that is declared or that replies named; they may still break another limit.
+    If the type is unknown, the name decides, and the last values are `1`, `"test"` and `true`.
     """
     schema = limits_of(argument, root)
     for value in islice(_values(argument.name, schema, root or {}, _DEEPEST), _MOST):
@@ -72,44 +88,39 @@ def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> 
 
 
 def make_bogus_value(argument: ArgumentFacts) -> Value | None:
-    """A word that a tool which checks anything refuses, so that its reply tells what it wants.
+    """Return a word that a tool refuses if it checks anything, so that its reply says what it
+    accepts.
 
-    None where a word was made up for it before, or where it is known what the argument must be.
+    Return None if such a word was sent before, or if it is known what the argument must be.
     """
-    told = limits_of(argument).keys() & {
-        "type",
-        "enum",
-        "const",
-        "pattern",
-        "format",
-        "$ref",
-        "anyOf",
-        "oneOf",
-    }
-    sent = (*argument.accepted, *argument.refused, *argument.not_found)
-    word = any(v.is_generated and isinstance(v.value, str) and not v.value.isdigit() for v in sent)
-    if told or word or argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
+    if argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
         return None
+    if limits_of(argument).keys() & _RESTRICTIONS:
+        return None
+    for sent in (*argument.accepted, *argument.refused, *argument.not_found):
+        if sent.is_generated and isinstance(sent.value, str) and not sent.value.isdigit():
+            return None
     return Value(IMPROBABLE, GENERATED_ORIGIN)
 
 
 def finite(value: Json) -> float | None:
-    """The value if it is a number that can be written down; None for others, infinity among them."""
+    """Return a finite number as it is, and None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if isinstance(value, int) or math.isfinite(value) else None
 
 
 def number_of(value: Json) -> float | None:
-    """A number, also one that is written as a text; None for anything else."""
+    """Return a number, or the number that a string contains; None for any other value."""
     if isinstance(value, str):
-        digits = re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value)
-        return None if digits is None else float(value) if "." in value else int(value)
+        if not re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value):
+            return None
+        return float(value) if "." in value else int(value)
     return finite(value)
 
 
 def guess_values(name: str) -> tuple[Json, ...]:
-    """Good guesses by an argument's name, best first; empty where the name says nothing."""
+    """Return likely values by an argument's name, best first, or an empty tuple."""
     own = expand_name(name).rstrip("0123456789_") or expand_name(name)
     words = own.split("_")
     while len(words) > 1 and words[-1] in NAMES["units"]:
@@ -120,19 +131,14 @@ def guess_values(name: str) -> tuple[Json, ...]:
         return VALUES[own]
     if NormalizedName(own, own).is_identifier and words[-1] not in VALUES:
         return ()
+    return _guess_by_words(words)
+
+
+def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
+    """Return likely values by the first and last words of a name."""
     if words[-1] in ("datetime", "timestamp") or (words[-1] == "at" and len(words) > 1):
         return tuple(f"{day}T00:00:00Z" for day in _DATES)
-    if set(words) & {
-        "date",
-        "birthday",
-        "dob",
-        "arrival",
-        "checkin",
-        "checkout",
-        "departure",
-        "since",
-        "until",
-    }:
+    if set(words) & _DATE_WORDS:
         return _DATES
     if words[0] in ("max", "min", "maximum", "minimum") and words[-1] not in ("date", "year"):
         return VALUES[words[0]]
@@ -140,7 +146,7 @@ def guess_values(name: str) -> tuple[Json, ...]:
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
-    """A schema with its reference followed, and of alternatives the first that is not null."""
+    """Return a schema with its reference followed and its first alternative that is not null."""
     here = resolve(schema, root)
     for keyword in ("anyOf", "oneOf", "allOf"):
         for part in here.get(keyword, ()):
@@ -165,17 +171,29 @@ def _values(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
         elif kind == "string":
             yield from _strings(name, schema)
         elif kind == "array" and depth:
-            one = expand_name(name).removesuffix("_list").removesuffix("s")
-            inside = _values(one, _flat(schema.get("items", {}), root), root, depth - 1)
-            yield from ([value] for value in islice(inside, 4))
-            yield []
+            yield from _arrays(name, schema, root, depth)
         elif kind == "object" and depth:
-            inner = schema.get("properties", {})
-            for names in ([n for n in schema.get("required", ()) if n in inner], list(inner)[:10]):
-                yield {
-                    n: next(_values(n, _flat(inner[n], root), root, depth - 1), 1) for n in names
-                }
-            yield from [] if inner else [{"name": "test"}]
+            yield from _objects(schema, root, depth)
+
+
+def _arrays(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iterator[Json]:
+    element_name = expand_name(name).removesuffix("_list").removesuffix("s")
+    elements = _values(element_name, _flat(schema.get("items", {}), root), root, depth - 1)
+    yield from ([value] for value in islice(elements, 4))
+    yield []
+
+
+def _objects(schema: JsonObject, root: JsonObject, depth: int) -> Iterator[Json]:
+    """Yield an object with the required properties, then one with the first ten properties."""
+    properties = schema.get("properties", {})
+    required = [name for name in schema.get("required", ()) if name in properties]
+    for names in (required, list(properties)[:10]):
+        yield {
+            name: next(_values(name, _flat(properties[name], root), root, depth - 1), 1)
+            for name in names
+        }
+    if not properties:
+        yield {"name": "test"}
 
 
 def _numbers(name: str, schema: JsonObject, *, whole: bool) -> Iterator[Json]:
@@ -196,7 +214,7 @@ def _strings(name: str, schema: JsonObject) -> Iterator[str]:
     guesses = [url_text(guess) for guess in guess_values(name)]
     shortest = int(schema.get("minLength") or 0)
     longest = finite(schema.get("maxLength"))
-    if "pattern" in schema:  # one of them may happen to conform
+    if "pattern" in schema:  # one of these may match the pattern
         yield from (
             *guesses,
             *(text for texts in FORMATS.values() for text in texts),

@@ -1,8 +1,8 @@
-"""The schema of a tool's responses, inferred by GenSON, with maps and formats where the evidence is enough.
+"""The schema of a tool's responses, inferred by GenSON, with maps and formats.
 
-1. Every response that was added conforms to the schema.
-2. What a known document allows stays allowed; a keyword of it stays as long as no response breaks it.
-3. The schema is as strict as these permit, but for formats, which need evidence, and depth.
+1. Every response that was added conforms to the schema. 2. What a known document allows stays
+allowed. A keyword of it stays as long as no response breaks it. 3. Within 1 and 2 the schema is as
+strict as possible, except for formats, which need evidence, and for depth.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from protocols.schema import Json, JsonObject, resolve, resolve_pointer, type_na
 from protocols.validate import first_error, validator
 
 _DEEPEST = 64
+"""Levels of nesting that a schema describes."""
 _FOLLOWED = 12
-"""Levels of nesting that are described, and levels of a known document that are merged."""
+"""Levels of a known document that are merged."""
 _FORMATS = {
     "date": r"\d{4}-\d\d-\d\d",
     "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
@@ -31,7 +32,7 @@ _FORMATS = {
     "email": r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+",
     "uri": r"[A-Za-z][A-Za-z0-9+.\-]*://\S+",
 }
-"""Narrower than the formats: `a:b` is a URI."""
+"""Patterns that are narrower than the formats: `a:b` is a URI, too."""
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
 _MOST_CHANGES = 200
@@ -39,7 +40,7 @@ _MOST_CHANGES = 200
 
 
 DataKeys: TypeAlias = Callable[[Sequence[JsonObject]], frozenset[str]]
-"""Gives the keys of objects at one place that are data."""
+"""Return those keys of the objects at one place that are data, not names of fields."""
 
 
 def infer(
@@ -50,11 +51,15 @@ def infer(
     every_key: bool = False,
     shared: bool = False,
 ) -> dict[str, Any]:
-    """Return the schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` if there is neither.
+    """Return the JSON Schema 2020-12 of responses, or `{}` if there are none and nothing is known.
 
-    Keys that are data become a map's; `words` are those of the tool's document, see `probing.keys`. `shared` says that
-    others than the owner of the responses are shown the schema. With `every_key` each key is a field: for one that
-    nobody is shown.
+    Args:
+        responses: the responses of one tool.
+        known: a schema to merge with what the responses show.
+        words: the words of the tool's document, see `probing.keys`.
+        every_key: treat every key as a field, for a schema that nobody is shown.
+        shared: the schema will be shown to others than the owner of the responses, so keys that may
+            be data become a map.
     """
     seen = [_cut(response, _DEEPEST) for response in responses]
     told = frozenset({*words, *property_names(known)})
@@ -71,9 +76,9 @@ def _infer_from_values(values: Sequence[Any], data_of: DataKeys) -> dict[str, An
 
 
 def relax_schema(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | None:
-    """A known schema that allows all of `values`: what one breaks is widened where it stands, else dropped.
+    """Return a copy of a schema that allows all of `values`, or None if `known` is no valid schema.
 
-    None where it is no schema.
+    A keyword that a value breaks is widened where that is possible, else dropped.
     """
     schema = copy.deepcopy(dict(known))
     for value in values:
@@ -110,7 +115,7 @@ def _relax(node: Any, keyword: str | int, value: Any) -> None:
 
 
 def conforms(schema: JsonObject, value: Json, *, otherwise: bool = False) -> bool:
-    """Whether a value conforms to a schema; `otherwise` where that is none."""
+    """Return True if a value conforms to a schema. For an invalid schema, return `otherwise`."""
     try:
         return bool(validator(schema).is_valid(value))
     except (ValueError, RecursionError):
@@ -118,7 +123,10 @@ def conforms(schema: JsonObject, value: Json, *, otherwise: bool = False) -> boo
 
 
 def one_or_all(kinds: Sequence[str]) -> str | list[str]:
-    """One type, or several without repetition, in a fixed order; an integer is a number."""
+    """Return one type, or several without duplicates in a fixed order.
+
+    A number includes integers.
+    """
     found = [
         kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)
     ]
@@ -135,31 +143,38 @@ def _schema_of(values: Sequence[Any], data_of: DataKeys = shared_data_keys) -> d
 def _refine_schema(
     schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys
 ) -> dict[str, Any]:
-    """GenSON's schema of values, with what its strategies do not see."""
+    """Return GenSON's schema of values with formats, fields and maps."""
     branches = schema.pop("anyOf", [])
-    schema = {key: part for branch in (schema, *branches) for key, part in branch.items()}
+    merged: dict[str, Any] = {}
+    for branch in (schema, *branches):
+        merged.update(branch)
     kinds = list(dict.fromkeys(kind for branch in branches or [schema] for kind in types(branch)))
     if not kinds:
         return {}
     if kinds == ["null"]:
-        return {"examples": [None]}  # null may come, and nothing is known of its type
-    schema["type"] = kinds[0] if len(kinds) == 1 else sorted(kinds)
+        return {"examples": [None]}  # null is possible, and the type is unknown
+    merged["type"] = kinds[0] if len(kinds) == 1 else sorted(kinds)
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) >= 3 and len(set(texts)) >= 2 and (form := _format_of(set(texts))):
-        schema["format"] = form
-    lists = [part for value in values if isinstance(value, list) for part in value]
-    if lists:
-        schema["items"] = _refine_schema(schema["items"], lists, data_of)
+        merged["format"] = form
+    elements = _elements(values)
+    if elements:
+        merged["items"] = _refine_schema(merged["items"], elements, data_of)
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
-        schema |= _fields(
-            schema.pop("properties", {}), set(schema.pop("required", ())), objects, data_of
-        )
-    return schema
+        properties = merged.pop("properties", {})
+        required = set(merged.pop("required", ()))
+        merged |= _fields(properties, required, objects, data_of)
+    return merged
+
+
+def _elements(values: Sequence[Any]) -> list[Any]:
+    """Return the elements of all lists among the values."""
+    return [element for value in values if isinstance(value, list) for element in value]
 
 
 def _format_of(texts: Collection[str]) -> str | None:
-    """The JSON Schema format that all texts have, as the validator judges it."""
+    """Return the JSON Schema format that all texts have, as the validator judges it, or None."""
     for form, shape in _FORMATS.items():
         if all(re.fullmatch(shape, text) and conforms({"format": form}, text) for text in texts):
             return form
@@ -172,7 +187,7 @@ def _fields(
     objects: Sequence[JsonObject],
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """A record, or a map whose keys are data."""
+    """Return the part of a schema that describes the keys of objects: fields, or a map of data."""
     data = data_of(objects)
     below: dict[str, list[Json]] = {key: [] for key in properties}
     for one in objects:
@@ -201,43 +216,64 @@ def _merge_schemas(
     depth: int,
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """A known schema, which all values conform to, with what was found where it is silent."""
+    """Return a known schema, completed with what was found where it says nothing.
+
+    All `values` conform to `known`.
+    """
     here = dict(resolve(known, root))
     if not values or not depth or here.keys() & {*_BRANCHES, "if", "patternProperties"}:
         return dict(known)
     if not types(here) and not here.keys() & {"properties", "enum", "const"}:
         return {**found, **here} if here != {"examples": [None]} else dict(found)
     objects = [value for value in values if isinstance(value, dict)]
-    named = dict(here.get("properties", {}))
-    extra = here.get("additionalProperties")
-    rest = found.get(
-        "additionalProperties", {}
-    )  # what was found may be a map, where a record was known
-    for key in dict.fromkeys((*found.get("properties", {}), *named)) if objects else ():
-        part = found.get("properties", {}).get(key, rest)
-        if isinstance(named.get(key), Mapping):
-            inner = [value[key] for value in objects if key in value]
-            named[key] = _merge_schemas(named[key], part, root, inner, depth - 1, data_of)
-        elif key not in named and not (
-            isinstance(extra, Mapping) and extra
-        ):  # `{}` tells of no map
-            named[key] = part
-    if named:
-        here["properties"] = named
-    if objects and isinstance(extra, Mapping):
-        inner = [part for value in objects for key, part in value.items() if key not in named]
-        rest = _infer_from_values(inner, data_of)
-        here["additionalProperties"] = _merge_schemas(extra, rest, root, inner, depth - 1, data_of)
-    lists = [element for value in values if isinstance(value, list) for element in value]
-    if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
+    if objects:
+        here = _merge_fields(here, found, root, objects, depth, data_of)
+    elements = _elements(values)
+    if elements and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
         here["items"] = _merge_schemas(
-            here.get("items") or {}, found.get("items", {}), root, lists, depth - 1, data_of
+            here.get("items") or {}, found.get("items", {}), root, elements, depth - 1, data_of
         )
     return here
 
 
+def _merge_fields(
+    known: Mapping[str, Any],
+    found: JsonObject,
+    root: JsonObject,
+    objects: Sequence[JsonObject],
+    depth: int,
+    data_of: DataKeys,
+) -> dict[str, Any]:
+    """Return a known schema of objects with the fields that were found.
+
+    A field that the known schema describes as a part of a map is left there.
+    """
+    merged = dict(known)
+    named = dict(known.get("properties", {}))
+    extra = known.get("additionalProperties")
+    is_map = isinstance(extra, Mapping) and bool(extra)
+    found_fields = found.get("properties", {})
+    found_rest = found.get("additionalProperties", {})
+    for key in dict.fromkeys((*found_fields, *named)):
+        part = found_fields.get(key, found_rest)
+        if isinstance(named.get(key), Mapping):
+            inner = [value[key] for value in objects if key in value]
+            named[key] = _merge_schemas(named[key], part, root, inner, depth - 1, data_of)
+        elif key not in named and not is_map:
+            named[key] = part
+    if named:
+        merged["properties"] = named
+    if isinstance(extra, Mapping):
+        inner = [part for value in objects for key, part in value.items() if key not in named]
+        rest = _infer_from_values(inner, data_of)
+        merged["additionalProperties"] = _merge_schemas(
+            extra, rest, root, inner, depth - 1, data_of
+        )
+    return merged
+
+
 def _cut(value: Json, depth: int) -> Any:
-    """A value without what lies deeper; what stands there is anything."""
+    """Return a value without its parts below `depth`, which may be anything."""
     if isinstance(value, dict):
         return {key: _cut(part, depth - 1) for key, part in value.items()} if depth else {}
     if isinstance(value, list):
@@ -246,7 +282,7 @@ def _cut(value: Json, depth: int) -> Any:
 
 
 def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
-    """Response path (`airports[].code`, `rates.*`) → in how many of `replies` there is a value."""
+    """Return how many replies have a value at each response path (`airports[].code`, `rates.*`)."""
     counts: Counter[str] = Counter()
     for reply in replies:
         counts.update({path for path, _ in nodes(schema, values=[reply])} - {""})
@@ -261,10 +297,16 @@ def nodes(
     above: tuple[str, ...] = (),
     values: list[Json] | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The parts of a schema that may be written to, with their paths (`airports[].code`, `rates.*`).
+    """Yield the parts of a schema that may be changed, with their response paths.
 
-    References are followed, recursive ones once around: what is below stands at the path where it first came. With
-    `values`, only the parts at whose place one of them has a value.
+    References are followed; a recursive one is followed once, at the path where it first occurs.
+
+    Args:
+        schema: a JSON Schema.
+        path: the response path of `schema`: `airports[].code`, `rates.*`.
+        root: the document of the references; by default `schema`.
+        above: the references that led here.
+        values: if given, yield only the parts for which one of these values has a part.
     """
     root = schema if root is None else root
     if not isinstance(schema, dict) or values == []:
@@ -277,18 +319,28 @@ def nodes(
             )
         return
     yield path, schema
-    named = schema.get("properties") or {}
-    objects = [value for value in values or () if isinstance(value, dict)]
-    elements = [element for value in values or () if isinstance(value, list) for element in value]
-    rest = [part for value in objects for key, part in value.items() if key not in named]
-    below = [(f"{path}.{name}".lstrip("."), part, [one[name] for one in objects if name in one])
-             for name, part in named.items()]  # fmt: skip
-    below += [(f"{path}[]", schema.get("items"), elements)]
-    below += [(f"{path}.*".lstrip("."), schema.get("additionalProperties"), rest)]
-    below += [
-        (path, part, values or []) for keyword in _BRANCHES for part in schema.get(keyword) or ()
-    ]
-    for where, part, inside in below:
+    for part_path, part, part_values in _parts(schema, path, values or []):
         yield from nodes(
-            part, where, root=root, above=above, values=None if values is None else inside
+            part,
+            part_path,
+            root=root,
+            above=above,
+            values=None if values is None else part_values,
         )
+
+
+def _parts(
+    schema: JsonObject, path: str, values: list[Json]
+) -> Iterator[tuple[str, Any, list[Json]]]:
+    """Yield the subschemas of a schema, each with its response path and the values at that path."""
+    properties = schema.get("properties") or {}
+    objects = [value for value in values if isinstance(value, dict)]
+    for name, part in properties.items():
+        inner = [value[name] for value in objects if name in value]
+        yield f"{path}.{name}".lstrip("."), part, inner
+    yield f"{path}[]", schema.get("items"), _elements(values)
+    rest = [part for value in objects for key, part in value.items() if key not in properties]
+    yield f"{path}.*".lstrip("."), schema.get("additionalProperties"), rest
+    for keyword in _BRANCHES:
+        for part in schema.get(keyword) or ():
+            yield path, part, values

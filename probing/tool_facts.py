@@ -1,4 +1,4 @@
-"""What is known of a tool: a pure function of its description and of the samples so far."""
+"""Facts about a tool, computed from its description and the samples so far."""
 
 from __future__ import annotations
 
@@ -12,35 +12,42 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import JsonObject, types
 
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
-"""Where every value travels as text: `5` and `"5"` are the same there."""
+"""Places where every value is sent as text, so `5` and `"5"` are equal."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
+"""Kinds of hints that say that a given value is wrong."""
+_SAYS_MISSING = _SAYS_WRONG - {"refused"} | {"missing"}
+"""Kinds of hints that say that an argument is required if it was not given. "Must be one of A, B"
+about a missing argument is one of them."""
+SampleHints = tuple[Sample, tuple[ArgumentHint, ...]]
+"""A sample and the hints in its reply."""
 ModelReadings = Mapping[str, Sequence[ArgumentHint]]
-"""What a model read in refusals that no rule reads, by their template."""
+"""Hints that a model read in refusals, by the template of the refusal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentFacts:
-    """What is known of one argument.
-
-    `place` is where it travels (`path`, `query`, `body` …; `value` where JSON values are passed on as they are, by a
-    Python function or an MCP tool). `required`: True, False, or None where nothing tells.
-    """
+    """What is known of one argument."""
 
     name: str
     place: str = "value"
+    """Where it is sent: `path`, `query`, `header`, `cookie`, `form` or `body`. It is `value` for a
+    Python function or an MCP tool, which take JSON values."""
     declared: JsonObject = field(default_factory=dict)
+    """Its declared JSON Schema."""
     required: bool | None = None
+    """True, False, or None if nothing says so."""
     hints: tuple[ArgumentHint, ...] = ()
+    """What error replies said about it."""
     accepted: tuple[Value, ...] = ()
-    """Different values with which a call was done, oldest first."""
+    """Different values of successful calls, the oldest first."""
     refused: tuple[Value, ...] = ()
-    """Different values that a reply refused by this argument's name."""
+    """Different values that a reply refused, naming this argument."""
     not_found: tuple[Value, ...] = ()
-    """Different values that led nowhere: well formed, and no such thing."""
+    """Different values that are well-formed but name nothing that exists."""
 
     @property
     def unknown(self) -> bool:
-        """Whether the tool said that it does not know the argument, and never took it."""
+        """True if a reply said that there is no such argument, and no call with it succeeded."""
         return (
             self.place != "path"
             and not self.accepted
@@ -49,7 +56,10 @@ class ArgumentFacts:
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The types declared, or told by replies; of a range alone a number, of the length of a text a string."""
+        """The declared types, else those that replies named.
+
+        If replies named none, a range shows a number, and a length, pattern or format a string.
+        """
         hints_of = [kind for hint in self.hints for kind in hint.types]
         limits = {hint.kind for hint in self.hints}
         limited = ["number"] if "range" in limits else []
@@ -58,7 +68,7 @@ class ArgumentFacts:
         return tuple(dict.fromkeys(types(self.declared) or hints_of or limited))
 
     def told(self, kind: HintKind) -> list[ArgumentHint]:
-        """The hints of one kind."""
+        """Return the hints of one kind."""
         return [hint for hint in self.hints if hint.kind == kind]
 
 
@@ -69,9 +79,9 @@ class ToolFacts:
     protocol: ToolProtocol
     samples: tuple[Sample, ...] = ()
     arguments: Mapping[str, ArgumentFacts] = field(default_factory=dict)
-    """By name: those described, and those that only replies named."""
+    """The declared arguments and those that only replies named, by name."""
     refusal_hints: Mapping[int, tuple[ArgumentHint, ...]] = field(default_factory=dict)
-    """What each refusal told, by the sample's number."""
+    """The hints in each refusal, by the number of its sample."""
 
     @property
     def name(self) -> str:
@@ -80,7 +90,7 @@ class ToolFacts:
 
     @cached_property
     def done(self) -> tuple[Sample, ...]:
-        """The samples that gave a response."""
+        """The samples of successful calls."""
         return tuple(sample for sample in self.samples if sample.done)
 
     @property
@@ -90,37 +100,40 @@ class ToolFacts:
 
     @property
     def needed(self) -> list[str]:
-        """The arguments that a call must give, and those of which it must give one, as the reply put it."""
+        """The required arguments, and those of which a reply requires at least one."""
         return [
             n for n in self.usable if self.arguments[n].required or self.arguments[n].told("any_of")
         ]
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:
-        """The samples whose response holds anything: an empty list teaches nothing of its elements.
+        """The samples whose response contains data.
 
-        Of a write any field will do: what it has just made may well have empty lists.
+        An empty list says nothing about its elements. For a write any field is data, because a new
+        record may have empty lists.
         """
         if self.protocol.writes:
             return tuple(
-                s
-                for s in self.done
-                if s.response not in (None, [], {}) and not refusal_in(s.response)
+                sample
+                for sample in self.done
+                if sample.response not in (None, [], {}) and not refusal_in(sample.response)
             )
         return tuple(
-            s for s in self.done if says_something(s.response) and not refusal_in(s.response)
+            sample
+            for sample in self.done
+            if says_something(sample.response) and not refusal_in(sample.response)
         )
 
     @property
     def base(self) -> Sample | None:
-        """The call that others are varied from: of those whose response says something, one with fewest arguments."""
+        """The successful call with the fewest arguments, from which other calls are varied."""
         return min(
             self.fruitful or self.done, key=lambda s: (len(s.arguments), s.number), default=None
         )
 
 
 def says_something(response: object) -> bool:
-    """Whether a response holds anything. Of one with lists, counts and echoes beside empty lists are nothing."""
+    """Return True if a response contains data. Counts and echoes beside empty lists are no data."""
     if isinstance(response, Mapping):
         lists = [part for part in response.values() if isinstance(part, list)]
         inner = [part for part in response.values() if isinstance(part, Mapping)]
@@ -137,39 +150,46 @@ def _filled(value: object) -> bool:
 def learn(
     protocol: ToolProtocol, samples: Iterable[Sample], read: ModelReadings | None = None
 ) -> ToolFacts:
-    """The facts that follow from a tool's description and its samples, in their order."""
-    mine = tuple(sample for sample in samples if sample.tool == protocol.name)
+    """Return the facts that follow from a tool's description and its samples.
+
+    Args:
+        protocol: the tool's description.
+        samples: samples in the order of sending. Those of other tools are ignored.
+        read: hints that a model read in refusals.
+    """
+    own = tuple(sample for sample in samples if sample.tool == protocol.name)
     names = {name: name for name in protocol.parameters}
     if isinstance(protocol.binding, HttpBinding):
         names |= {wire: name for name, wire in protocol.binding.wire_names.items()}
-    told: list[tuple[Sample, tuple[ArgumentHint, ...]]] = []
-    for sample in map(as_refused, mine):
-        said = (
-            hints(sample, {name: name for name in sample.arguments} | names)
-            if not sample.done
-            else ()
-        )
-        if read and not said and not sample.done:
-            kept = read.get(template_of(sample), ())
-            said = tuple(hint for hint in kept if hint.argument in names or hint.kind == "missing")
-        told.append((sample, said))
-        names.update(
-            {
-                h.argument: h.argument
-                for h in said
-                if h.argument not in names and h.kind != "unknown"
-            }
-        )
+    read_samples: list[SampleHints] = []
+    for sample in map(as_refused, own):
+        found = () if sample.done else _hints_in(sample, names, read or {})
+        read_samples.append((sample, found))
+        for hint in found:
+            if hint.kind != "unknown":
+                names.setdefault(hint.argument, hint.argument)
     arguments = {
-        n: _argument(protocol, n, told)
-        for n in dict.fromkeys([*protocol.parameters, *names.values()])
+        name: _argument(protocol, name, read_samples)
+        for name in dict.fromkeys([*protocol.parameters, *names.values()])
     }
-    refusals = {sample.number: found for sample, found in told if not sample.done}
-    return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, refusal_hints=refusals)
+    refusals = {sample.number: found for sample, found in read_samples if not sample.done}
+    return ToolFacts(protocol=protocol, samples=own, arguments=arguments, refusal_hints=refusals)
+
+
+def _hints_in(
+    sample: Sample, names: Mapping[str, str], read: ModelReadings
+) -> tuple[ArgumentHint, ...]:
+    """Return the hints in a refusal, by rule, else as a model read them."""
+    if found := hints(sample, {name: name for name in sample.arguments} | dict(names)):
+        return found
+    if not read:
+        return ()
+    by_model = read.get(template_of(sample), ())
+    return tuple(hint for hint in by_model if hint.argument in names or hint.kind == "missing")
 
 
 def place_of(protocol: ToolProtocol, argument: str) -> str:
-    """Where an argument travels."""
+    """Return where an argument is sent, see `ArgumentFacts.place`."""
     if not isinstance(protocol.binding, HttpBinding):
         return "value"
     http = protocol.binding
@@ -183,38 +203,55 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
 
 
 def _argument(
-    protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[ArgumentHint, ...]]]
+    protocol: ToolProtocol, name: str, read_samples: Sequence[SampleHints]
 ) -> ArgumentFacts:
+    """Return the facts about one argument."""
     declared = protocol.parameters.get(name, {})
     place = place_of(protocol, name)
-    mine: dict[ArgumentHint, None] = {}
-    accepted = dict[str, Value]()
-    refused = dict[str, Value]()
-    lost = dict[str, Value]()
+    hints_of: dict[ArgumentHint, None] = {}
+    values = _ValueOutcomes(place)
     required: bool | None = True if name in protocol.required or place == "path" else None
-    for sample, said in told:
-        here = [hint for hint in said if hint.argument == name]
-        mine.update(dict.fromkeys(here))
-        given = sample.arguments.get(name)
-        kinds = {hint.kind for hint in here}
-        if given is None and sample.done:
-            required = place == "path"
-        elif given is None:
-            # "must be one of A, B" of an argument that was not given says that it was missed.
-            required = (
-                True
-                if required is None and kinds & (_SAYS_WRONG - {"refused"} | {"missing"})
-                else required
-            )
+    for sample, found in read_samples:
+        own = [hint for hint in found if hint.argument == name]
+        hints_of.update(dict.fromkeys(own))
+        kinds = {hint.kind for hint in own}
+        if name in sample.arguments:
+            values.add(sample, sample.arguments[name], kinds)
         elif sample.done:
-            accepted.setdefault(repr(given.value), given)
-        elif kinds & (_SAYS_WRONG | {"unknown"}):
-            refused.setdefault(repr(given.value), given)
-        elif "not_found" in kinds or (sample.status == 404 and place == "path"):
-            lost.setdefault(repr(given.value), given)
+            required = place == "path"
+        elif required is None and kinds & _SAYS_MISSING:
+            required = True
     return ArgumentFacts(
-        name=name, place=place, declared=declared if isinstance(declared, Mapping) else {}, required=required,
-        hints=tuple(mine), accepted=tuple(accepted.values()),
-        refused=tuple(v for key, v in refused.items() if key not in accepted),
-        not_found=tuple(v for key, v in lost.items() if key not in accepted),
-    )  # fmt: skip
+        name=name,
+        place=place,
+        declared=declared if isinstance(declared, Mapping) else {},
+        required=required,
+        hints=tuple(hints_of),
+        accepted=tuple(values.accepted.values()),
+        refused=values.never_accepted(values.refused),
+        not_found=values.never_accepted(values.not_found),
+    )
+
+
+class _ValueOutcomes:
+    """The different values that an argument was given, by outcome."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self.accepted: dict[str, Value] = {}
+        self.refused: dict[str, Value] = {}
+        self.not_found: dict[str, Value] = {}
+
+    def add(self, sample: Sample, value: Value, kinds: set[HintKind]) -> None:
+        """Note the value of one call; `kinds` are those of the reply's hints on the argument."""
+        key = repr(value.value)
+        if sample.done:
+            self.accepted.setdefault(key, value)
+        elif kinds & (_SAYS_WRONG | {"unknown"}):
+            self.refused.setdefault(key, value)
+        elif "not_found" in kinds or (sample.status == 404 and self._place == "path"):
+            self.not_found.setdefault(key, value)
+
+    def never_accepted(self, values: Mapping[str, Value]) -> tuple[Value, ...]:
+        """Return the values with which no call succeeded."""
+        return tuple(value for key, value in values.items() if key not in self.accepted)
