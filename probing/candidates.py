@@ -241,7 +241,8 @@ class _RecordFit:
             self._ranks[name] = {place: float(rank) for rank, place in enumerate(places)}
 
     def assign(self, record: ResponseRecord) -> tuple[float, dict[str, tuple[str, str]]]:
-        """Return the cost of taking arguments from a record, and the place of each argument's value.
+        """Return the cost of taking arguments from a record, and the place of each argument's
+        value.
 
         A place is used for one argument only. Each argument without a place adds 3 to the cost.
         """

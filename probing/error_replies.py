@@ -1,9 +1,10 @@
 """What replies say of a tool's arguments: refusals, read into `Hint`s.
 
-Read by rule are complaints, in which a place and words stand apart: lists of them (FastAPI, JSON:API, RFC 9457, JSON
-Schema output, GraphQL-like), and maps from a field to its messages (DRF, Rails, ASP.NET). Of sentences, those that name
-an argument and say plainly what it must be. What is left has a template, the reply without the values that were sent,
-which a model may read once (`probing.model_hints`). A reader must not be sure of what a reply does not say; all work is
+Read by rule are complaints, in which a place and words stand apart: lists of them (FastAPI,
+JSON:API, RFC 9457, JSON Schema output, GraphQL-like), and maps from a field to its messages (DRF,
+Rails, ASP.NET). Of sentences, those that name an argument and say plainly what it must be. What is
+left has a template, the reply without the values that were sent, which a model may read once
+(`probing.model_hints`). A reader must not be sure of what a reply does not say; all work is
 bounded.
 """
 
@@ -34,8 +35,8 @@ HintKind = Literal[
     "missing", "any_of", "unknown", "type", "enum", "range", "length", "pattern", "format", "not_found",
     "refused",
 ]  # fmt: skip
-"""*missing*: it must be given. *any_of*: it or another that the reply names must be. *unknown*: there is no such
-argument. *type* … *format*: what it must be. *not_found*: well formed, but
+"""*missing*: it must be given. *any_of*: it or another that the reply names must be. *unknown*:
+there is no such argument. *type* … *format*: what it must be. *not_found*: well formed, but
 there is no such thing. *refused*: the reply names the argument, and no more can be read from it."""
 
 
@@ -79,10 +80,12 @@ _QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
 
 
 def refusal_in(response: Json) -> str:
-    """What a response with a success's status says in refusal, as JSON or text; empty where it is data.
+    """What a response with a success's status says in refusal, as JSON or text; empty where it is
+    data.
 
-    It is a refusal if it says that it is (`ok: false`, `status: error`) or holds an error, and has nothing else to
-    tell. A record that has an `error` field, or a `status` of `failed`, beside fields of its own is data.
+    It is a refusal if it says that it is (`ok: false`, `status: error`) or holds an error, and has
+    nothing else to tell. A record that has an `error` field, or a `status` of `failed`, beside
+    fields of its own is data.
     """
     if isinstance(response, list) and len(response) == 1:
         return refusal_in(response[0])
@@ -111,7 +114,9 @@ def as_refused(sample: Sample) -> Sample:
 
 
 def _is_error_value(value: Json) -> bool:
-    """Whether an error field says that there is one: `null`, `[]`, `false`, `"none"` and `0.1` do not."""
+    """Whether an error field says that there is one: `null`, `[]`, `false`, `"none"` and `0.1` do
+    not.
+    """
     if isinstance(value, str):
         return bool(value) and value.lower() not in ("none", "null", "false", "no", "ok")
     return value is True or (isinstance(value, list | Mapping) and bool(value))
@@ -128,7 +133,9 @@ def reply_of(sample: Sample) -> str:
 
 
 def template_of(sample: Sample) -> str:
-    """A refusal's words without the values that were sent and without numbers: equal for replies of one kind."""
+    """A refusal's words without the values that were sent and without numbers: equal for replies of
+    one kind.
+    """
     text = one_line(sample.error or sample.answer or "", limit=600)
     sent = (
         part
@@ -144,8 +151,8 @@ def template_of(sample: Sample) -> str:
 def hints(sample: Sample, names: Mapping[str, str]) -> tuple[ArgumentHint, ...]:
     """What the answer of a call that failed says of the tool's arguments, each fact once.
 
-    `names` maps what the service may call an argument to the argument's name. An argument that is not among them is
-    returned where the reply certainly names one: in *missing*.
+    `names` maps what the service may call an argument to the argument's name. An argument that is
+    not among them is returned where the reply certainly names one: in *missing*.
     """
     text = reply_of(sample)
     return (
@@ -261,7 +268,9 @@ class _Reader:
         return ()
 
     def _field_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
-        """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
+        """Complaints of a map from fields to messages: `{"limit": ["A valid integer is
+        required."]}`.
+        """
         plain = all(
             isinstance(value, list | Mapping) for value in node.values()
         )  # then all in it are messages
@@ -450,7 +459,9 @@ _MOST_OF = re.compile(
 
 
 def _read_bounds(low: str) -> list[ArgumentHint]:
-    """Ranges and lengths. A bound that is itself excluded counts as allowed: what nobody is sure of is not excluded."""
+    """Ranges and lengths. A bound that is itself excluded counts as allowed: what nobody is sure of
+    is not excluded.
+    """
     sized = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
     least = _LEAST.search(low)
     most = _MOST_OF.search(low)
@@ -488,7 +499,9 @@ def _words_of(node: Mapping[str, Json]) -> str:
 
 
 def _document(text: str) -> Json:
-    """A reply as JSON, also where a text holds a list of complaints: Zod's are the message of its error."""
+    """A reply as JSON, also where a text holds a list of complaints: Zod's are the message of its
+    error.
+    """
     listed = _ISSUES.search(text)
     for part in (text, text[listed.start() : text.rfind("]") + 1] if listed else ""):
         with suppress(ValueError, RecursionError):
@@ -506,7 +519,9 @@ def _unfold(node: dict[str, Json]) -> dict[str, Json]:
 
 
 def _messages(document: Json, depth: int = 5) -> Iterator[str]:
-    """The sentences of a document: under the keys that hold words, else any text with a space in it."""
+    """The sentences of a document: under the keys that hold words, else any text with a space in
+    it.
+    """
     if isinstance(document, str):
         yield document
     elif isinstance(document, list) and depth:

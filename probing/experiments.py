@@ -1,6 +1,6 @@
-"""What is asked of one tool: how it is called, then what it takes and refuses.
+"""Experiments with one tool: how to call it, and what it accepts and refuses.
 
-A question gives calls that would answer it, as long as the facts leave it open.
+An experiment yields the calls that would answer its question, until the facts answer it.
 """
 
 from __future__ import annotations
@@ -14,50 +14,57 @@ from probing.samples import GENERATED_ORIGIN, ArgumentValues, Purpose, Sample, V
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts
 from protocols.naming import PAYS, SENDS, TELLS, snake
+from protocols.schema import Json
 
 _VARIED = 3
-"""Calls with other values of the arguments that are needed: one answer rarely shows all that a record can hold."""
+"""Calls with other values of the needed arguments.
+
+One response rarely shows all fields of a record."""
 
 ATTEMPTS = 6
-"""Calls of one tool in one round (the paper's N) that it does not answer."""
+"""Failed calls of one tool in one round (the paper's N)."""
 
 ProposedCalls = Iterator[tuple[Purpose, ArgumentValues]]
+"""Purposes and arguments of the calls that an experiment proposes."""
 
 
 def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
-    """Call `tool` until a response says something, values run out, or it refused so often.
+    """Call a tool until a response contains data, values run out, or `attempts` calls failed.
 
-    Each call gives the arguments that are known to be needed. In round 0 a tool is alone: no value of another tool's
-    response is used.
+    Each call has the arguments that are known to be needed. In round 0 a tool is probed alone,
+    without values from other tools.
 
     Raises:
         NotCalled: the tool may not be called, or not any more.
     """
-    vain = 0
-    while not session.facts(tool).fruitful and vain < attempts:
-        before = session.facts(tool)
-        arguments = next_arguments(session, before, alone=session.round == 0, beside={})
+    for attempt in range(attempts):
+        facts = session.facts(tool)
+        if facts.fruitful:
+            break
+        arguments = next_arguments(session, facts, alone=session.round == 0, beside={})
         if arguments is None:
             break
-        private = {
-            name
-            for name, argument in before.arguments.items()
-            if argument.refused or argument.not_found
-        }
-        if vain and all(
-            value.origin == GENERATED_ORIGIN for name, value in arguments.items() if name in private
+        if attempt and all(
+            value.origin == GENERATED_ORIGIN
+            for name, value in arguments.items()
+            if facts.arguments[name].refused or facts.arguments[name].not_found
         ):
-            break  # a second made-up id teaches no more than the first did
+            break  # a second invented id teaches no more than the first
         session.call(tool, arguments, purpose="discover")
-        vain += 1
 
 
 def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
-    """Ask all questions about a tool that answers; `reserve` calls of its budget are left for others.
+    """Run all experiments with a tool that answers.
 
-    Raises `NotCalled` where it may not be called any more.
+    Args:
+        session: the running probing.
+        tool: the source's own name of the tool.
+        reserve: calls of the tool's limit that are left for other purposes.
+
+    Raises:
+        NotCalled: the tool may not be called any more.
     """
-    questions: tuple[Callable[..., ProposedCalls], ...] = (
+    experiments: tuple[Callable[..., ProposedCalls], ...] = (
         _omit_argument,
         _wrong_value,
         _optional_arguments,
@@ -65,46 +72,40 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
         _missing_resource,
     )
     if tool not in session.reads:
-        harmless = not set(snake(tool).split("_")[:2]) & (
-            SENDS | PAYS | TELLS
-        )  # not where each tells or pays somebody
-        questions = (
-            (_omit_argument, _wrong_value, _optional_arguments) if harmless else (_wrong_value,)
-        )
-    for question in questions:
+        # Each call of a tool that sends messages or pays reaches a person.
+        reaches_people = set(snake(tool).split("_")[:2]) & (SENDS | PAYS | TELLS)
+        harmless = (_omit_argument, _wrong_value, _optional_arguments)
+        experiments = (_wrong_value,) if reaches_people else harmless
+    for experiment in experiments:
         while session.caller.remaining_calls(tool) > reserve:
             facts = session.facts(tool)
             if facts.base is None:
                 return
-            asked = next(
-                (
-                    q
-                    for q in question(session, facts, facts.base)
-                    if not session.was_called(tool, q[1])
-                ),
-                None,
-            )
-            if asked is None:
-                break
-            session.call(tool, asked[1], purpose=asked[0])
+            for purpose, arguments in experiment(session, facts, facts.base):
+                if not session.was_called(tool, arguments):
+                    session.call(tool, arguments, purpose=purpose)
+                    break
+            else:
+                break  # all calls of this experiment were made
 
 
 def _omit_argument(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Is each argument needed? Leave it out."""
+    """Yield calls that leave out one argument, to see whether it is required."""
     for name in start.arguments:
         rest = {n: v for n, v in start.arguments.items() if n != name}
         if name in facts.arguments:
-            open_ = facts.arguments[name].required is None
-        else:  # a guess; without any mark nobody could tell whose record the call makes
-            open_ = any(session.created.mark.is_in(value.value) for value in rest.values())
-        if open_:
+            is_open = facts.arguments[name].required is None
+        else:  # a guessed argument; the created record must still carry the mark
+            is_open = any(session.created.mark.is_in(value.value) for value in rest.values())
+        if is_open:
             yield "omit", rest
 
 
 def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """What must each argument be? Give a word that nobody knows, to all at once.
+    """Yield calls with a nonsense word, to see what the arguments must be.
 
-    Many tools name all that is wrong; of one that names the first alone, the rest is asked again.
+    The first call has it in all arguments, since many tools name everything that is wrong. For
+    tools that name only the first mistake, calls with one wrong value follow.
     """
     wrong = {
         name: value
@@ -124,28 +125,30 @@ def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
 
 
 def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Is each argument accepted? Give those never accepted a good value: all at once, then each where that failed."""
-    left = [
-        facts.arguments[name] for name in facts.usable
-    ]  # one that is refused whatever it is leaves others a turn
-    alone = [
-        argument.name
-        for argument in left
-        if not argument.accepted and len(argument.refused) < _VARIED
+    """Yield calls with good values for arguments that were never accepted.
+
+    The first call has all of them; if it fails, each is tried alone.
+    """
+    # An argument that was refused several times leaves the others a turn.
+    open_arguments = [
+        name
+        for name in facts.usable
+        if not facts.arguments[name].accepted and len(facts.arguments[name].refused) < _VARIED
     ]
-    together = any(
-        s.purpose == "vary" and len(s.arguments) > len(start.arguments) + 1 for s in facts.samples
+    was_tried_together = any(
+        sample.purpose == "vary" and len(sample.arguments) > len(start.arguments) + 1
+        for sample in facts.samples
     )
-    for wanted in (
-        *([alone] if len(alone) > 1 and not together else []),
-        *([name] for name in alone),
-    ):
+    sets = [[name] for name in open_arguments]
+    if len(open_arguments) > 1 and not was_tried_together:
+        sets.insert(0, open_arguments)
+    for wanted in sets:
         for chosen in islice(session.choices(facts.name, wanted, alone=False), 2):
             yield "vary", {**start.arguments, **chosen}
 
 
 def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Other values of the arguments that are needed: what a record may lack, and what it may hold instead."""
+    """Yield calls with other values of the needed arguments, to see more fields of the records."""
     done = [
         s
         for s in facts.done
@@ -160,22 +163,23 @@ def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedC
 
 
 def _missing_resource(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """What does the tool say of a thing that does not exist?"""
+    """Yield a call that names something that does not exist, to see the error reply."""
     lost = any(not s.done and s.status in (404, 410) for s in facts.samples)
     if lost or any(argument.not_found for argument in facts.arguments.values()):
         return
     for name, given in start.arguments.items():
-        if (
-            name in facts.arguments
-            and facts.arguments[name].place == "path"
-            and not isinstance(given.value, bool)
-        ):
-            text = url_text(given.value)
-            astray = (
-                "9" * len(text)
-                if text.isdigit()
-                else text[:-3] + ("ZZZ" if text.isupper() else "zzz")
-            )
-            value = given.value + 999_983 if isinstance(given.value, int) else astray
-            yield "refuse", {**start.arguments, name: Value(value, GENERATED_ORIGIN)}
+        is_path = name in facts.arguments and facts.arguments[name].place == "path"
+        if is_path and not isinstance(given.value, bool):
+            missing = Value(_missing_id(given.value), GENERATED_ORIGIN)
+            yield "refuse", {**start.arguments, name: missing}
             return
+
+
+def _missing_id(value: Json) -> Json:
+    """Return an id like `value` that most likely does not exist."""
+    if isinstance(value, int):
+        return value + 999_983
+    text = url_text(value)
+    if text.isdigit():
+        return "9" * len(text)
+    return text[:-3] + ("ZZZ" if text.isupper() else "zzz")

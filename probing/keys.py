@@ -1,12 +1,13 @@
-"""Keys of JSON objects: which are names of fields, and which are data.
+"""Keys of JSON objects: names of fields, or data.
 
-A map may have names of people, codes or passwords as keys. Two rules say which they are:
+The keys of a map may be names of people, codes or passwords. Two rules decide which keys are data:
 
-- `own_data_keys`, for shapes that nobody but their owner is shown: a key is a field if a programmer may have
-  written it, and a map is only what evidently is one.
-- `shared_data_keys`, for shapes that others are shown: a key is a field only on evidence. It is spelled like an
-  identifier, and its words are those of field names or of the tool's own document; or several different records have
-  it, most of whose keys are such fields. All other keys are data.
+- `own_data_keys`, for schemas that only the owner of the responses sees: a key is a field if a
+  programmer may have written it, and only an evident map is a map.
+- `shared_data_keys`, for schemas that others see: a key is a field only on evidence. It is spelled
+  like an identifier, and its words are words of field names or of the tool's own document. Or
+  several different records have it, and most of their keys are such fields. All other keys are
+  data.
 """
 
 from __future__ import annotations
@@ -35,30 +36,38 @@ _CODE = re.compile(
     r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{3,}(-[A-Z0-9]+)+|(?=[A-Z]*\d)[A-Z]*\d+[A-Z]+[A-Z0-9]{4,}|[A-Z]{1,4}\d{4,}[A-Z0-9]*"
     r"|(?=.*[a-z])(?=.*[A-Z])(\w*?\d+[A-Za-z_-]+){2,}\d+\w*"
 )
-"""Keys that are codes: capitals and digits in groups or mixed, and letters of both cases with digits all over."""
+"""Keys that are codes: capitals and digits in groups or mixed, or letters of both cases with digits
+between them."""
 _LONGEST_WRITTEN = 60
+"""Most characters of a key that a programmer may have written."""
 _MOST_HEADING = 6
-"""Characters of a key that a programmer may have written, and words of the heading of a column."""
+"""Most words of the heading of a column."""
 _MOST_OWN_FIELDS = 20
-"""Keys of values of one shape. Of more, most of them unknown words, the unknown ones are data."""
+"""Keys with values of one shape above which unknown words are data, if most keys are unknown."""
 _CAPITALS = re.compile(r"[A-Z]{1,4}")
-"""A word in capitals is a code, such as a country's, unless it stands in the next list."""
+"""A word in capitals is a code, such as that of a country, except for the words of the next
+constant."""
 _SPELLED_IN_CAPITALS = frozenset({"ID", "IP", "URI", "URL", "UUID"})
 _COUNTED = frozenset("hpqxyz")
-"""Letters that have a number behind them in names of fields (`x1`, `q3`, `p95`). Others are codes (`f32`, `k7`)."""
+"""Letters that are followed by a number in names of fields (`x1`, `q3`, `p95`). Other letters with
+a number are codes (`f32`, `k7`)."""
 _SHORTEST_PART = 3
 _KNOWN = WORDS["fields"]["known"]
 
 _MOST_FIELDS = {"object": 40, "array": 40}
 _MOST_SCALARS = 100
-"""Keys of a record. More of them, above values of one type, are those of a map."""
+"""Most keys of a record. More keys with values of one type are those of a map."""
 _RECORDS = 3
-"""So many different records must have a key, for it to count as shared by records."""
+"""Different records that must have a key for it to count as shared."""
 _MOST_COMPARED = 1_000
+"""Most objects that are compared."""
 
 
 def document_words(protocol: ToolProtocol) -> frozenset[str]:
-    """Return the words of a tool's document, which everybody may see: its fields may be named by them."""
+    """Return the words of a tool's document and the field names of its output schema.
+
+    Everybody may see the document, so these words cannot be private data.
+    """
     texts = [protocol.name, protocol.title, protocol.description]
     for name, schema in protocol.parameters.items():
         texts += [name, str(schema.get("description", "")) if isinstance(schema, dict) else ""]
@@ -71,22 +80,26 @@ def property_names(schema: Any, depth: int = 0) -> Iterable[str]:
     """Yield the names of the properties that a schema declares."""
     if depth > 32:
         return
-    for part in (
-        schema if isinstance(schema, list) else schema.values() if isinstance(schema, dict) else ()
-    ):
-        yield from property_names(part, depth + 1)
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    yield from properties if isinstance(properties, dict) else ()
+    if isinstance(schema, list):
+        for part in schema:
+            yield from property_names(part, depth + 1)
+    elif isinstance(schema, dict):
+        for part in schema.values():
+            yield from property_names(part, depth + 1)
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
 
 
 def own_data_keys(
     objects: Sequence[JsonObject], words: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """Return the keys of objects at one place that evidently are data, for shapes that their owner alone is shown.
+    """Return the keys that evidently are data, for schemas that only the owner sees.
 
-    `words` are those of the tool's document, and its keys.
+    Args:
+        objects: objects that occur at one place.
+        words: words and keys of the tool's document.
     """
-    keys = frozenset(key for one in objects for key in one)
+    keys = _keys_of(objects)
     kinds = _kinds(objects)
     if _are_too_many(keys, kinds):
         return keys
@@ -94,14 +107,16 @@ def own_data_keys(
     data = frozenset(key for key in keys - known if not _is_written(key, words))
     unknown = keys - known - data
     if len(data) > 1 and len(data) >= len(unknown):
-        return data | unknown  # beside so many keys that are data, an unknown word is one, too
+        return data | unknown  # where most keys are data, an unknown word is data, too
     if data and kinds == {"object"} and _are_alike(objects):
         return data | unknown
-    codes = frozenset(key for key in keys - known if _CAPITALS.fullmatch(key))
-    if len(kinds) == 1 and len(codes) == len(keys) > 1:
-        return keys  # of currencies, countries
-    mapped = len(keys) > _MOST_OWN_FIELDS or (kinds == {"object"} and len(keys) >= _RECORDS)
-    if mapped and 2 * len(unknown | data) > len(keys) and len(kinds) == 1 and _are_alike(objects):
+    if len(kinds) != 1:
+        return data
+    codes = [key for key in keys - known if _CAPITALS.fullmatch(key)]
+    if len(codes) == len(keys) > 1:
+        return keys  # codes of currencies or countries
+    is_large = len(keys) > _MOST_OWN_FIELDS or (kinds == {"object"} and len(keys) >= _RECORDS)
+    if is_large and 2 * len(unknown | data) > len(keys) and _are_alike(objects):
         return data | unknown
     return data
 
@@ -109,11 +124,13 @@ def own_data_keys(
 def shared_data_keys(
     objects: Sequence[JsonObject], words: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """Return the keys of objects at one place that may be data, for shapes that others are shown.
+    """Return the keys that may be data, for schemas that others see.
 
-    `words` are those of the tool's document, and its keys.
+    Args:
+        objects: objects that occur at one place.
+        words: words and keys of the tool's document.
     """
-    keys = frozenset(key for one in objects for key in one)
+    keys = _keys_of(objects)
     kinds = _kinds(objects)
     if _are_too_many(keys, kinds):
         return keys
@@ -123,7 +140,7 @@ def shared_data_keys(
         and not keys <= frozenset(words)
         and _are_alike(objects)
     ):
-        return keys - frozenset(words)  # names may be words: records of one shape stand in a map
+        return keys - frozenset(words)  # a map of records with one shape; its keys may be words
     counted = _find_counted_words(keys)
     data = frozenset(key for key in keys if _DATA.fullmatch(key))
     odd = frozenset(
@@ -131,12 +148,14 @@ def shared_data_keys(
     )
     odd -= _find_shared_keys(objects, odd, known=len(keys - data - odd))
     if len(kinds) == 1 and 3 * len(odd | data) >= len(keys) > 1 and odd:
-        return keys  # values of one kind under keys that nobody would give fields: a map, all of it
+        return keys  # values of one type under many keys that are no field names: a map
     return data | odd
 
 
 def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
-    """Return the schema of one's own responses as others may be shown it: without keys that may be data."""
+    """Return a schema of one's own responses without the keys that may be data, so others may see
+    it.
+    """
     if isinstance(schema, list):
         return [shareable(part, words) for part in schema]
     if not isinstance(schema, dict):
@@ -160,7 +179,7 @@ def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
 
 
 def _sample(schema: Any) -> Json:
-    """Return a value of the kind that a schema describes, an object with its keys."""
+    """Return a value of the type that a schema describes; of an object, with its keys."""
     if not isinstance(schema, dict):
         return None
     if isinstance(properties := schema.get("properties"), dict):
@@ -173,8 +192,12 @@ def _sample(schema: Any) -> Json:
     )
 
 
+def _keys_of(objects: Sequence[JsonObject]) -> frozenset[str]:
+    return frozenset(key for record in objects for key in record)
+
+
 def _kinds(objects: Sequence[JsonObject]) -> frozenset[str]:
-    """Return the JSON types of all values, but for null."""
+    """Return the JSON types of all values except null. An integer counts as a number."""
     found = {
         type_name(part).replace("integer", "number") for one in objects for part in one.values()
     }
@@ -182,13 +205,14 @@ def _kinds(objects: Sequence[JsonObject]) -> frozenset[str]:
 
 
 def _are_too_many(keys: Collection[str], kinds: Collection[str]) -> bool:
+    """Return True if there are more keys with values of one type than a record has."""
     return len(kinds) == 1 and len(keys) >= max(
         _MOST_FIELDS.get(kind, _MOST_SCALARS) for kind in kinds
     )
 
 
 def _are_alike(objects: Sequence[JsonObject]) -> bool:
-    """True if all values are of one shape: objects of the same keys, or none of them an object."""
+    """Return True if all values have one shape: objects with the same keys, or no objects."""
     shapes = {
         frozenset(part) if isinstance(part, dict) else None
         for one in objects
@@ -198,28 +222,29 @@ def _are_alike(objects: Sequence[JsonObject]) -> bool:
 
 
 def _is_written(key: str, words: Collection[str]) -> bool:
-    """True if a programmer may have written a key: it looks like an identifier, or heads a column, and is no code."""
+    """Return True if a programmer may have written a key: an identifier or a heading, and no code."""
     if _DATA.fullmatch(key) or _CODE.fullmatch(key) or len(key) > _LONGEST_WRITTEN:
         return False
     if _OWN_IDENTIFIER.fullmatch(key):
         return True
     spoken = [_is_known(word) or singular(word) in words for word in snake(key).split("_")]
-    return len(spoken) <= _MOST_HEADING and 2 * sum(spoken) >= len(
-        spoken
-    )  # `Ship Date`, and not `Alice Miller`
+    # `Ship Date` is a heading, `Alice Miller` is not.
+    return len(spoken) <= _MOST_HEADING and 2 * sum(spoken) >= len(spoken)
 
 
 def _find_counted_words(keys: Collection[str]) -> frozenset[str]:
-    """Return the words with a number behind them that come with another number, or without: `line1`, `line2`."""
+    """Return the words with a number that also occur with another number or without: `line1`,
+    `line2`.
+    """
     words = {word for key in keys for word in snake(key).split("_")}
     bare = Counter(word.rstrip("0123456789") for word in words)
     return frozenset(word for word in words if bare[word.rstrip("0123456789")] > 1)
 
 
 def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None = None) -> bool:
-    """True if a key is spelled like an identifier, and its words are those of field names or stand in `words`.
+    """Return True if a key is an identifier whose words are in `words` or are words of field names.
 
-    With `counted`, only the words in it may have a number behind them: alone, such a word may be a password.
+    With `counted`, a word with a number must be in it: alone, such a word may be a password.
     """
     if not _IDENTIFIER.fullmatch(key):
         return False
@@ -233,13 +258,15 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
 
 
 def _is_plain(word: str) -> bool:
-    """True for a word without a number behind it, or of which the number is a part: `q3`, `last4`."""
+    """Return True for a word without a number at its end, or with one that is part of it: `q3`,
+    `last4`.
+    """
     return not word[-1:].isdigit() or len(word) <= _SHORTEST_PART or word in _KNOWN
 
 
 @lru_cache(maxsize=16_384)
 def _is_known(word: str) -> bool:
-    """True for a word of field names: also with a short number behind it, and made of two such words."""
+    """Return True for a word of field names, also with a short number or made of two such words."""
     bare = re.sub(r"\d{1,2}$", "", word)
     if len(bare) == 1 and bare != word:
         return bare in _COUNTED
@@ -257,9 +284,10 @@ def _ends_compound(word: str) -> bool:
 def _find_shared_keys(
     objects: Sequence[JsonObject], keys: Collection[str], *, known: int
 ) -> frozenset[str]:
-    """Return those of `keys` that several different records have, all of them, beside more `known` fields.
+    """Return those of `keys` that all of several different records have.
 
-    A table may have data in its heading, too, such as a column for each person, so others count for nothing.
+    Return none unless `known`, the number of known fields, is larger than the number of `keys`: the
+    heading of a table may contain data, such as a column for each person.
     """
     if known <= len(keys):
         return frozenset()
@@ -267,9 +295,9 @@ def _find_shared_keys(
     records = _drop_duplicates(objects) if spelled else []
     if len(records) < _RECORDS:
         return frozenset()
-    return frozenset(key for key in spelled if all(key in record for record in records))
+    return frozenset(spelled).intersection(*records)
 
 
 def _drop_duplicates(objects: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the objects without repetitions."""
+    """Return the objects without duplicates."""
     return list({json.dumps(one, sort_keys=True): one for one in objects[:_MOST_COMPARED]}.values())

@@ -1,7 +1,9 @@
-"""What a model contributes to probing: values that no other source has, what refusals say, and words. Never a type.
+"""What a model contributes to probing: values that no other source has, what refusals say, and
+words. Never a type.
 
-What a tool said reaches the model as quoted data; all that a model can do with it is to propose a value, a hint under a
-schema, or a text that is stripped to one plain line. Every answer is a note in the log, so that nothing is asked twice.
+What a tool said reaches the model as quoted data; all that a model can do with it is to propose a
+value, a hint under a schema, or a text that is stripped to one plain line. Every answer is a note
+in the log, so that nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -68,7 +70,10 @@ _HINT = _record({
 
 
 class Teacher:
-    """Asks a model about tools. Once it failed, after retries of its own, answers are empty; `failed` says why."""
+    """Asks a model about tools.
+
+    Once it failed, after retries of its own, answers are empty; `failed` says why.
+    """
 
     def __init__(self, ask: Ask, log: Log) -> None:
         self._ask = ask
@@ -76,7 +81,9 @@ class Teacher:
         self.failed = ""
 
     def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:
-        """At most five values of an argument that were not tried yet, each allowed by what is known of it."""
+        """At most five values of an argument that were not tried yet, each allowed by what is known
+        of it.
+        """
         if {"enum", "const"} & argument.declared.keys() or set(argument.types) & {
             "boolean",
             "object",
@@ -105,7 +112,9 @@ class Teacher:
         ]
 
     def read(self, tool: ToolFacts, sample: Sample) -> Sequence[ArgumentHint]:
-        """What a refusal says of arguments that no rule reads: asked once per template, and kept in the log."""
+        """What a refusal says of arguments that no rule reads: asked once per template, and kept in
+        the log.
+        """
         names = list(tool.arguments)
         item = _HINT | {"properties": _HINT["properties"] | {"argument": {"enum": names}}}
         schema = _record({"hints": {"type": "array", "maxItems": 6, "items": item}})
@@ -119,7 +128,9 @@ class Teacher:
         return [hint for hint in _hints(answer) if hint.argument in names]
 
     def description(self, tool: ToolFacts) -> str:
-        """What the tool does, in a sentence; empty where its source says it, or nothing came of the question."""
+        """What the tool does, in a sentence; empty where its source says it, or nothing came of the
+        question.
+        """
         if tool.protocol.description or not tool.done:
             return ""
         schema = _record({"description": {"type": "string"}})
@@ -131,7 +142,9 @@ class Teacher:
     def _answer(
         self, note: str, told: str, asked: str, schema: JsonObject, *, max_tokens: int
     ) -> JsonObject:
-        """The model's answer, from the log where it stands there; empty where there is none, or it is no JSON."""
+        """The model's answer, from the log where it stands there; empty where there is none, or it
+        is no JSON.
+        """
         if note not in self._log.notes and not self.failed:
             messages = [Message("system", told), Message("user", asked)]
             try:
@@ -173,7 +186,9 @@ def _hints(answer: Json) -> list[ArgumentHint]:
 
 
 def _describe_tool(facts: ToolFacts) -> str:
-    """A tool as a prompt shows it: its name, what it takes, a response and its last refusals, quoted as data."""
+    """A tool as a prompt shows it: its name, what it takes, a response and its last refusals,
+    quoted as data.
+    """
     protocol = facts.protocol
     lines = [
         f"Function: {_inert(protocol.name)}",
@@ -226,8 +241,8 @@ def _sensible(value: Json, name: str) -> bool:
 def _text(said: Json, name: str) -> str:
     """A text as it may stand in a protocol; empty where it is none.
 
-    What a tool's output made a model say is read by other models later: a text that addresses its reader, gives an
-    order, or holds an address or code describes nothing, and is left out.
+    What a tool's output made a model say is read by other models later: a text that addresses its
+    reader, gives an order, or holds an address or code describes nothing, and is left out.
     """
     if not isinstance(said, str):
         return ""

@@ -1,4 +1,6 @@
-"""Names and looks: how near an argument's name is to that of a place that holds values, and which values look alike."""
+"""Names and looks: how near an argument's name is to that of a place that holds values, and which
+values look alike.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,8 @@ _SAME: dict[str, str] = _READ["same"]
 EQUAL = 0.0
 NEAR = 0.75
 NAMED_IN_TEXT = 1.5
-"""How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
-description or a reply names the place's noun."""
+"""How far two names are apart: one and the same; of the same thing, or one with a word before it;
+the argument's description or a reply names the place's noun."""
 PAGING = NAMES["paging"]
 _COMMON = NAMES["common"]
 _LONGEST = 300
@@ -55,7 +57,9 @@ _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 
 @dataclass(frozen=True)
 class NormalizedName:
-    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`)."""
+    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is
+    (`airport_code`).
+    """
 
     own: str
     key: str
@@ -88,7 +92,9 @@ class NormalizedName:
 
 @lru_cache(maxsize=8192)
 def expand_name(name: str) -> str:
-    """A name in small letters with `_` between words, short forms written out: `homeTz` → `home_time_zone`."""
+    """A name in small letters with `_` between words, short forms written out: `homeTz` →
+    `home_time_zone`.
+    """
     return "_".join(
         _SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_")
     )
@@ -106,7 +112,9 @@ def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
 
 
 def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
-    """The name of a response path: a vague one with the noun that it stands under, list elements in the singular."""
+    """The name of a response path: a vague one with the noun that it stands under, list elements in
+    the singular.
+    """
     parts = path.split(".")
     own = expand_name(parts[-1].replace("[]", ""))
     if parts[-1].endswith("[]") or own in ("ids", "codes", "keys"):
@@ -119,7 +127,10 @@ def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
 def distance(
     wanted: NormalizedName, held: NormalizedName, text: frozenset[str] = frozenset()
 ) -> float | None:
-    """How far a place's name is from an argument's, None for too far. `text` are words said of the argument."""
+    """How far a place's name is from an argument's, None for too far.
+
+    `text` are words said of the argument.
+    """
     if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
     if wanted.key.replace("_", "") == held.key.replace("_", ""):
@@ -132,7 +143,9 @@ def distance(
 
 
 def _ends(longer: str, shorter: str) -> bool:
-    """Whether a name is another with words before it: `from_place_id` and `place_id`; not `paid` and `id`."""
+    """Whether a name is another with words before it: `from_place_id` and `place_id`; not `paid`
+    and `id`.
+    """
     particular = "_" in shorter or (len(shorter) >= 4 and shorter not in VAGUE)
     return particular and longer.endswith(f"_{shorter}")
 
@@ -171,7 +184,9 @@ def scalar_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
 
 
 def is_identifying(value: Json) -> bool:
-    """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
+    """Whether two places that hold this value hold the same thing: an id or a code, not a count, a
+    date or prose.
+    """
     if isinstance(value, bool) or value is None:
         return False
     text = url_text(value).strip()

@@ -1,9 +1,10 @@
 """Probing: learn tools by calling them (Chain of Tools, ATC paper §4).
 
-Two sets, as in the paper: tools that have not answered yet (B) and tools that have (H). Round 0 calls each tool alone;
-each further round calls the tools of B with values that those of H gave, until B is empty or the rounds are over. What
-a tool takes and refuses is found out as soon as it answers, since its answers feed the next round. Links get their
-share of the calls before the last tool is explored.
+Two sets, as in the paper: tools that have not answered yet (B) and tools that have (H). Round 0
+calls each tool alone; each further round calls the tools of B with values that those of H gave,
+until B is empty or the rounds are over. What a tool takes and refuses is found out as soon as it
+answers, since its answers feed the next round. Links get their share of the calls before the last
+tool is explored.
 """
 
 from __future__ import annotations
@@ -46,10 +47,11 @@ _LONGEST = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What a probing found out, by the tools' own names. `stopped` says why tools were not called, or not any more.
+    """What a probing found out, by the tools' own names. `stopped` says why tools were not called,
+    or not any more.
 
-    `made` has a record for each thing that was made, as JSON: by which calls, under which marks and ids, whether it was
-    removed, and why not.
+    `made` has a record for each thing that was made, as JSON: by which calls, under which marks and
+    ids, whether it was removed, and why not.
     """
 
     facts: Mapping[str, ToolFacts]
@@ -70,11 +72,13 @@ def probe(
     watch: Watch = lambda _: None,
     held: ApprovalCheck = needs_no_approval,
 ) -> Probed:
-    """Probe all tools of one source, going on from what the log holds. No call is made that is `held` for a person.
+    """Probe all tools of one source, going on from what the log holds. No call is made that is
+    `held` for a person.
 
-    A model (`ask`) proposes values that no other source has, reads refusals that no rule reads, and puts what was found
-    into words; it decides no type. The result is whole at any time: of tools that could not be called it says why.
-    Nothing is raised for what a tool does. After Ctrl-C, what was made is taken away before this ends.
+    A model (`ask`) proposes values that no other source has, reads refusals that no rule reads, and
+    puts what was found into words; it decides no type. The result is whole at any time: of tools
+    that could not be called it says why. Nothing is raised for what a tool does. After Ctrl-C, what
+    was made is taken away before this ends.
     """
     settings = settings or ProbeSettings()
     caller = caller or Caller(toolbox, log, settings, watch=watch, held=held)
@@ -97,7 +101,8 @@ def probe(
 
 @dataclass(frozen=True, kw_only=True)
 class SourceProbing:
-    """A source with its protocols, which are bound where it is probed; then what was found with how many calls.
+    """A source with its protocols, which are bound where it is probed; then what was found with how
+    many calls.
 
     `error` says why it ended early.
     """
@@ -128,7 +133,8 @@ def probe_in_turn(
     ask: Ask | None,
     held: ApprovalCheck,
 ) -> list[SourceProbing]:
-    """Probe sources of one host one after another, so that its rate holds. What one fails at, others do not feel.
+    """Probe sources of one host one after another, so that its rate holds. What one fails at,
+    others do not feel.
 
     After Ctrl-C, those that were not begun are left out.
     """
@@ -229,7 +235,9 @@ class _Probing:
                     self._stopped[name] = str(refusal)
 
     def _look_again(self, name: str) -> None:
-        """Make a call that gave nothing once more, now that there may be something: a write came between."""
+        """Make a call that gave nothing once more, now that there may be something: a write came
+        between.
+        """
         session = self._session
         empty = session.facts(name).done
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]
@@ -237,7 +245,9 @@ class _Probing:
             session.call(name, empty[0].arguments, purpose="effect", again=True)
 
     def _persevere(self, name: str) -> None:
-        """Go on with ids that other tools gave, each of which may be the one of which the tool knows something."""
+        """Go on with ids that other tools gave, each of which may be the one of which the tool
+        knows something.
+        """
         discover(self._session, name, attempts=PERSEVERANCE)
         if self._answered_tools([name]):
             self._sharpen(name)
@@ -246,7 +256,9 @@ class _Probing:
         sharpen(self._session, name, reserve=LINK_CALLS + self._writes.count_reserved(name))
 
     def _test_links(self) -> None:
-        """Send values along links that may hold, and values from elsewhere along those that seem to."""
+        """Send values along links that may hold, and values from elsewhere along those that seem
+        to.
+        """
         session = self._session
         for _ in range(LINK_CALLS):
             sent: set[str] = set()

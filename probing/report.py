@@ -29,7 +29,9 @@ _LONGEST = 160
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFiles:
-    """What was written. `kept` are files that a person has changed, or that were there before: they stay."""
+    """What was written. `kept` are files that a person has changed, or that were there before: they
+    stay.
+    """
 
     folder: Path
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
@@ -38,7 +40,8 @@ class ReportFiles:
 
 
 def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportFiles:
-    """Write all of it into `folder`, which is then a source of tools. Equal findings give equal bytes.
+    """Write all of it into `folder`, which is then a source of tools. Equal findings give equal
+    bytes.
 
     Raises `CannotWrite` where a file cannot be written.
     """

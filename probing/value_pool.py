@@ -1,4 +1,6 @@
-"""Values that tools gave and took, by place, and how near each place is to an argument that wants values (ATC, §4)."""
+"""Values that tools gave and took, by place, and how near each place is to an argument that wants
+values (ATC, §4).
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,14 @@ _LONGEST_LIST = 100
 _MOST = 4_000
 _LONGEST_TEXT = 2_000
 _MOST_VALUES = 500
-"""What is looked at of a response: levels, elements of a list, scalars, characters of one; values kept of a place."""
+"""What is looked at of a response: levels, elements of a list, scalars, characters of one; values
+kept of a place."""
 _KNOWN = 0.5
 _LISTED = 2.0
 _ANY = 3.6
 _LAST = 4.2
-"""Distances of places without a name in common: they hold a value known to be good; a list's scalars,
-for a path; ids of any kind, for an argument that is one, or for any other."""
+"""Distances of places without a name in common: they hold a value known to be good; a list's
+scalars, for a path; ids of any kind, for an argument that is one, or for any other."""
 _STRANGERS_TRIED = 2
 _FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
 """Keys that name a field; others are data."""
@@ -51,10 +54,11 @@ _FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
 
 @dataclass(eq=False)
 class ValuePlace:
-    """The different values of one path of one tool's responses, or of one argument with which it answered.
+    """The different values of one path of one tool's responses, or of one argument with which it
+    answered.
 
-    `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of the
-    very call. `secret` where any was judged so.
+    `values` are by their text, in the order in which they came. `echoes` while every value was also
+    an argument of the very call. `secret` where any was judged so.
     """
 
     tool: str
@@ -68,7 +72,9 @@ class ValuePlace:
     def keep(
         self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()
     ) -> None:
-        """Take in one value and its text; `sent` are the texts of the call's arguments, in small letters."""
+        """Take in one value and its text; `sent` are the texts of the call's arguments, in small
+        letters.
+        """
         self.secret = self.secret or secret
         self.echoes = self.echoes and text.lower() in sent
         if len(self.values) < _MOST_VALUES and text not in self.values:
@@ -76,7 +82,9 @@ class ValuePlace:
 
 
 def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
-    """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth and number."""
+    """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth
+    and number.
+    """
     marked = replace_secrets(response, schema, lambda secret: (secret,))  # JSON has no tuples
     return islice(_walk(marked, "", _DEEPEST), _MOST)
 
@@ -176,7 +184,9 @@ class Pools:
     def rank_values(
         self, protocol: ToolProtocol, argument: ArgumentFacts
     ) -> list[tuple[float, Value]]:
-        """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
+        """Values that may suit an argument with how far each is from a sure one: 0 is a place of
+        the same name.
+        """
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
         for apart, group in self._groups(protocol, argument, name):
@@ -190,7 +200,9 @@ class Pools:
         return sorted(found, key=lambda pair: pair[0])
 
     def values_above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """What one step above names: `/parts` gives `{"cpu": …}` or `[{"name": "cpu"}]`, `/parts/{one}` takes `cpu`."""
+        """What one step above names: `/parts` gives `{"cpu": …}` or `[{"name": "cpu"}]`,
+        `/parts/{one}` takes `cpu`.
+        """
         if not isinstance(protocol.binding, HttpBinding):
             return []
         above, _, step = protocol.binding.url.rstrip("/").rpartition("/")
@@ -202,7 +214,9 @@ class Pools:
         return self._where.get(url_text(value), {}).keys()
 
     def popularity(self, held: Value) -> int:
-        """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
+        """How many places yield a value by themselves: what many tools know of, a tool is more
+        likely to answer for.
+        """
         return sum(not place.echoes for place in self.places_holding(held.value))
 
     def _groups(
@@ -210,8 +224,8 @@ class Pools:
     ) -> list[tuple[float, list[ValuePlace]]]:
         """Places of one name together, with their distance from the argument, the nearest first.
 
-        A place whose name says nothing counts where it holds a value known to be good; while none is known, also lists
-        of names to look up, for a path, and ids.
+        A place whose name says nothing counts where it holds a value known to be good; while none
+        is known, also lists of names to look up, for a path, and ids.
         """
         said = words_about(argument)
         paging = wanted.own in PAGING
@@ -292,7 +306,9 @@ def good_values(argument: ArgumentFacts) -> Iterator[Json]:
 
 @dataclass(frozen=True, slots=True)
 class ResponseRecord:
-    """An object of a response: each of its scalars, those of the objects around it, and the arguments of its call."""
+    """An object of a response: each of its scalars, those of the objects around it, and the
+    arguments of its call.
+    """
 
     sample: int
     values: Mapping[tuple[str, str], Value]
