@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from probing.error_replies import ArgumentHint
+from probing.argument_hints import ArgumentHint
 from probing.infer import one_or_all
 from probing.name_distance import FORMATS, NAMES, VALUES, NormalizedName, expand_name, url_text
 from probing.samples import GENERATED_ORIGIN, Value

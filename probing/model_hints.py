@@ -13,9 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from probing.argument_hints import ArgumentHint, HintKind
 from probing.candidates import ValueFilter
-from probing.error_replies import ArgumentHint, HintKind, template_of
 from probing.infer import conforms
+from probing.refusals import template_of
 from probing.samples import Log, Sample
 from probing.tool_facts import ArgumentFacts, ToolFacts
 from protocols.errors import ModelUnavailable

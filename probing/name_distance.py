@@ -1,6 +1,4 @@
-"""Names and looks: how near an argument's name is to that of a place that holds values, and which
-values look alike.
-"""
+"""Distance between the names of arguments and of places that hold values, and the look of values."""
 
 from __future__ import annotations
 
@@ -24,31 +22,36 @@ _READ: dict[str, dict[str, Any]] = tomllib.loads(
 VALUES: dict[str, tuple[Json, ...]] = {
     name: tuple(values) for names, values in _READ["values"].items() for name in names.split()
 }
-"""An argument's name → good guesses, best first."""
+"""Likely values by an argument's name, best first."""
 FORMATS: dict[str, tuple[str, ...]] = {
     name: tuple(values) for name, values in _READ["formats"].items()
 }
-"""A format of JSON Schema → texts that have it."""
+"""Texts that have a format of JSON Schema, by format."""
 REPLIES: dict[str, tuple[str, ...]] = {
     name: tuple(words.split()) for name, words in _READ["replies"].items()
 }
-"""Fields of error replies, by what they hold."""
+"""Fields of error replies, by what they contain."""
 NAMES: dict[str, frozenset[str]] = {
     kind: frozenset(words.split()) for kind, words in _READ["names"].items()
 }
-"""Words of names of arguments and fields, by what they say."""
+"""Words in names of arguments and fields, by what they say."""
 REPLY_PATTERNS = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
+"""Patterns of sentences in error replies, by what they say."""
 TYPE_WORDS: dict[str, str] = {
     word: kind for kind, words in _READ["types"].items() for word in words.split()
 }
+"""JSON types by the words that error replies use for them."""
 FORMAT_PHRASES: dict[str, str] = _READ["told_formats"]
+"""Formats of JSON Schema by patterns of phrases that require them."""
 _SAME: dict[str, str] = _READ["same"]
+"""Full words by their abbreviations."""
 
 EQUAL = 0.0
+"""Distance of names that are the same."""
 NEAR = 0.75
+"""Distance of names for the same kind of record, or of one that is the other with a prefix."""
 NAMED_IN_TEXT = 1.5
-"""How far two names are apart: one and the same; of the same thing, or one with a word before it;
-the argument's description or a reply names the place's noun."""
+"""Distance if the argument's description or a reply contains the noun of the place."""
 PAGING = NAMES["paging"]
 _COMMON = NAMES["common"]
 _LONGEST = 300
@@ -57,26 +60,26 @@ _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 
 @dataclass(frozen=True)
 class NormalizedName:
-    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is
-    (`airport_code`).
-    """
+    """A name in snake case."""
 
     own: str
+    """The last name of a path: `code`."""
     key: str
+    """The name with the noun of its record, if it is vague: `airport_code`."""
 
     @cached_property
     def thing(self) -> str:
-        """What it is the id of: `airport` for `airport_code`; empty where the name does not tell."""
+        """The noun in front of the name: `airport` for `airport_code`, empty if there is none."""
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
     @cached_property
     def is_identifier(self) -> bool:
-        """Whether the name is that of an id."""
+        """True if the name is one of an id."""
         return self.key.rpartition("_")[2] in ID_WORDS
 
     @cached_property
     def is_search_text(self) -> bool:
-        """Whether it is what one looks for, in words."""
+        """True if the name is one of a search text."""
         words = set(self.own.split("_"))
         return (
             bool(words & (SEARCHES | {"s", "phrase"}))
@@ -86,22 +89,20 @@ class NormalizedName:
 
     @cached_property
     def secret(self) -> bool:
-        """Whether what stands under it is a secret, whatever it looks like."""
+        """True if the name is one of a secret, whatever the value."""
         return secret_kind(self.own) in ("text", "number")
 
 
 @lru_cache(maxsize=8192)
 def expand_name(name: str) -> str:
-    """A name in small letters with `_` between words, short forms written out: `homeTz` →
-    `home_time_zone`.
-    """
+    """Return a name in snake case with abbreviations written out: `homeTz` → `home_time_zone`."""
     return "_".join(
         _SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_")
     )
 
 
 def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
-    """The name of an argument; a vague one with the noun that its tool is about."""
+    """Return the name of an argument; a vague one with the noun of its tool."""
     own = expand_name(argument)
     declared = protocol.parameters.get(argument)
     listed = isinstance(declared, dict) and "array" in types(declared)
@@ -112,8 +113,8 @@ def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
 
 
 def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
-    """The name of a response path: a vague one with the noun that it stands under, list elements in
-    the singular.
+    """Return the name of a response path; a vague one with the noun of its record, a list's in
+    singular.
     """
     parts = path.split(".")
     own = expand_name(parts[-1].replace("[]", ""))
@@ -127,9 +128,9 @@ def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
 def distance(
     wanted: NormalizedName, held: NormalizedName, text: frozenset[str] = frozenset()
 ) -> float | None:
-    """How far a place's name is from an argument's, None for too far.
+    """Return the distance between an argument's name and a place's, or None if they do not match.
 
-    `text` are words said of the argument.
+    `text` are the words of the argument's description and of replies about it.
     """
     if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
@@ -143,7 +144,7 @@ def distance(
 
 
 def _ends(longer: str, shorter: str) -> bool:
-    """Whether a name is another with words before it: `from_place_id` and `place_id`; not `paid`
+    """Return True if a name is another with a prefix: `from_place_id` and `place_id`, not `paid`
     and `id`.
     """
     particular = "_" in shorter or (len(shorter) >= 4 and shorter not in VAGUE)
@@ -152,27 +153,27 @@ def _ends(longer: str, shorter: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def words_in(texts: tuple[str, ...]) -> frozenset[str]:
-    """The words of texts, in the singular."""
+    """Return the words of texts in singular."""
     return frozenset(
         singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower())
     )
 
 
 def url_text(value: Json) -> str:
-    """A scalar as it is written in a URL: `5` and `"5"` are one value there."""
+    """Return a scalar as it is written in a URL, where `5` and `"5"` are equal."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else repr(value)
 
 
 def scalars(value: Json) -> list[Json]:
-    """A scalar itself, or those in a list of them."""
+    """Return the scalar itself, or the scalars in a list."""
     items = value[:20] if isinstance(value, list | tuple) else [value]
     return [item for item in items if isinstance(item, str | int | float)]
 
 
 def scalar_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """The scalars in an argument, each with the name that is nearest to it."""
+    """Yield the scalars in an argument, each with the nearest name."""
     if isinstance(value, Mapping):
         for inner, part in value.items():
             yield from scalar_parts(str(inner), part)
@@ -184,8 +185,9 @@ def scalar_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
 
 
 def is_identifying(value: Json) -> bool:
-    """Whether two places that hold this value hold the same thing: an id or a code, not a count, a
-    date or prose.
+    """Return True if a value is distinctive: an id or code, not a count, date or text.
+
+    Two places that hold such a value most likely hold the same thing.
     """
     if isinstance(value, bool) or value is None:
         return False
@@ -205,7 +207,7 @@ def is_identifying(value: Json) -> bool:
 
 
 def is_id(value: Json) -> bool:
-    """Whether a value is an id or a code by its look, whatever its name: distinctive, and no word."""
+    """Return True if a value looks like an id or code, whatever its name: distinctive, and no word."""
     plain = (
         isinstance(value, str)
         and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None

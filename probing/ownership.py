@@ -12,10 +12,10 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from probing.error_replies import refusal_in
 from probing.marker import ProbeMarker
 from probing.name_distance import scalar_parts, url_text
 from probing.record_fields import argument_parts, has_list, id_fields, is_id_name, iter_records
+from probing.refusals import refusal_in
 from probing.samples import Log, Sample
 from probing.tool_roles import ToolRoles, is_same_noun
 from protocols.naming import singular, snake

@@ -7,9 +7,9 @@ from itertools import islice
 
 from probing.caller import Caller
 from probing.candidates import ValueFilter, candidates, combinations
-from probing.error_replies import refusal_in, reply_of, template_of
 from probing.model_hints import Teacher, hints_in
 from probing.record_fields import is_id_name, iter_records
+from probing.refusals import refusal_in, reply_of, template_of
 from probing.samples import (
     GENERATED_ORIGIN,
     ArgumentValues,

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from probing.error_replies import ArgumentHint, HintKind, as_refused, hints, refusal_in, template_of
+from probing.argument_hints import ArgumentHint, HintKind
+from probing.error_replies import hints
+from probing.refusals import as_refused, refusal_in, template_of
 from probing.samples import Sample, Value
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import JsonObject, types

@@ -9,10 +9,10 @@ from itertools import islice
 
 from probing.caller import NotCalled
 from probing.candidates import ValueFilter
-from probing.error_replies import refusal_in
 from probing.experiments import ATTEMPTS
 from probing.ownership import CreatedRecord
 from probing.record_fields import is_id_name
+from probing.refusals import refusal_in
 from probing.samples import Sample, Value, ValueOrigin
 from probing.session import Session, next_arguments
 from probing.tool_facts import ToolFacts

@@ -8,9 +8,10 @@ from hypothesis import given as arbitrary
 from hypothesis import strategies as st
 
 from probing.document import protocols_of
-from probing.error_replies import hints, refusal_in
+from probing.error_replies import hints
 from probing.infer import infer
 from probing.probe import probe
+from probing.refusals import refusal_in
 from probing.samples import Log, ProbeSettings, Sample
 from protocols.validate import validator
 from tests.fake_tools import Fakes, need, refuse

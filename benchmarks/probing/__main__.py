@@ -45,7 +45,7 @@ from benchmarks.probing.score import (
     sum_rows,
 )
 from benchmarks.runner import suite, track_progress
-from probing.error_replies import refusal_in
+from probing.refusals import refusal_in
 from protocols.client import Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable
 from protocols.protocol import HttpBinding, ToolProtocol

@@ -1,0 +1,114 @@
+"""Refusals: which samples are refusals, and their text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from probing.name_distance import REPLIES, scalar_parts, url_text
+from probing.samples import Sample
+from protocols.naming import snake
+from protocols.response import one_line
+from protocols.schema import Json
+
+_LONGEST = 20_000
+"""Characters of a reply that are read."""
+_SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
+"""Statuses whose replies say nothing about arguments."""
+_FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
+_STATES = frozenset({"response", "result", "state", "status"})
+_NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
+"""Values of flags and states that say that a call failed."""
+_EMPTY: tuple[Json, ...] = (None, "", [], {})
+_ERRORS = frozenset(REPLIES["errors"])
+_BESIDE = frozenset(REPLIES["beside"])
+"""Fields that stand beside an error and are no data."""
+_OF_RECORDS = frozenset(REPLIES["of_records"])
+"""Those of `_BESIDE` that records have as well."""
+_TEXTS = REPLIES["texts"]
+
+
+def refusal_in(response: Json) -> str:
+    """Return the error message of a response that has a success status but is a refusal, else "".
+
+    It is a refusal if it says so (`ok: false`, `status: error`) or contains an error, and has no
+    other data. A record with an `error` field or a `status` of `failed` beside its own fields is
+    data.
+    """
+    if isinstance(response, list) and len(response) == 1:
+        return refusal_in(response[0])
+    if not isinstance(response, Mapping) or len(response) > 40:
+        return ""
+    fields = {snake(str(key)): value for key, value in response.items()}
+    denying = {
+        name
+        for name, value in fields.items()
+        if name in _FLAGS | _STATES and str(value).lower() in _NO
+    }
+    has_error = any(name in _ERRORS and _is_error_value(value) for name, value in fields.items())
+    messages = [fields[name] for name in _TEXTS if _is_error_value(fields.get(name))]
+    if not messages or not (denying or has_error):
+        return ""
+    if _has_data(fields, is_certain=has_error or bool(denying & _FLAGS)):
+        return ""
+    message = next((text for text in messages if isinstance(text, str)), messages[0])
+    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+
+
+def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
+    """Return True if a response has fields that are not part of a refusal.
+
+    If the refusal is not certain, fields that records have as well count as data.
+    """
+    beside = _BESIDE if is_certain else _BESIDE - _OF_RECORDS
+    no_data = beside | _FLAGS | _STATES | _ERRORS
+    if fields.get("data") not in _EMPTY:
+        return True
+    return any(value not in _EMPTY and name not in no_data for name, value in fields.items())
+
+
+def as_refused(sample: Sample) -> Sample:
+    """Return a sample whose response is a refusal as an error reply; other samples as they are."""
+    said = refusal_in(sample.response) if sample.done else ""
+    if not said:
+        return sample
+    answer = json.dumps(sample.response, ensure_ascii=False)
+    return replace(sample, outcome="refused", status=200, response=None, error=said, answer=answer)
+
+
+def _is_error_value(value: Json) -> bool:
+    """Return True if the value of an error field is an error.
+
+    `null`, `[]`, `false` and `"none"` are not.
+    """
+    if isinstance(value, str):
+        return bool(value) and value.lower() not in ("none", "null", "false", "no", "ok")
+    return value is True or (isinstance(value, list | Mapping) and bool(value))
+
+
+def reply_of(sample: Sample) -> str:
+    """Return the text of a refusal that may say something about arguments, else ""."""
+    status = sample.status
+    if sample.done or (status is not None and (status >= 500 or status in _SILENT)):
+        return ""
+    answer = sample.answer or ""
+    is_page = answer.strip()[:1] in ("", "<")
+    return (sample.error if is_page else answer)[:_LONGEST]
+
+
+def template_of(sample: Sample) -> str:
+    """Return a refusal's text without the sent values, which is equal for replies of one
+    kind.
+    """
+    text = one_line(sample.error or sample.answer or "", limit=600)
+    sent = (
+        part
+        for _, part in scalar_parts("", sample.plain_arguments)
+        if part is not None and not isinstance(part, bool)
+    )
+    for given in sorted(map(url_text, sent), key=len, reverse=True):
+        if given:
+            text = re.sub(rf"(?<!\w){re.escape(given[:200])}(?!\w)", "…", text)
+    return text
