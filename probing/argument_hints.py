@@ -10,8 +10,8 @@ from probing.name_distance import FORMAT_PHRASES, REPLY_PATTERNS, TYPE_WORDS
 from protocols.schema import Json
 
 HintKind = Literal[
-    "missing", "any_of", "unknown", "type", "enum", "range", "length", "pattern", "format", "not_found",
-    "refused",
+    "missing", "any_of", "unknown", "type", "enum", "range", "length", "pattern", "format",
+    "not_found", "refused",
 ]  # fmt: skip
 """Kinds of hints.
 
@@ -45,7 +45,8 @@ class ArgumentHint:
 
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
 _LISTED = re.compile(
-    r"(?:one of|among|(?:allowed|available|valid|known|supported|possible|permitted) \w+\b(?: are| include)?"
+    r"(?:one of|among|(?:allowed|available|valid|known|supported|possible|permitted) \w+\b(?: are"
+    r"| include)?"
     r"|choose from|should be|expected)\W{0,4}"
     r"((?:['\"`\[]?[\w./:+-]+['\"`\]]?(?:, (?:or |and )?| or | and |\|))+['\"`\[]?[\w./:+-]+)",
     re.IGNORECASE,
@@ -61,10 +62,12 @@ _BELOW = "(?:less|fewer|smaller|lower|shorter) than"
 _NOT = "(?:not be|not have|no) "
 _SIMPLY = "(?<!not be )(?<!not have )(?<!no )"
 _LEAST = re.compile(
-    rf"(?:at least|minimum(?: is| of|:)?|{_NOT}{_BELOW}|{_SIMPLY}{_ABOVE}(?: or equal to)?|>=?) ?{_NUMBER}"
+    rf"(?:at least|minimum(?: is| of|:)?|{_NOT}{_BELOW}|{_SIMPLY}{_ABOVE}(?: or equal to)?"
+    rf"|>=?) ?{_NUMBER}"
 )
 _MOST_OF = re.compile(
-    rf"(?:at most|maximum(?: is| of|:)?|exceeds?|up to|<=?|{_NOT}{_ABOVE}|{_SIMPLY}{_BELOW}(?: or equal to)?) "
+    rf"(?:at most|maximum(?: is| of|:)?|exceeds?|up to|<=?|{_NOT}{_ABOVE}|{_SIMPLY}{_BELOW}(?: or"
+    rf" equal to)?) "
     rf"?{_NUMBER}"
 )
 

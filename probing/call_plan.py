@@ -66,8 +66,16 @@ def plan_probing(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = No
         reason = why_not(protocol, settings) or ("" if most else "its calls are used up")
         how = format_binding(protocol.binding) or "no binding"
         host = host_label(protocol)
-        tools.append(PlannedTool(name=protocol.name, reads=is_known_read(protocol), how=how, host=host,
-                                 at_most=0 if reason else most, why_not=reason))  # fmt: skip
+        tools.append(
+            PlannedTool(
+                name=protocol.name,
+                reads=is_known_read(protocol),
+                how=how,
+                host=host,
+                at_most=0 if reason else most,
+                why_not=reason,
+            )
+        )
     total = sum(tool.at_most for tool in tools)
     return ProbePlan(tools=tuple(tools), total=total if left is None else min(left, total))
 

@@ -234,7 +234,7 @@ class Caller:
         return message
 
     def _record_not_sent(self, sample: Sample, error: ToolError) -> str:
-        """Note a call that could not be sent: the host is unreachable or a credential is missing."""
+        """Note a call that could not be sent, to an unreachable host or without its credential."""
         self._log.void(sample.number, sent=False)
         is_http = isinstance(self._tools[sample.tool].protocol.binding, HttpBinding)
         if is_http and error.curl is not None:
@@ -281,11 +281,11 @@ def unusable_reason(protocol: ToolProtocol, response: Json) -> str:
     """Return why a successful response is not data of the tool, or an empty string if it is."""
     if isinstance(response, str) and _HTML.match(response):
         schema = protocol.output_schema or {}
-        told = f"{protocol.name} {protocol.title} {protocol.description} {format_binding(protocol.binding)}".lower()
-        gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
-        return (
-            "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
-        )
+        texts = (protocol.name, protocol.title, protocol.description)
+        description = " ".join((*texts, format_binding(protocol.binding))).lower()
+        if "string" in types(resolve(schema, schema)) or "html" in description:
+            return ""
+        return "an HTML page instead of data; does the tool need a credential?"
     return response if isinstance(response, str) and _FAILED.fullmatch(response) else ""
 
 

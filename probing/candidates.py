@@ -13,9 +13,10 @@ from typing import Any
 
 from probing.generated_values import generate_values, limits_of, number_of
 from probing.name_distance import url_text
+from probing.response_values import ResponseRecord
 from probing.samples import OriginKind, Value, ValueOrigin
 from probing.tool_facts import TEXT_PLACES, ArgumentFacts, ToolFacts
-from probing.value_pool import MOST_CANDIDATES, Pools, ResponseRecord
+from probing.value_pool import MOST_CANDIDATES, Pools
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.validate import validator
 
@@ -145,11 +146,13 @@ def candidates(
     """
     fits = ValueFilter(tool, argument)
     listed = argument.declared.get("enum")
-    told = [value for hint in argument.told("enum") for value in hint.values]
+    told = [value for hint in argument.hints_of_kind("enum") for value in hint.values]
     plain: list[tuple[float, OriginKind, Iterable[Json]]] = [
-        (0.0, "given", _described_values(tool, argument)), (0.4, "enum", listed if isinstance(listed, list) else []),
-        (1.4, "error", told), (2.6, "model", suggested),
-    ]  # fmt: skip
+        (0.0, "given", _described_values(tool, argument)),
+        (0.4, "enum", listed if isinstance(listed, list) else []),
+        (1.4, "error", told),
+        (2.6, "model", suggested),
+    ]
     found = [
         (start + 0.6 * n, Value(v, ValueOrigin(kind=kind)))
         for start, kind, all_ in plain

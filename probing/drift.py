@@ -117,8 +117,13 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
                 errors.setdefault(key, []).append(error)
     for (path, keyword), same in errors.items():
         yield _departure(old, path, keyword, same, is_gone=path not in now)
+    yield from _new_fields(old, now.keys() - known)
+
+
+def _new_fields(old: ToolProtocol, paths: Iterable[str]) -> Iterator[DriftChange]:
+    """Yield a change for each new path that is a field of a known record."""
     records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
-    for path in dict.fromkeys(now.keys() - known):
+    for path in dict.fromkeys(paths):
         if path.rpartition(".")[0] in records and not path.endswith(("*", "[]")):
             yield DriftChange(old.name, path, "new_field", "harmless", f"{path!r} is new")
 
@@ -143,15 +148,11 @@ def _departure(
 
     `is_gone` is True if no answer has the path any more.
     """
+    if keyword == "required":
+        return _missing_field(old, path, errors, is_gone=is_gone)
     shown = repr(path) if path else "the response"
     times = len(errors)
     severity: Severity
-    if keyword == "required":
-        seen = old.evidence.observations
-        before = f"it was in all of {seen} answers" if seen else "it was always there"
-        text = f"{shown} is {'in none of' if is_gone else 'missing in'} {times} records; {before}"
-        severity = "breaking" if is_gone and times >= _ENOUGH else "risky"
-        return DriftChange(old.name, path, "removed" if is_gone else "optional", severity, text)
     if keyword == "type":
         kinds = {type_name(error.instance) for error in errors}
         wanted = errors[0].kind.as_dict()["types"]
@@ -165,6 +166,21 @@ def _departure(
     text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
     severity = "breaking" if keyword in ("anyOf", "oneOf") else "risky"
     return DriftChange(old.name, path, keyword, severity, text)
+
+
+def _missing_field(
+    old: ToolProtocol, path: str, errors: Sequence[ValidationError], *, is_gone: bool
+) -> DriftChange:
+    """Return the change of a field that some records lack, or all of them (`is_gone`)."""
+    times = len(errors)
+    seen = old.evidence.observations
+    before = f"it was in all of {seen} answers" if seen else "it was always there"
+    if not is_gone:
+        text = f"{path!r} is missing in {times} records; {before}"
+        return DriftChange(old.name, path, "optional", "risky", text)
+    severity: Severity = "breaking" if times >= _ENOUGH else "risky"
+    text = f"{path!r} is in none of {times} records; {before}"
+    return DriftChange(old.name, path, "removed", severity, text)
 
 
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
@@ -261,9 +277,7 @@ def recheck(
     }
     usable = _without_removed_records(old, earlier)
     known = {
-        name: list(
-            _find_known_arguments(old[name], [sample for sample in usable if sample.tool == name])
-        )
+        name: list(_find_known_arguments(old[name], _samples_of(name, usable)))
         for name in session.reads
     }
     # Tools without known arguments come last, and again: they need the values of the others.
@@ -279,8 +293,7 @@ def recheck(
     changes = {name: compare_answers(protocol, facts[name]) for name, protocol in old.items()}
     for name in session.reads:
         if not facts[name].done and not changes[name]:
-            last = next((sample.error for sample in facts[name].samples), "")
-            unchecked.setdefault(name, f"no answer came: {last}" if last else _NO_ARGUMENTS)
+            unchecked.setdefault(name, _why_unchecked(facts[name]))
     worst = sorted(
         (change for of_tool in changes.values() for change in of_tool),
         key=lambda change: _WORST.index(change.severity),
@@ -288,6 +301,16 @@ def recheck(
     return DriftReport(
         tools=len(old), changes=tuple(worst), unchecked=unchecked, calls=len(log.samples)
     )
+
+
+def _samples_of(tool: str, samples: Sequence[Sample]) -> list[Sample]:
+    return [sample for sample in samples if sample.tool == tool]
+
+
+def _why_unchecked(facts: ToolFacts) -> str:
+    """Return why nothing was learned about a tool that gave no response."""
+    last = next((sample.error for sample in facts.samples), "")
+    return f"no answer came: {last}" if last else _NO_ARGUMENTS
 
 
 def _without_removed_records(

@@ -263,8 +263,11 @@ class _Reader:
             is_plain_word = len(word) <= 2 or word in _PLAIN
             if name is not None and (quoted or match.start() == 0 or not is_plain_word):
                 found.setdefault(name)
-        if found:
-            return list(found)
+        return list(found) or self._find_quoted_arguments(sentence)
+
+    def _find_quoted_arguments(self, sentence: str) -> list[str]:
+        """Return the arguments whose values a sentence quotes."""
+        found: dict[str, None] = {}
         for match in re.finditer(_QUOTED, sentence):
             holding = [name for name, value in self.sent.items() if url_text(value) == match[1]]
             if len(holding) == 1:

@@ -47,7 +47,9 @@ def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[s
 
 def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
     """Yield what replies said about an argument as clauses of JSON Schema. Later clauses win."""
-    listed = list(dict.fromkeys(value for hint in argument.told("enum") for value in hint.values))
+    listed = list(
+        dict.fromkeys(value for hint in argument.hints_of_kind("enum") for value in hint.values)
+    )
     if listed:
         takes_numbers = argument.types[:1] in (("integer",), ("number",))
         yield {"enum": [_as_number(value) for value in listed] if takes_numbers else listed}

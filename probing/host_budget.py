@@ -128,7 +128,10 @@ class HostBudget:
             "tools that answered before are refused now" if self.answered else "it lets nobody in"
         )
         page = docs_page("reference/configuration#credentials")
-        why = f"{before} (HTTP {sample.status}); configure its credential ({page}), and the same command goes on"
+        why = (
+            f"{before} (HTTP {sample.status}); configure its credential ({page}), "
+            "and the same command goes on"
+        )
         return self._stop(why), self._denied
 
     def _pause(self, seconds: float) -> None:

@@ -155,7 +155,7 @@ def _refine_schema(
         return {"examples": [None]}  # null is possible, and the type is unknown
     merged["type"] = kinds[0] if len(kinds) == 1 else sorted(kinds)
     texts = [value for value in values if isinstance(value, str)]
-    if len(texts) >= 3 and len(set(texts)) >= 2 and (form := _format_of(set(texts))):
+    if form := _format_of(texts):
         merged["format"] = form
     elements = _elements(values)
     if elements:
@@ -174,9 +174,17 @@ def _elements(values: Sequence[Any]) -> list[Any]:
 
 
 def _format_of(texts: Collection[str]) -> str | None:
-    """Return the JSON Schema format that all texts have, as the validator judges it, or None."""
+    """Return the JSON Schema format that all texts have, as the validator judges it, or None.
+
+    There must be at least three texts, two of them different.
+    """
+    different = set(texts)
+    if len(texts) < 3 or len(different) < 2:
+        return None
     for form, shape in _FORMATS.items():
-        if all(re.fullmatch(shape, text) and conforms({"format": form}, text) for text in texts):
+        if all(
+            re.fullmatch(shape, text) and conforms({"format": form}, text) for text in different
+        ):
             return form
     return None
 

@@ -24,16 +24,20 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, type_name, types
 
 _DATA = re.compile(
-    r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.*)?|\d{1,2}:\d\d(:\d\d)?|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.*)?|\d{1,2}:\d\d(:\d\d)?"
+    r"|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
     r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|[A-Za-z]{1,5}[_-]?\d{4,}|[^@\s]+@[^@\s]+\.[^@\s]+"
-    r"|\d{1,3}(\.\d{1,3}){3}([:/]\d+)?|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|[A-Za-z][\w+.-]*://\S+|/\S*"
-    r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json|log|md|py|txt|ya?ml)"
+    r"|\d{1,3}(\.\d{1,3}){3}([:/]\d+)?|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"
+    r"|[A-Za-z][\w+.-]*://\S+|/\S*"
+    r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json"
+    r"|log|md|py|txt|ya?ml)"
 )
 """Keys that are data by their form: numbers, dates, ids, hashes, addresses, paths, hosts, files."""
 _IDENTIFIER = re.compile(r"[@$]?[^\W\d][\w.$:@-]{0,79}")
 _OWN_IDENTIFIER = re.compile(r"[@$_]*[^\W\d][\w.$:@-]*")
 _CODE = re.compile(
-    r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{3,}(-[A-Z0-9]+)+|(?=[A-Z]*\d)[A-Z]*\d+[A-Z]+[A-Z0-9]{4,}|[A-Z]{1,4}\d{4,}[A-Z0-9]*"
+    r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{3,}(-[A-Z0-9]+)+|(?=[A-Z]*\d)[A-Z]*\d+[A-Z]+[A-Z0-9]{4,}"
+    r"|[A-Z]{1,4}\d{4,}[A-Z0-9]*"
     r"|(?=.*[a-z])(?=.*[A-Z])(\w*?\d+[A-Za-z_-]+){2,}\d+\w*"
 )
 """Keys that are codes: capitals and digits in groups or mixed, or letters of both cases with digits
@@ -106,19 +110,26 @@ def own_data_keys(
     known = frozenset(key for key in keys if key in words or _is_spoken(key, words))
     data = frozenset(key for key in keys - known if not _is_written(key, words))
     unknown = keys - known - data
-    if len(data) > 1 and len(data) >= len(unknown):
-        return data | unknown  # where most keys are data, an unknown word is data, too
-    if data and kinds == {"object"} and _are_alike(objects):
-        return data | unknown
-    if len(kinds) != 1:
-        return data
-    codes = [key for key in keys - known if _CAPITALS.fullmatch(key)]
-    if len(codes) == len(keys) > 1:
-        return keys  # codes of currencies or countries
-    is_large = len(keys) > _MOST_OWN_FIELDS or (kinds == {"object"} and len(keys) >= _RECORDS)
-    if is_large and 2 * len(unknown | data) > len(keys) and _are_alike(objects):
+    are_mostly_data = len(data) > 1 and len(data) >= len(unknown)
+    if are_mostly_data or (data and kinds == {"object"} and _are_alike(objects)):
+        return data | unknown  # beside data, an unknown word is data, too
+    if len(kinds) == 1 and _are_map_keys(objects, keys, known):
         return data | unknown
     return data
+
+
+def _are_map_keys(
+    objects: Sequence[JsonObject],
+    keys: frozenset[str],
+    known: frozenset[str],
+) -> bool:
+    """Return True if the keys of values of one type are codes, or mostly unknown words."""
+    codes = [key for key in keys - known if _CAPITALS.fullmatch(key)]
+    if len(codes) == len(keys) > 1:
+        return True  # codes of currencies or countries
+    has_objects = _kinds(objects) == {"object"}
+    is_large = len(keys) > _MOST_OWN_FIELDS or (has_objects and len(keys) >= _RECORDS)
+    return is_large and 2 * len(keys - known) > len(keys) and _are_alike(objects)
 
 
 def shared_data_keys(
@@ -222,7 +233,7 @@ def _are_alike(objects: Sequence[JsonObject]) -> bool:
 
 
 def _is_written(key: str, words: Collection[str]) -> bool:
-    """Return True if a programmer may have written a key: an identifier or a heading, and no code."""
+    """Return True if a programmer may have written a key: an identifier or heading, no code."""
     if _DATA.fullmatch(key) or _CODE.fullmatch(key) or len(key) > _LONGEST_WRITTEN:
         return False
     if _OWN_IDENTIFIER.fullmatch(key):

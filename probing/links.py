@@ -46,7 +46,7 @@ _ENOUGH = 2
 
 @dataclass
 class LinkSource:
-    """Places with one name and one kind of values: the ids of one kind of record, from all tools."""
+    """Places with one name and one kind of values: the ids of one kind of record."""
 
     name: NormalizedName
     places: list[ValuePlace] = field(default_factory=list)
@@ -101,7 +101,7 @@ class ArgumentProfile:
             return False
         # For a path argument, the values that a reply lists are those that another tool returns.
         if self.argument.declared.get("enum") or (
-            self.argument.told("enum") and self.argument.place != "path"
+            self.argument.hints_of_kind("enum") and self.argument.place != "path"
         ):
             return False
         return not any(isinstance(value.value, bool) for value in self.accepted_values.values())
@@ -140,7 +140,7 @@ class Flows:
         self._sources = list(_sources(pools))
 
     def links(self) -> dict[str, list[Link]]:
-        """Return the links by the tool that takes the value, the best link of each argument first."""
+        """Return the links by the tool that takes the value, an argument's best link first."""
         found: dict[str, list[Link]] = {}
         for profile in self._argument_profiles:
             ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
@@ -173,7 +173,7 @@ class Flows:
         ]
 
     def _find_sources(self, profile: ArgumentProfile) -> list[tuple[LinkSource, bool]]:
-        """Return the sources of an argument, each with True if their names match; these come first."""
+        """Return the sources of an argument, each with True if its name matches (these first)."""
         named = [source for source in self._sources if self._is_confirmed(profile, source)]
         others = [
             source
@@ -218,7 +218,7 @@ class Flows:
         return False
 
     def _trials(self, profile: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
-        """Yield values to try on an argument, from sources with a near name first, then from lists."""
+        """Yield values to try on an argument: from sources with a near name, then from lists."""
         value_filter = ValueFilter(profile.tool, profile.argument)
         others = {
             url_text(value.value) for name, value in base.items() if name != profile.argument.name
@@ -236,7 +236,7 @@ class Flows:
                     break
 
     def _untested_sources(self, profile: ArgumentProfile) -> list[LinkSource]:
-        """Return the sources that may feed an argument but are not confirmed, nearest name first."""
+        """Return the unconfirmed sources that may feed an argument, the nearest name first."""
         is_known = any(is_identifying(value.value) for value in profile.accepted_values.values())
         confirmed = [source for source, _ in self._find_sources(profile)]
         ranked: list[tuple[float, str, LinkSource]] = []

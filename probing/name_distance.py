@@ -1,4 +1,4 @@
-"""Distance between the names of arguments and of places that hold values, and the look of values."""
+"""Distance between the names of arguments and of places with values; ids by their look."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class NormalizedName:
 
     @cached_property
     def thing(self) -> str:
-        """The noun in front of the name: `airport` for `airport_code`, empty if there is none."""
+        """The noun in front of the name: `airport` for `airport_code`, else empty."""
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
     @cached_property
@@ -207,7 +207,7 @@ def is_identifying(value: Json) -> bool:
 
 
 def is_id(value: Json) -> bool:
-    """Return True if a value looks like an id or code, whatever its name: distinctive, and no word."""
+    """Return True if a value looks like an id or code: it is distinctive, and no word."""
     plain = (
         isinstance(value, str)
         and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None

@@ -9,47 +9,24 @@ the values that were sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 
 from probing.marker import ProbeMarker
 from probing.name_distance import scalar_parts, url_text
-from probing.record_fields import argument_parts, has_list, id_fields, is_id_name, iter_records
-from probing.refusals import refusal_in
+from probing.record_fields import (
+    argument_parts,
+    has_list,
+    id_fields,
+    is_id_name,
+    iter_records,
+    value_texts,
+)
+from probing.record_matching import CreatedRecord, Id, is_among, match_record, record_ids
+from probing.refusals import may_have_acted, refusal_in
 from probing.samples import Log, Sample
 from probing.tool_roles import ToolRoles, is_same_noun
 from protocols.naming import singular, snake
-from protocols.protocol import HttpBinding, PythonBinding
 from protocols.schema import Json, JsonObject
-
-Id = tuple[str, str]
-"""The noun of the record that has an id, and the id's text."""
-
-
-@dataclass
-class CreatedRecord:
-    """A record that calls of a write created, or may have created."""
-
-    tool: str
-    noun: str
-    calls: list[Sample]
-    """The calls that created or updated it, the oldest first."""
-    marks: frozenset[str]
-    """The sent texts that carry the mark."""
-    answered_ids: set[Id] = field(default_factory=set)
-    """Ids in the responses to `calls`."""
-    ids: set[Id] = field(default_factory=set)
-    """Ids under which a read showed that this probing created it."""
-    last_shown: int = 0
-    """Number of the last sample that showed it; 0 if none did."""
-    removed_at: int = 0
-    """Number of the sample whose call removed it; 0 if none did."""
-    removed_by: str = ""
-
-    @property
-    def is_present(self) -> bool:
-        """True unless it was removed and no later read showed it."""
-        return not self.removed_at or self.last_shown > self.removed_at
 
 
 class CreatedRecords:
@@ -84,22 +61,17 @@ class CreatedRecords:
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
         """Return the strings in arguments that carry the mark."""
-        return {
-            part
-            for _, part in argument_parts(arguments)
-            if isinstance(part, str) and self.mark.is_in(part)
-        }
+        parts = argument_parts(arguments)
+        return {part for _, part in parts if isinstance(part, str) and self.mark.is_in(part)}
 
     def count_removable(self) -> int:
         """Return the number of present records that some tool can remove."""
         roles = self._roles
         removers = [tool for tool in roles.writes if roles.kinds[tool] == "remove"]
-        removable = [
-            record
-            for record in self.present()
-            if any(roles.works_on(tool, record.noun) for tool in removers)
-        ]
-        return len(removable)
+        count = 0
+        for record in self.present():
+            count += any(roles.works_on(tool, record.noun) for tool in removers)
+        return count
 
     def own_ids(
         self,
@@ -111,11 +83,7 @@ class CreatedRecords:
     ) -> list[str | int]:
         """Return ids of created records that an argument may take, the latest record first.
 
-        Args:
-            tool: the tool that has the argument.
-            argument: the argument that takes an id.
-            of: return only ids of this record.
-            unconfirmed: also return ids that no read has shown yet.
+        With `of`, only ids of that record. With `unconfirmed`, also ids that no read has shown yet.
         """
         noun = self._roles.argument_noun(tool, argument)
         texts: list[str] = []
@@ -207,7 +175,7 @@ class CreatedRecords:
 
     def _read_write(self, sample: Sample) -> None:
         """Add the record that a call created, or the call to the record that it changed."""
-        if not self._may_have_acted(sample):
+        if not may_have_acted(self._roles.protocol(sample.tool), sample):
             return
         noun = self._roles.noun(sample.tool)
         identifying = self._identifying_parts(sample)
@@ -238,17 +206,6 @@ class CreatedRecords:
             record.ids.add((id_noun, url_text(part)))
         self._records.append(record)
 
-    def _may_have_acted(self, sample: Sample) -> bool:
-        """Return True if a call succeeded, or failed in a way that leaves its effect unknown."""
-        if sample.done:
-            return True
-        binding = self._roles.protocol(sample.tool).binding
-        refused = isinstance(binding, PythonBinding) or (
-            sample.answer is not None and not isinstance(binding, HttpBinding)
-        )
-        unknown = sample.outcome == "unknown" and sample.status not in (409, 425, 429)
-        return unknown and not refused
-
     def _changes_existing(
         self,
         sample: Sample,
@@ -256,7 +213,7 @@ class CreatedRecords:
         answered: set[Id],
         known: set[str],
     ) -> bool:
-        """Return True if an update changed a known record or one of somebody else, and made none."""
+        """Return True if an update changed an existing record instead of creating one."""
         noun = self._roles.noun(sample.tool)
         sent = {url_text(part) for _, part in identifying}
         answered_texts = {text for _, text in answered}
@@ -363,7 +320,7 @@ class CreatedRecords:
                 self._recognise(fields, parent_noun, sample)
             self._note_ids(fields, parent_noun, sample)
             if is_read:
-                shown_values.update(_value_texts(fields))
+                shown_values.update(value_texts(fields))
 
     def _note_single(self, sample: Sample) -> None:
         single = isinstance(sample.response, Mapping) and not has_list(sample.response)
@@ -392,7 +349,8 @@ class CreatedRecords:
             & set(self._record_ids(fields, nouns, record.noun))
         ]
         for record in with_same_id[:1] or earlier:
-            ids, is_match = self._match_record(record, fields, nouns)
+            new_ids = self._new_ids(record, fields, nouns)
+            ids, is_match = match_record(record, fields, new_ids, self.mark)
             if with_same_id or (is_match and not record.answered_ids):
                 if is_match:
                     record.ids |= ids
@@ -407,32 +365,12 @@ class CreatedRecords:
         same_noun = [
             record
             for record in self._records
-            if record.calls[0].number < sample.number
-            and any(is_same_noun(noun, record.noun) for noun in nouns)
+            if record.calls[0].number < sample.number and is_among(record.noun, nouns)
         ]
         if not same_noun or not all(record.removed_at for record in same_noun):
             return
         if self.mark.token in json.dumps(fields).lower():
             same_noun[-1].last_shown = sample.number
-
-    def _match_record(
-        self, record: CreatedRecord, fields: JsonObject, nouns: Collection[str]
-    ) -> tuple[set[Id], bool]:
-        """Return the new ids in `fields`, and True if the calls of `record` created them."""
-        new_ids = self._new_ids(record, fields, nouns)
-        answered = new_ids & record.answered_ids
-        has_mark = any(self.mark.is_in(value) for value in fields.values())
-        shown = {snake(name): value for name, value in fields.items()}
-        for sent in _sent_records(record):
-            common = {snake(name): value for name, value in sent.items() if snake(name) in shown}
-            equal = [v for name, v in common.items() if url_text(shown[name]) == url_text(v)]
-            sent_mark_shown = any(map(self.mark.is_in, equal))
-            if sent_mark_shown and not record.answered_ids:
-                return new_ids, True
-            all_equal = bool(equal) and len(equal) == len(common)
-            if answered and (sent_mark_shown or has_mark or all_equal):
-                return answered, True
-        return set(), False
 
     def _new_ids(
         self, record: CreatedRecord, fields: JsonObject, nouns: Collection[str]
@@ -454,41 +392,9 @@ class CreatedRecords:
             and (id_[1] not in sent or self.mark.is_in(id_[1]))
         }
 
-    def _record_ids(
-        self, fields: JsonObject, nouns: Collection[str], record_noun: str
-    ) -> Iterator[Id]:
-        """Yield the ids of a record itself, not of other records that it refers to.
-
-        Args:
-            fields: the fields of the record.
-            nouns: the nouns that the record may have where it was found.
-            record_noun: the noun under which the ids are returned.
-        """
-        ids = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(fields)]
-        own = [
-            (prefix, value)
-            for prefix, value in ids
-            if not prefix or any(is_same_noun(prefix, noun) for noun in nouns)
-        ]
-        is_expected = any(is_same_noun(noun, record_noun) for noun in nouns)
-        for prefix, value in own or ids:
-            if is_same_noun(prefix, record_noun) if prefix else is_expected:
-                self._id_values[url_text(value)] = value
-                yield record_noun, url_text(value)
-
-
-def _value_texts(fields: JsonObject) -> Iterator[str]:
-    """Yield the strings of a record as they are, and its integers as `name=5`."""
-    for name, value in fields.items():
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, int):
-                yield f"{snake(name)}={url_text(part)}"
-
-
-def _sent_records(record: CreatedRecord) -> Iterator[JsonObject]:
-    """Yield the objects in the arguments of the calls that created a record."""
-    for call in record.calls:
-        for fields, _ in iter_records(call.plain_arguments):
-            yield fields
+    def _record_ids(self, fields: JsonObject, nouns: Collection[str], record_noun: str) -> set[Id]:
+        """Return the ids of a record itself, and note their JSON values."""
+        values = record_ids(fields, nouns, record_noun)
+        for value in values.values():
+            self._id_values[url_text(value)] = value
+        return set(values)

@@ -1,10 +1,10 @@
-"""Probing: learn tools by calling them (Chain of Tools, ATC paper §4).
+"""Probing: learning tools by calling them (Chain of Tools, ATC paper §4).
 
-Two sets, as in the paper: tools that have not answered yet (B) and tools that have (H). Round 0
-calls each tool alone; each further round calls the tools of B with values that those of H gave,
-until B is empty or the rounds are over. What a tool takes and refuses is found out as soon as it
-answers, since its answers feed the next round. Links get their share of the calls before the last
-tool is explored.
+The paper has two sets of tools: those that have not answered yet (B) and those that have (H). Round
+0 calls each tool alone. Each further round calls the tools of B with values that those of H
+returned, until B is empty or the rounds are over. What a tool accepts and refuses is explored as
+soon as it answers, because its responses feed the next round. Links get a share of the calls before
+the last tool is explored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from probing.caller import ApprovalCheck, Caller, NotCalled, needs_no_approval
 from probing.experiments import discover, sharpen
 from probing.links import Flows
 from probing.model_hints import Teacher
-from probing.ownership import CreatedRecord
+from probing.record_matching import CreatedRecord
 from probing.samples import SOURCE, Log, ProbeSettings, Watch
 from probing.session import Session
 from probing.tool_facts import ToolFacts
@@ -38,27 +38,26 @@ from protocols.response import one_line
 from protocols.toolbox import Tool, Toolbox
 
 LINK_CALLS = 3
-"""Calls of one tool's budget that are kept for finding out whether values flow as they seem to."""
+"""Calls of each tool that are reserved for testing links."""
 PERSEVERANCE = 8
-"""Calls in vain of a tool that no round made answer."""
+"""Failed calls of a tool that no round made answer."""
 _LONGEST = 80
-"""Characters of a text by which a report names what was made."""
+"""Most characters of a text by which a report names a created record."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What a probing found out, by the tools' own names. `stopped` says why tools were not called,
-    or not any more.
-
-    `made` has a record for each thing that was made, as JSON: by which calls, under which marks and
-    ids, whether it was removed, and why not.
-    """
+    """The result of a probing, by the tools' own names."""
 
     facts: Mapping[str, ToolFacts]
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions by a model."""
     stopped: Mapping[str, str] = field(default_factory=dict)
+    """Why tools were not called, or not any more."""
     made: tuple[Mapping[str, Any], ...] = ()
+    """A JSON object for each created record: its calls, marks, ids, and whether and how it was
+    removed."""
     interrupted: bool = False
 
 
@@ -72,13 +71,19 @@ def probe(
     watch: Watch = lambda _: None,
     held: ApprovalCheck = needs_no_approval,
 ) -> Probed:
-    """Probe all tools of one source, going on from what the log holds. No call is made that is
-    `held` for a person.
+    """Probe all tools of one source, continuing from what the log contains.
 
-    A model (`ask`) proposes values that no other source has, reads refusals that no rule reads, and
-    puts what was found into words; it decides no type. The result is whole at any time: of tools
-    that could not be called it says why. Nothing is raised for what a tool does. After Ctrl-C, what
-    was made is taken away before this ends.
+    A tool that fails raises nothing. The result is complete at any time: it says why tools could
+    not be called. After Ctrl-C, created records are removed before this returns.
+
+    Args:
+        toolbox: the tools of one source.
+        log: the samples so far; new ones are added.
+        settings: limits of the calls.
+        ask: a model that proposes values, reads refusals that no rule reads, and describes tools.
+        caller: makes the calls; by default a new one.
+        watch: called with each sample and with messages for the user.
+        held: returns True for a call that needs the approval of a person. It is not made.
     """
     settings = settings or ProbeSettings()
     caller = caller or Caller(toolbox, log, settings, watch=watch, held=held)
@@ -101,22 +106,21 @@ def probe(
 
 @dataclass(frozen=True, kw_only=True)
 class SourceProbing:
-    """A source with its protocols, which are bound where it is probed; then what was found with how
-    many calls.
-
-    `error` says why it ended early.
-    """
+    """A source to probe, and later the result."""
 
     source: str
     folder: Path
     protocols: Sequence[ToolProtocol] = ()
+    """The protocols of its tools. They are bound to the tools in the process that probes."""
     probed: Probed | None = None
     sent: int = 0
+    """Number of calls that were sent."""
     error: str = ""
+    """Why the probing ended early."""
 
 
 def by_host(sources: Iterable[SourceProbing]) -> list[list[SourceProbing]]:
-    """The sources, those together that call one host, even by way of a third."""
+    """Return the sources in groups that share a host, directly or through other sources."""
     groups: dict[frozenset[str], list[SourceProbing]] = {}
     for source in sources:
         hosts = frozenset(map(host_label, source.protocols))
@@ -133,10 +137,9 @@ def probe_in_turn(
     ask: Ask | None,
     held: ApprovalCheck,
 ) -> list[SourceProbing]:
-    """Probe sources of one host one after another, so that its rate holds. What one fails at,
-    others do not feel.
+    """Probe sources of one host one after another, so that the host's rate limit holds.
 
-    After Ctrl-C, those that were not begun are left out.
+    A source that fails does not affect the others. After Ctrl-C, the rest is left out.
     """
     ended: list[SourceProbing] = []
     for one in sources:
@@ -146,7 +149,8 @@ def probe_in_turn(
             with Log(one.folder) as log:
                 if SOURCE not in log.notes:
                     raise CannotWrite(
-                        f"{one.folder} is another folder on {gethostname()}: give one that is shared."
+                        f"{one.folder} is another folder on {gethostname()}: "
+                        "give one that is shared."
                     )
                 tools = Toolbox(
                     Tool(
@@ -166,6 +170,8 @@ def probe_in_turn(
 
 
 class _Probing:
+    """One run of the probing algorithm."""
+
     def __init__(self, session: Session, teacher: Teacher | None) -> None:
         self._session = session
         self._teacher = teacher
@@ -175,6 +181,7 @@ class _Probing:
         self._words: dict[str, str] = {}
 
     def run(self) -> None:
+        """Run all rounds, test links, remove created records and ask the model for descriptions."""
         session = self._session
         for number in range(session.settings.rounds + 1):
             before = session.log.sent_count
@@ -204,11 +211,12 @@ class _Probing:
                 session.watch(self._teacher.failed)
 
     def take_away(self) -> None:
-        """Take away what was made, as far as a tool for it is known and may be called."""
+        """Remove created records, as far as a tool for it is known and may be called."""
         self._each(self._callable_tools(self._writes.removers()), self._writes.remove)
         self._writes.look_again()
 
     def result(self) -> Probed:
+        """Return the result so far."""
         session = self._session
         facts = session.all_facts
         cut_off = "a call was cut off by a kill, and is not made again"
@@ -227,6 +235,7 @@ class _Probing:
         )
 
     def _each(self, tools: Iterable[str], work: Callable[[str], object]) -> None:
+        """Call `work` for each tool, noting the tools that may not be called any more."""
         for name in list(tools):
             try:
                 work(name)
@@ -235,9 +244,7 @@ class _Probing:
                     self._stopped[name] = str(refusal)
 
     def _look_again(self, name: str) -> None:
-        """Make a call that gave nothing once more, now that there may be something: a write came
-        between.
-        """
+        """Repeat a call that returned nothing, if a write may have created something since."""
         session = self._session
         empty = session.facts(name).done
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]
@@ -245,9 +252,7 @@ class _Probing:
             session.call(name, empty[0].arguments, purpose="effect", again=True)
 
     def _persevere(self, name: str) -> None:
-        """Go on with ids that other tools gave, each of which may be the one of which the tool
-        knows something.
-        """
+        """Try more ids of other tools: the tool may know only some of them."""
         discover(self._session, name, attempts=PERSEVERANCE)
         if self._answered_tools([name]):
             self._sharpen(name)
@@ -256,9 +261,7 @@ class _Probing:
         sharpen(self._session, name, reserve=LINK_CALLS + self._writes.count_reserved(name))
 
     def _test_links(self) -> None:
-        """Send values along links that may hold, and values from elsewhere along those that seem
-        to.
-        """
+        """Send values along likely links, and other values along links that look confirmed."""
         session = self._session
         for _ in range(LINK_CALLS):
             sent: set[str] = set()
@@ -281,11 +284,11 @@ class _Probing:
         return [name for name in tools if name not in self._stopped]
 
     def _unanswered_tools(self, tools: Iterable[str]) -> list[str]:
-        """The paper's B."""
+        """Return the tools that have not returned data (the paper's B)."""
         return [name for name in tools if not self._session.facts(name).fruitful]
 
     def _answered_tools(self, tools: Iterable[str]) -> list[str]:
-        """The paper's H."""
+        """Return the tools that have returned data (the paper's H)."""
         return [name for name in tools if self._session.facts(name).fruitful]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from probing.name_distance import scalar_parts
+from probing.name_distance import scalar_parts, url_text
 from protocols.naming import ID_WORDS, WRAPPERS, singular, snake
 from protocols.schema import Json, JsonObject
 
@@ -63,3 +63,13 @@ def has_list(node: Json) -> bool:
 def argument_parts(arguments: JsonObject) -> list[tuple[str, Json]]:
     """Return the (name, value) pairs of all scalars in the arguments of a call."""
     return [pair for name, value in arguments.items() for pair in scalar_parts(name, value)]
+
+
+def value_texts(fields: JsonObject) -> Iterator[str]:
+    """Yield the strings of a record as they are, and its integers as `name=5`."""
+    for name, value in fields.items():
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, int):
+                yield f"{snake(name)}={url_text(part)}"

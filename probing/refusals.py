@@ -10,6 +10,7 @@ from dataclasses import replace
 from probing.name_distance import REPLIES, scalar_parts, url_text
 from probing.samples import Sample
 from protocols.naming import snake
+from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
 from protocols.response import one_line
 from protocols.schema import Json
 
@@ -42,12 +43,8 @@ def refusal_in(response: Json) -> str:
     if not isinstance(response, Mapping) or len(response) > 40:
         return ""
     fields = {snake(str(key)): value for key, value in response.items()}
-    denying = {
-        name
-        for name, value in fields.items()
-        if name in _FLAGS | _STATES and str(value).lower() in _NO
-    }
-    has_error = any(name in _ERRORS and _is_error_value(value) for name, value in fields.items())
+    denying = {name for name in fields if _is_denial(name, fields[name])}
+    has_error = any(_is_error_value(fields.get(name)) for name in _ERRORS)
     messages = [fields[name] for name in _TEXTS if _is_error_value(fields.get(name))]
     if not messages or not (denying or has_error):
         return ""
@@ -55,6 +52,11 @@ def refusal_in(response: Json) -> str:
         return ""
     message = next((text for text in messages if isinstance(text, str)), messages[0])
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+
+
+def _is_denial(name: str, value: Json) -> bool:
+    """Return True if a field is a flag or state that says that the call failed."""
+    return (name in _FLAGS or name in _STATES) and str(value).lower() in _NO
 
 
 def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
@@ -112,3 +114,15 @@ def template_of(sample: Sample) -> str:
         if given:
             text = re.sub(rf"(?<!\w){re.escape(given[:200])}(?!\w)", "…", text)
     return text
+
+
+def may_have_acted(protocol: ToolProtocol, sample: Sample) -> bool:
+    """Return True if a call succeeded, or failed in a way that leaves its effect unknown."""
+    if sample.done:
+        return True
+    binding = protocol.binding
+    refused = isinstance(binding, PythonBinding) or (
+        sample.answer is not None and not isinstance(binding, HttpBinding)
+    )
+    unknown = sample.outcome == "unknown" and sample.status not in (409, 425, 429)
+    return unknown and not refused

@@ -1,11 +1,11 @@
-"""What a probing leaves in its folder: a protocol a tool, and how far it came."""
+"""The files that a probing writes: one protocol for each tool, and a coverage report."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,31 +29,32 @@ _LONGEST = 160
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFiles:
-    """What was written. `kept` are files that a person has changed, or that were there before: they
-    stay.
-    """
+    """The files that were written, by name."""
 
     folder: Path
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    """Files that were left as they are, because a person changed or made them."""
 
 
 def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportFiles:
-    """Write all of it into `folder`, which is then a source of tools. Equal findings give equal
-    bytes.
+    """Write the protocols and the report into `folder`, which then is a source of tools.
 
-    Raises `CannotWrite` where a file cannot be written.
+    Equal results give equal bytes.
+
+    Raises:
+        CannotWrite: a file cannot be written.
     """
     protocols = protocols_of(probed, keep_values=keep_values)
     report = coverage(probed, protocols)
     plain = [name.encode("ascii", "replace").decode()[:_LONGEST_NAME] for name in protocols]
     aliases = tool_aliases([(name, "") for name in ("coverage", *plain)])[
         1:
-    ]  # the first is the report's
+    ]  # without the report's own name
     names = {name: f"{alias}.json" for name, alias in zip(protocols, aliases, strict=True)}
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
-    # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
+    # `tools` is empty, so that the folder, read as a source, has no tools in this file.
     files |= {COVERAGE: _text({"tools": [], **report}), READABLE: render_markdown(report)}
     hashes = _read_hashes(folder)
     written = []
@@ -73,7 +74,7 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportF
 
 
 def _read_hashes(folder: Path) -> dict[str, str]:
-    """The hashes of the files as an earlier probing wrote them."""
+    """Return the hashes of the files that an earlier probing wrote."""
     try:
         return dict(json.loads((folder / _HASHES).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -89,14 +90,16 @@ def _text(document: Any) -> str:
 
 
 def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str, Any]:
-    """The report as JSON; `protocols` are those written, by name."""
+    """Return the report as JSON; `protocols` are the written ones, by name."""
     tools = {name: _tool(probed, name, protocols[name]) for name in probed.facts}
-    sums: dict[str, Callable[[Any], int]] = {
-        "answered": int, "calls": int, "arguments": len, "fields": int, "links": len}  # fmt: skip
     return {
         "totals": {
             "tools": len(tools),
-            **{k: sum(of(tool[k]) for tool in tools.values()) for k, of in sums.items()},
+            "answered": sum(tool["answered"] for tool in tools.values()),
+            "calls": sum(tool["calls"] for tool in tools.values()),
+            "arguments": sum(len(tool["arguments"]) for tool in tools.values()),
+            "fields": sum(tool["fields"] for tool in tools.values()),
+            "links": sum(len(tool["links"]) for tool in tools.values()),
         },
         "made": [dict(one) for one in probed.made],
         "coverage": tools,
@@ -126,62 +129,59 @@ def _outcome(sample: Sample) -> str:
 
 
 def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
-    """What is not known of a tool, and why."""
+    """Yield what is unknown about a tool, and why."""
     if stopped or not facts.samples:
         yield one_line(stopped or "it was not called.")
     if not facts.samples:
         return
     for name, argument in facts.arguments.items():
-        tried = len({repr(s.arguments[name].value) for s in facts.samples if name in s.arguments})
-        if not (
-            argument.unknown or argument.accepted or (not facts.done and argument.required is False)
-        ):
-            yield (
-                f"{name!r} was never accepted: {tried} tried."
-                if tried
-                else f"{name!r} was never given."
-            )
+        is_optional = not facts.done and argument.required is False
+        if not argument.unknown and not argument.accepted and not is_optional:
+            yield _describe_unaccepted(facts, name)
     if facts.done and not facts.fruitful:
         yield "only empty responses came, so nothing is known of what they may hold."
     if not facts.done:
-        last = next(
-            (sample for sample in reversed(facts.samples) if sample.error), facts.samples[-1]
-        )
-        words = Disclosure(facts, keep_values=False).words(last.error, last.arguments)
-        said = f"; the last said “{one_line(words, limit=_LONGEST)}”" if words else ""
-        how = ", ".join(
-            f"{name} × {count}"
-            for name, count in Counter(map(_outcome, facts.samples)).most_common()
-        )
-        yield f"none of its {len(facts.samples)} calls gave a response ({how}){said}."
+        yield _describe_no_response(facts)
+
+
+def _describe_unaccepted(facts: ToolFacts, name: str) -> str:
+    """Return a sentence on an argument with which no call succeeded."""
+    tried = {
+        repr(sample.arguments[name].value) for sample in facts.samples if name in sample.arguments
+    }
+    if tried:
+        return f"{name!r} was never accepted: {len(tried)} tried."
+    return f"{name!r} was never given."
+
+
+def _describe_no_response(facts: ToolFacts) -> str:
+    """Return a sentence on a tool that gave no response, with its last error."""
+    last = next((sample for sample in reversed(facts.samples) if sample.error), facts.samples[-1])
+    words = Disclosure(facts, keep_values=False).words(last.error, last.arguments)
+    quoted = f"; the last said “{one_line(words, limit=_LONGEST)}”" if words else ""
+    counts = Counter(map(_outcome, facts.samples)).most_common()
+    outcomes = ", ".join(f"{name} × {count}" for name, count in counts)
+    return f"none of its {len(facts.samples)} calls gave a response ({outcomes}){quoted}."
 
 
 def render_markdown(report: Mapping[str, Any]) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     totals = report["totals"]
     tools = report["coverage"]
-    known = f"{totals['fields']} response fields, {totals['arguments']} arguments, {totals['links']} links"
+    known = (
+        f"{totals['fields']} response fields, {totals['arguments']} arguments, "
+        f"{totals['links']} links"
+    )
+    calls = f"in {totals['calls']} calls"
     lines = [
         "# Coverage",
         "",
-        f"{totals['answered']} of {totals['tools']} tools answered, in {totals['calls']} calls: {known}.",
+        f"{totals['answered']} of {totals['tools']} tools answered, {calls}: {known}.",
         "",
         "| tool | calls | outcomes | arguments | fields | links |",
         "|---|---:|---|---|---:|---:|",
     ]
-    for name, tool in tools.items():
-        outcomes = ", ".join(f"{outcome} × {count}" for outcome, count in tool["outcomes"].items())
-        arguments = ", ".join(
-            f"{one}{_SIGNS[told['required']]}" for one, told in tool["arguments"].items()
-        )
-        shown = (
-            _cell(name),
-            tool["calls"],
-            outcomes or "–",
-            _cell(arguments) or "–",
-            tool["fields"],
-        )
-        lines.append(f"| {' | '.join(map(str, shown))} | {len(tool['links'])} |")
+    lines += [_table_row(name, tool) for name, tool in tools.items()]
     lines += ["", "`*` required, `?` not known whether; all other arguments may be left out.", ""]
     gaps = {name: tool["missing"] for name, tool in tools.items() if tool["missing"]}
     if gaps:
@@ -203,15 +203,32 @@ def render_markdown(report: Mapping[str, Any]) -> str:
 _SIGNS = {True: "*", None: "?", False: ""}
 
 
+def _table_row(name: str, tool: Mapping[str, Any]) -> str:
+    """Return the row of one tool in the coverage table."""
+    outcomes = ", ".join(f"{outcome} × {count}" for outcome, count in tool["outcomes"].items())
+    arguments = ", ".join(
+        f"{argument}{_SIGNS[known['required']]}" for argument, known in tool["arguments"].items()
+    )
+    cells = (
+        _cell(name),
+        tool["calls"],
+        outcomes or "–",
+        _cell(arguments) or "–",
+        tool["fields"],
+        len(tool["links"]),
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
 def format_created_record(made: Mapping[str, Any]) -> str:
-    """One record that was made, in words: by which calls, how it is known, and what became of it."""
+    """Return a created record in words: its calls, its ids and marks, and what became of it."""
     calls = f"call{'s' * (len(made['calls']) > 1)} {', '.join(map(str, made['calls']))}"
     known = ", ".join([*(f"id {text}" for text in made["ids"]), *made["marks"]])
     return f"{made['tool']} ({calls}){known and ': '}{known}: {made['why']}"
 
 
 def _cell(text: str) -> str:
-    """Text as it can stand in a table: on one line, without what Markdown and HTML act on."""
+    """Return a text for a table cell: on one line, with Markdown and HTML escaped."""
     line = one_line(text, limit=600)
     for character in "\\`*_[]<>|":
         line = line.replace(character, f"\\{character}")

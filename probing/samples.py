@@ -322,5 +322,6 @@ def _lock(file: IO[bytes], path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise LogUnreadable(
-            f"{str(path.parent.parent)!r} is being probed by another process; wait for it, or give another folder."
+            f"{str(path.parent.parent)!r} is being probed by another process; "
+            "wait for it, or give another folder."
         ) from None

@@ -87,7 +87,7 @@ class Session:
 
     @property
     def all_facts(self) -> dict[str, ToolFacts]:
-        """What is known of all tools so far, by tool."""
+        """The facts about all tools so far, by tool."""
         return {name: self.facts(name) for name in self.protocols}
 
     def call(

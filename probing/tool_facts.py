@@ -28,7 +28,7 @@ ModelReadings = Mapping[str, Sequence[ArgumentHint]]
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentFacts:
-    """What is known of one argument."""
+    """The facts about one argument."""
 
     name: str
     place: str = "value"
@@ -69,14 +69,14 @@ class ArgumentFacts:
             limited = ["string"]
         return tuple(dict.fromkeys(types(self.declared) or hints_of or limited))
 
-    def told(self, kind: HintKind) -> list[ArgumentHint]:
+    def hints_of_kind(self, kind: HintKind) -> list[ArgumentHint]:
         """Return the hints of one kind."""
         return [hint for hint in self.hints if hint.kind == kind]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFacts:
-    """What is known of one tool."""
+    """The facts about one tool."""
 
     protocol: ToolProtocol
     samples: tuple[Sample, ...] = ()
@@ -104,7 +104,9 @@ class ToolFacts:
     def needed(self) -> list[str]:
         """The required arguments, and those of which a reply requires at least one."""
         return [
-            n for n in self.usable if self.arguments[n].required or self.arguments[n].told("any_of")
+            n
+            for n in self.usable
+            if self.arguments[n].required or self.arguments[n].hints_of_kind("any_of")
         ]
 
     @cached_property

@@ -17,7 +17,8 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 
 _NAME_WORDS = frozenset({
-    "alias", "dest", "destination", "email", "file", "filename", "filepath", "name", "path", "source", "src", "title",
+    "alias", "dest", "destination", "email", "file", "filename", "filepath", "name", "path",
+    "source", "src", "title",
 })  # fmt: skip
 """Last words of arguments that identify a record although they are no ids."""
 _SERVER_CHOSEN = frozenset({"guid", "id", "uid", "uuid"})
@@ -123,7 +124,7 @@ class ToolRoles:
         ]
 
     def is_reference(self, tool: str, argument: str) -> bool:
-        """Return True if an argument takes ids: its name says so, or is the noun of another tool."""
+        """Return True if an argument takes ids, by its name or as the noun of another tool."""
         if is_id_name(argument):
             return True
         word = snake(argument)

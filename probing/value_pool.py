@@ -1,15 +1,13 @@
-"""Values that tools gave and took, by place, and how near each place is to an argument that wants
-values (ATC, §4).
+"""Values that tools returned and accepted, by place, and the distance of places to an argument
+(ATC, §4).
 """
 
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
-from typing import Any
 
 from probing.generated_values import guess_values
 from probing.name_distance import (
@@ -24,56 +22,57 @@ from probing.name_distance import (
     url_text,
     words_in,
 )
-from probing.samples import Sample, Value, ValueOrigin
+from probing.response_values import (
+    ResponseRecord,
+    collect_records,
+    harvest,
+    response_origin,
+)
+from probing.samples import Sample, Value
 from probing.tool_facts import ArgumentFacts, says_something
 from protocols.effects import likely_action
 from protocols.naming import VAGUE
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import Json, JsonObject
-from protocols.secrets import replace_secrets
+from protocols.schema import Json
 
 MOST_CANDIDATES = 60
-"""Values of one argument that are looked at."""
-_DEEPEST = 8
-_LONGEST_LIST = 100
-_MOST = 4_000
-_LONGEST_TEXT = 2_000
+"""Most values that are considered for one argument."""
 _MOST_VALUES = 500
-"""What is looked at of a response: levels, elements of a list, scalars, characters of one; values
-kept of a place."""
+"""Values that are kept for one place."""
 _KNOWN = 0.5
+"""Distance of a place with another name that holds a value known to be good."""
 _LISTED = 2.0
+"""Distance of a list of scalars, for a path argument."""
 _ANY = 3.6
+"""Distance of ids of any kind, for an argument that takes ids."""
 _LAST = 4.2
-"""Distances of places without a name in common: they hold a value known to be good; a list's
-scalars, for a path; ids of any kind, for an argument that is one, or for any other."""
+"""Distance of ids of any kind, for any other argument."""
 _STRANGERS_TRIED = 2
-_FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
-"""Keys that name a field; others are data."""
+"""Values from places without a matching name that are tried."""
 
 
 @dataclass(eq=False)
 class ValuePlace:
-    """The different values of one path of one tool's responses, or of one argument with which it
-    answered.
-
-    `values` are by their text, in the order in which they came. `echoes` while every value was also
-    an argument of the very call. `secret` where any was judged so.
-    """
+    """The different values at one path of one tool's responses, or of one argument of its calls."""
 
     tool: str
     path: str
     name: NormalizedName
     argument: bool = False
+    """True if the values are those of an argument."""
     values: dict[str, Value] = field(default_factory=dict)
+    """The values by their text, in the order in which they came."""
     echoes: bool = True
+    """True as long as every value was also an argument of its own call."""
     secret: bool = False
+    """True if any value was a secret."""
 
     def keep(
         self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()
     ) -> None:
-        """Take in one value and its text; `sent` are the texts of the call's arguments, in small
-        letters.
+        """Add a value and its text.
+
+        `sent` are the texts of the call's arguments in small letters.
         """
         self.secret = self.secret or secret
         self.echoes = self.echoes and text.lower() in sent
@@ -81,30 +80,8 @@ class ValuePlace:
             self.values[text] = value
 
 
-def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
-    """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth
-    and number.
-    """
-    marked = replace_secrets(response, schema, lambda secret: (secret,))  # JSON has no tuples
-    return islice(_walk(marked, "", _DEEPEST), _MOST)
-
-
-def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
-    if isinstance(node, tuple):
-        yield path, node[0], True
-    elif isinstance(node, Mapping):
-        for key, part in islice(node.items(), 50) if depth else ():
-            if _FIELD.fullmatch(key):
-                yield from _walk(part, f"{path}.{key}".lstrip("."), depth - 1)
-    elif isinstance(node, list):
-        for part in node[:_LONGEST_LIST] if depth else ():
-            yield from _walk(part, f"{path}[]", depth - 1)
-    elif node is not None and not (isinstance(node, str) and len(node) > _LONGEST_TEXT):
-        yield path, node, False
-
-
 class Pools:
-    """All values of the responses so far, each with the place that it came from."""
+    """All values of the responses so far, by place."""
 
     def __init__(self, protocols: Iterable[ToolProtocol]) -> None:
         self.protocols: Mapping[str, ToolProtocol] = {
@@ -122,86 +99,99 @@ class Pools:
         return [place for place in self._places.values() if not place.argument]
 
     def add(self, sample: Sample) -> None:
-        """Take the values of a call that is done; of each call once."""
+        """Add the values of a successful call."""
         protocol = self.protocols.get(sample.tool)
         if not sample.done or protocol is None:
             return
-        given = [
-            (value, part) for value in sample.arguments.values() for part in scalars(value.value)
-        ]
-        sent = {url_text(part).lower() for _, part in given}
-        invented = {url_text(part) for value, part in given if value.is_generated}
-        read = (
-            protocol.binding
-            if isinstance(protocol.binding, HttpBinding) and not protocol.writes
-            else None
-        )
-        below = self._below.setdefault(read.url.rstrip("/"), {}) if read else {}
+        is_http_read = isinstance(protocol.binding, HttpBinding) and not protocol.writes
+        below = self._below.setdefault(_parent_url(protocol), {}) if is_http_read else {}
+        self._add_response(protocol, sample, below)
+        around = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
+        records: list[ResponseRecord] = []
+        if is_http_read and all(value.origin.path == "{}" for value in below.values()):
+            records += self._add_keys(sample, below, around)
+        # A created record may be asked for by its arguments, even if the response was empty.
+        is_useful = says_something(sample.response) or likely_action(protocol)[0] == "create"
+        if is_useful and sample.purpose != "refuse":
+            self._add_arguments(protocol, sample)
+        collect_records(sample.response, "", around, sample, records)
+        self.records += records
+
+    def _add_response(
+        self, protocol: ToolProtocol, sample: Sample, below: dict[str, Value]
+    ) -> None:
+        """Add the scalars of a response. Names in a list are also added to `below`."""
+        sent: set[str] = set()
+        invented: set[str] = set()
+        for argument in sample.arguments.values():
+            texts = [url_text(part) for part in scalars(argument.value)]
+            sent.update(text.lower() for text in texts)
+            if argument.is_generated:
+                invented.update(texts)
         for path, value, secret in harvest(sample.response, protocol.output_schema):
-            if not (
-                isinstance(value, str) and value in invented
-            ):  # what was made up is nobody's where it comes back
-                place = self._place(protocol, path)
-                text = url_text(value)
-                held = Value(value, _origin(sample, path))
-                place.keep(held, text, secret=secret, sent=sent)
-                self._where.setdefault(text, {})[place] = None
-                if (
-                    path.count("[]") == 1
-                    and (path.endswith("[]") or place.name.own in VAGUE)
-                    and not secret
-                ):
-                    below.setdefault(text, held)
-        around = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}
-        found = list[ResponseRecord]()
-        if (
-            read
-            and isinstance(sample.response, Mapping)
-            and all(held.origin.path == "{}" for held in below.values())
-        ):
-            keys = {
-                key: Value(key, _origin(sample, "{}"))
-                for key in islice(map(str, sample.response), 100)
-            }
-            below |= keys
-            found = [
-                ResponseRecord(sample.number, {**around, (sample.tool, "{}"): key})
-                for key in islice(keys.values(), 20)
-            ]
-        # What a tool made may be asked for by what it was given, although it answered nothing.
-        told = says_something(sample.response) or likely_action(protocol)[0] == "create"
-        for name, argument in (
-            sample.arguments.items() if told and sample.purpose != "refuse" else ()
-        ):
+            if isinstance(value, str) and value in invented:
+                continue  # an invented value that the response repeats is no evidence
+            place = self._place(protocol, path)
+            text = url_text(value)
+            kept = Value(value, response_origin(sample, path))
+            place.keep(kept, text, secret=secret, sent=sent)
+            self._where.setdefault(text, {})[place] = None
+            is_name = path.endswith("[]") or place.name.own in VAGUE
+            if path.count("[]") == 1 and is_name and not secret:
+                below.setdefault(text, kept)
+
+    def _add_keys(
+        self,
+        sample: Sample,
+        below: dict[str, Value],
+        around: Mapping[tuple[str, str], Value],
+    ) -> list[ResponseRecord]:
+        """Add the keys of an object to `below`, and return a record for each of the first 20."""
+        if not isinstance(sample.response, Mapping):
+            return []
+        keys = {
+            key: Value(key, response_origin(sample, "{}"))
+            for key in islice(map(str, sample.response), 100)
+        }
+        below |= keys
+        return [
+            ResponseRecord(sample.number, {**around, (sample.tool, "{}"): key})
+            for key in islice(keys.values(), 20)
+        ]
+
+    def _add_arguments(self, protocol: ToolProtocol, sample: Sample) -> None:
+        """Add the arguments of a call to their places."""
+        for name, argument in sample.arguments.items():
+            path = f"({name})"
+            place = self._place(protocol, path, argument=name)
             for part in scalars(argument.value):
-                path = f"({name})"
-                self._place(protocol, path, argument=name).keep(
-                    Value(part, _origin(sample, path)), url_text(part)
-                )
-        _collect(sample.response, "", around, sample, found)
-        self.records += found
+                place.keep(Value(part, response_origin(sample, path)), url_text(part))
 
     def rank_values(
         self, protocol: ToolProtocol, argument: ArgumentFacts
     ) -> list[tuple[float, Value]]:
-        """Values that may suit an argument with how far each is from a sure one: 0 is a place of
-        the same name.
+        """Return values that may suit an argument, each with its distance; 0 is a place of the same
+        name.
         """
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
         for apart, group in self._groups(protocol, argument, name):
-            ordered = [heapq.nlargest(MOST_CANDIDATES, place.values.values(), key=self.popularity)
-                       for place in sorted(group, key=lambda place: not place.argument)]  # fmt: skip
-            row = [held for row in zip_longest(*ordered) for held in row if held is not None]
-            once = {
-                url_text(held.value): held for held in reversed(row)
-            }  # of several places, where the last has it
-            found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
+            ordered = [
+                heapq.nlargest(MOST_CANDIDATES, place.values.values(), key=self.popularity)
+                for place in sorted(group, key=lambda place: not place.argument)
+            ]
+            row = [value for row in zip_longest(*ordered) for value in row if value is not None]
+            # Of equal values the first is kept, at the position of the last.
+            unique = {url_text(value.value): value for value in reversed(row)}
+            ranked = enumerate(reversed(unique.values()))
+            found += [(apart + 0.75 * n, value) for n, value in ranked]
         return sorted(found, key=lambda pair: pair[0])
 
     def values_above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """What one step above names: `/parts` gives `{"cpu": …}` or `[{"name": "cpu"}]`,
-        `/parts/{one}` takes `cpu`.
+        """Return the names that the parent path returned, if the argument is the last step of the
+        path.
+
+        `/parts` returns `{"cpu": …}` or `[{"name": "cpu"}]`, and `/parts/{part}` takes `cpu`.
         """
         if not isinstance(protocol.binding, HttpBinding):
             return []
@@ -210,68 +200,42 @@ class Pools:
         return list(self._below.get(above, {}).values()) if own else []
 
     def places_holding(self, value: Json) -> Collection[ValuePlace]:
-        """The places in responses that held a value; `5` and `"5"` are one."""
+        """Return the places in responses that contained a value. `5` and `"5"` are equal."""
         return self._where.get(url_text(value), {}).keys()
 
     def popularity(self, held: Value) -> int:
-        """How many places yield a value by themselves: what many tools know of, a tool is more
-        likely to answer for.
+        """Return how many places return a value that was not sent.
+
+        A tool more likely knows a popular value.
         """
         return sum(not place.echoes for place in self.places_holding(held.value))
 
     def _groups(
         self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: NormalizedName
     ) -> list[tuple[float, list[ValuePlace]]]:
-        """Places of one name together, with their distance from the argument, the nearest first.
+        """Return the places with one name and their distance from an argument, the nearest first.
 
-        A place whose name says nothing counts where it holds a value known to be good; while none
-        is known, also lists of names to look up, for a path, and ids.
+        A place without a matching name counts if it contains a value that is known to be good.
+        While no value is known to be good, ids count as well, and for a path argument lists of
+        names.
         """
-        said = words_about(argument)
-        paging = wanted.own in PAGING
-        in_path = argument.place == "path"
-        good = [part for value in good_values(argument) for part in scalars(value)]
-        telling = {url_text(part) for part in good if is_identifying(part)}
-        tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
-        lost = (
-            not good
-            and tried < _STRANGERS_TRIED
-            and (wanted.is_identifier or not guess_values(argument.name))
-        )
+        search = _Search.of(argument, wanted)
+        words = words_about(argument)
         groups: dict[tuple[str, bool, float], tuple[float, list[ValuePlace]]] = {}
         for name, places in self._by_name.items():
-            apart = distance(wanted, name, said)
-            closed = (
-                wanted.is_search_text
-                or wanted.secret
-                or paging
-                or name.own in PAGING
-                or not (lost or telling)
-            )
-            for place in places if apart is not None else () if closed else places[:2]:
-                far = apart
-                if far is None and not place.argument:
-                    if not telling.isdisjoint(place.values):
-                        far = _KNOWN
-                    elif lost and in_path and place.path.endswith("[]") and len(place.values) > 1:
-                        far = _LISTED
-                    elif lost and name.is_identifier:
-                        far = _ANY if wanted.is_identifier or in_path else _LAST
-                own = place.argument and place.tool == protocol.name
-                hidden = (name.secret or place.secret) and not wanted.secret
-                if (
-                    far is not None
-                    and not own
-                    and not hidden
-                    and (not paging or (far == EQUAL and place.argument))
-                ):
-                    groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[
-                        1
-                    ].append(place)
+            apart = distance(wanted, name, words)
+            if apart is None and not search.admits_stranger(name):
+                continue
+            for place in places if apart is not None else places[:2]:
+                far = search.distance_of_stranger(place) if apart is None else apart
+                is_own = place.argument and place.tool == protocol.name
+                if far is not None and not is_own and search.admits(place, far):
+                    key = (name.key, place.argument, round(far, 1))
+                    groups.setdefault(key, (far, []))[1].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> ValuePlace:
-        """The place of a tool and a path, made where there is none."""
+        """Return the place of a path in a tool's responses, adding it if it is new."""
         key = (protocol.name, path)
         place = self._places.get(key)
         if place is None:
@@ -281,18 +245,72 @@ class Pools:
         return place
 
 
-def _origin(sample: Sample, path: str) -> ValueOrigin:
-    return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """The search for places that may feed one argument."""
+
+    wanted: NormalizedName
+    in_path: bool
+    telling: frozenset[str]
+    """Distinctive values, as text, that are known to be good for the argument."""
+    needs_strangers: bool
+    """True if no value is known to be good and no guess is likely, so that any id may do."""
+
+    @classmethod
+    def of(cls, argument: ArgumentFacts, wanted: NormalizedName) -> _Search:
+        """Return the search for an argument with the name `wanted`."""
+        good = [part for value in good_values(argument) for part in scalars(value)]
+        failed = (*argument.refused, *argument.not_found)
+        tried = sum(value.origin.kind == "response" for value in failed)
+        is_unguessable = wanted.is_identifier or not guess_values(argument.name)
+        return cls(
+            wanted=wanted,
+            in_path=argument.place == "path",
+            telling=frozenset(url_text(part) for part in good if is_identifying(part)),
+            needs_strangers=not good and tried < _STRANGERS_TRIED and is_unguessable,
+        )
+
+    def admits_stranger(self, name: NormalizedName) -> bool:
+        """Return True if places with a name that does not match may be used."""
+        if self.wanted.is_search_text or self.wanted.secret:
+            return False
+        if self.wanted.own in PAGING or name.own in PAGING:
+            return False
+        return self.needs_strangers or bool(self.telling)
+
+    def distance_of_stranger(self, place: ValuePlace) -> float | None:
+        """Return the distance of a place whose name does not match, or None if it is no use."""
+        if place.argument:
+            return None
+        if not self.telling.isdisjoint(place.values):
+            return _KNOWN
+        if not self.needs_strangers:
+            return None
+        if self.in_path and place.path.endswith("[]") and len(place.values) > 1:
+            return _LISTED
+        if place.name.is_identifier:
+            return _ANY if self.wanted.is_identifier or self.in_path else _LAST
+        return None
+
+    def admits(self, place: ValuePlace, far: float) -> bool:
+        """Return True unless the place holds secrets, or the argument pages and it does not."""
+        if (place.name.secret or place.secret) and not self.wanted.secret:
+            return False
+        return self.wanted.own not in PAGING or (far == EQUAL and place.argument)
+
+
+def _parent_url(protocol: ToolProtocol) -> str:
+    return protocol.binding.url.rstrip("/") if isinstance(protocol.binding, HttpBinding) else ""
 
 
 def words_about(argument: ArgumentFacts) -> frozenset[str]:
-    """The words, in the singular, that the description of an argument and the replies about it use."""
+    """Return the words (singular) of an argument's description and of the replies about it."""
     texts = [str(argument.declared.get(key, "")) for key in ("title", "description")]
     return words_in((*texts, *(hint.text for hint in argument.hints)))
 
 
 def good_values(argument: ArgumentFacts) -> Iterator[Json]:
-    """Values that are known to be good for an argument, or are called so."""
+    """Yield values that are known, or documented, to be good for an argument."""
     yield from (held.value for held in argument.accepted)
     yield from (value for h in argument.hints if h.kind == "enum" for value in h.values)
     for key in ("examples", "enum"):
@@ -302,40 +320,3 @@ def good_values(argument: ArgumentFacts) -> Iterator[Json]:
         for key in ("example", "default", "const")
         if key in argument.declared
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseRecord:
-    """An object of a response: each of its scalars, those of the objects around it, and the
-    arguments of its call.
-    """
-
-    sample: int
-    values: Mapping[tuple[str, str], Value]
-
-
-def _collect(
-    node: Json,
-    path: str,
-    around: Mapping[tuple[str, str], Value],
-    sample: Sample,
-    found: list[ResponseRecord],
-) -> None:
-    """Add the records in a response, outer before inner."""
-    inner: list[tuple[str, Json]] = []
-    if isinstance(node, list):
-        inner = [(f"{path}[]", item) for item in node[:40]]
-    elif isinstance(node, Mapping):
-        inner = [(f"{path}.{key}".lstrip("."), value) for key, value in islice(node.items(), 100)]
-    own = {(sample.tool, here): Value(value, _origin(sample, here)) for here, value in inner
-           if isinstance(value, str | int | float)}  # fmt: skip
-    records = (
-        [own] if isinstance(node, Mapping) and own else [{key: value} for key, value in own.items()]
-    )
-    inside = {**around, **own} if isinstance(node, Mapping) else around
-    for record in records:
-        if len(found) <= 300:
-            found.append(ResponseRecord(sample.number, {**around, **record}))
-    for here, value in inner:
-        if isinstance(value, Mapping | list) and len(found) <= 300:
-            _collect(value, here, inside, sample, found)

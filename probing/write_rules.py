@@ -51,15 +51,20 @@ class WriteRules:
                 if reason := self._new_value_refusal(tool, name, key, part):
                     return reason
                 recognisable = recognisable or self._makes_recognisable(tool, key, part)
-        if recognisable:
-            return ""
-        has_more_arguments = roles.protocol(tool).parameters.keys() - arguments.keys()
-        if has_more_arguments and not created.answers_with_id(tool):
+        return "" if recognisable else self._unrecognisable_refusal(tool, arguments)
+
+    def _unrecognisable_refusal(self, tool: str, arguments: JsonObject) -> str:
+        """Return why a record may not be created that none of the arguments tells from others."""
+        has_more_arguments = self._roles.protocol(tool).parameters.keys() - arguments.keys()
+        if has_more_arguments and not self._created.answers_with_id(tool):
             return "nothing in it would carry this probing's mark"
         # The service may find an existing record by any of these values, and write over it.
         for key, part in argument_parts(arguments):
-            if created.exists_already(tool, key, part):
-                return f"nothing in it carries the mark, and a read shows {key!r} of this value already"
+            if self._created.exists_already(tool, key, part):
+                return (
+                    "nothing in it carries the mark, "
+                    f"and a read shows {key!r} of this value already"
+                )
         return ""
 
     def _new_value_refusal(self, tool: str, argument: str, key: str, value: Json) -> str:
@@ -76,7 +81,7 @@ class WriteRules:
         return ""
 
     def _makes_recognisable(self, tool: str, key: str, value: Json) -> bool:
-        """Return True if the created record can be told from others by this value."""
+        """Return True if this value distinguishes the created record from others."""
         if self._created.belongs_to_probe(tool, key, value, unconfirmed=True):
             return value is not None and not isinstance(value, bool)
         return is_id_name(key)

@@ -10,8 +10,8 @@ from itertools import islice
 from probing.caller import NotCalled
 from probing.candidates import ValueFilter
 from probing.experiments import ATTEMPTS
-from probing.ownership import CreatedRecord
 from probing.record_fields import is_id_name
+from probing.record_matching import CreatedRecord
 from probing.refusals import refusal_in
 from probing.samples import Sample, Value, ValueOrigin
 from probing.session import Session, next_arguments

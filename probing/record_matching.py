@@ -1,0 +1,101 @@
+"""Matching of records that reads show with the calls that may have created them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from probing.marker import ProbeMarker
+from probing.name_distance import url_text
+from probing.record_fields import id_fields, iter_records
+from probing.samples import Sample
+from probing.tool_roles import is_same_noun
+from protocols.naming import singular, snake
+from protocols.schema import JsonObject
+
+Id = tuple[str, str]
+"""The noun of the record that has an id, and the id's text."""
+
+
+@dataclass
+class CreatedRecord:
+    """A record that calls of a write created, or may have created."""
+
+    tool: str
+    noun: str
+    calls: list[Sample]
+    """The calls that created or updated it, the oldest first."""
+    marks: frozenset[str]
+    """The sent texts that carry the mark."""
+    answered_ids: set[Id] = field(default_factory=set)
+    """Ids in the responses to `calls`."""
+    ids: set[Id] = field(default_factory=set)
+    """Ids under which a read showed that this probing created it."""
+    last_shown: int = 0
+    """Number of the last sample that showed it; 0 if none did."""
+    removed_at: int = 0
+    """Number of the sample whose call removed it; 0 if none did."""
+    removed_by: str = ""
+
+    @property
+    def is_present(self) -> bool:
+        """True unless it was removed and no later read showed it."""
+        return not self.removed_at or self.last_shown > self.removed_at
+
+
+def match_record(
+    record: CreatedRecord, fields: JsonObject, new_ids: set[Id], mark: ProbeMarker
+) -> tuple[set[Id], bool]:
+    """Return the ids of a record, and True if the calls of `record` created it.
+
+    Args:
+        record: a record that calls may have created.
+        fields: a record that a read shows.
+        new_ids: ids in `fields` that no response contained before `record` was created.
+        mark: the mark of this probing.
+    """
+    answered = new_ids & record.answered_ids
+    has_mark = any(mark.is_in(value) for value in fields.values())
+    shown = {snake(name): value for name, value in fields.items()}
+    for sent in _sent_records(record):
+        common = {snake(name): value for name, value in sent.items() if snake(name) in shown}
+        equal = [v for name, v in common.items() if url_text(shown[name]) == url_text(v)]
+        sent_mark_shown = any(map(mark.is_in, equal))
+        if sent_mark_shown and not record.answered_ids:
+            return new_ids, True
+        all_equal = bool(equal) and len(equal) == len(common)
+        if answered and (sent_mark_shown or has_mark or all_equal):
+            return answered, True
+    return set(), False
+
+
+def record_ids(fields: JsonObject, nouns: Collection[str], record_noun: str) -> dict[Id, str | int]:
+    """Return the ids of a record itself, not of other records that it refers to.
+
+    The result maps each id to its JSON value.
+
+    Args:
+        fields: the fields of the record.
+        nouns: the nouns that the record may have where it was found.
+        record_noun: the noun under which the ids are returned.
+    """
+    ids = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(fields)]
+    own = [(prefix, value) for prefix, value in ids if not prefix or is_among(prefix, nouns)]
+    is_expected = is_among(record_noun, nouns)
+    found: dict[Id, str | int] = {}
+    for prefix, value in own or ids:
+        if is_same_noun(prefix, record_noun) if prefix else is_expected:
+            found[record_noun, url_text(value)] = value
+    return found
+
+
+def is_among(noun: str, others: Collection[str]) -> bool:
+    """Return True if a noun means the same as one of others."""
+    return any(is_same_noun(noun, other) for other in others)
+
+
+def _sent_records(record: CreatedRecord) -> Iterator[JsonObject]:
+    """Yield the objects in the arguments of the calls that created a record."""
+    for call in record.calls:
+        for fields, _ in iter_records(call.plain_arguments):
+            yield fields

@@ -1,0 +1,101 @@
+"""Scalars and records in a response, with their paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from probing.samples import Sample, Value, ValueOrigin
+from protocols.schema import Json, JsonObject
+from protocols.secrets import replace_secrets
+
+_DEEPEST = 8
+"""Levels of a response that are read."""
+_LONGEST_LIST = 100
+"""Elements of a list that are read."""
+_MOST = 4_000
+"""Scalars of a response that are read."""
+_LONGEST_TEXT = 2_000
+"""Characters of the longest string that is kept."""
+_MOST_RECORDS = 300
+"""Records of a response that are kept."""
+_FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
+"""Keys that name a field. Other keys are data."""
+
+
+def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
+    """Yield path (`airports[].code`), value and True for a secret, of each scalar in a response.
+
+    Depth and number are limited.
+    """
+    marked = replace_secrets(response, schema, lambda secret: (secret,))  # JSON has no tuples
+    return islice(_walk(marked, "", _DEEPEST), _MOST)
+
+
+def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
+    if isinstance(node, tuple):
+        yield path, node[0], True
+    elif isinstance(node, Mapping):
+        for key, part in islice(node.items(), 50) if depth else ():
+            if _FIELD.fullmatch(key):
+                yield from _walk(part, f"{path}.{key}".lstrip("."), depth - 1)
+    elif isinstance(node, list):
+        for part in node[:_LONGEST_LIST] if depth else ():
+            yield from _walk(part, f"{path}[]", depth - 1)
+    elif node is not None and not (isinstance(node, str) and len(node) > _LONGEST_TEXT):
+        yield path, node, False
+
+
+def response_origin(sample: Sample, path: str) -> ValueOrigin:
+    """Return the origin of a value at a path of a sample's response."""
+    return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRecord:
+    """An object in a response: its scalars, those of the objects around it, and its call's
+    arguments.
+    """
+
+    sample: int
+    values: Mapping[tuple[str, str], Value]
+
+
+def collect_records(
+    node: Json,
+    path: str,
+    around: Mapping[tuple[str, str], Value],
+    sample: Sample,
+    found: list[ResponseRecord],
+) -> None:
+    """Add the records in a response to `found`, outer ones first."""
+    parts = _parts(node, path)
+    own = {
+        (sample.tool, part_path): Value(value, response_origin(sample, part_path))
+        for part_path, value in parts
+        if isinstance(value, str | int | float)
+    }
+    if isinstance(node, Mapping):
+        inside = {**around, **own}
+        records = [inside] if own else []
+    else:
+        inside = dict(around)
+        records = [{**around, place: value} for place, value in own.items()]
+    for record in records:
+        if len(found) <= _MOST_RECORDS:
+            found.append(ResponseRecord(sample.number, record))
+    for part_path, value in parts:
+        if isinstance(value, Mapping | list) and len(found) <= _MOST_RECORDS:
+            collect_records(value, part_path, inside, sample, found)
+
+
+def _parts(node: Json, path: str) -> list[tuple[str, Json]]:
+    """Return the parts of a list or object with their paths, at most 40 or 100."""
+    if isinstance(node, list):
+        return [(f"{path}[]", item) for item in node[:40]]
+    if isinstance(node, Mapping):
+        return [(f"{path}.{key}".lstrip("."), value) for key, value in islice(node.items(), 100)]
+    return []
