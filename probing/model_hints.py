@@ -201,7 +201,7 @@ def _hints(answer: Json) -> list[ArgumentHint]:
 
 
 def _hint(note: Mapping[str, Any]) -> ArgumentHint:
-    fields = {
+    fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in note.items()
     }
     return ArgumentHint(**fields)

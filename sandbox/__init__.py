@@ -1,1 +1,1 @@
-"""Runs programs that nobody trusts, and hosts their tool calls."""
+"""Sandboxes: run untrusted programs and answer their tool calls."""

@@ -1,4 +1,7 @@
-"""What one tool takes and gives, checked by exact type: arguments before a call, the response after it."""
+"""Validation of one tool's calls: arguments before a call, the response after it.
+
+JSON types are compared exactly.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,9 @@ TYPE_WORDS = {
     "string": "a string", "integer": "an integer", "number": "a number", "boolean": "True or False",
     "array": "a list", "object": "a dict", "null": "None",
 }  # fmt: skip
-"""What programs call the types of JSON Schema."""
+"""Names that Python programs use for the types of JSON Schema."""
 
+_TYPE_CLAUSES = frozenset({"type", "title", "description"})
 _SCALARS = {
     "string": (str,),
     "integer": (int,),
@@ -29,11 +33,14 @@ _SCALARS = {
 
 
 class BadArguments(Exception):
-    """Arguments that the tool's protocol does not allow. The text names the argument by its alias."""
+    """Arguments that a tool's protocol does not allow.
+
+    The message names the argument by its alias.
+    """
 
 
 class Contract:
-    """One protocol with its validators built. A schema that no validator can read refuses nothing."""
+    """The prepared validators of one protocol. An unreadable schema allows everything."""
 
     def __init__(self, protocol: ToolProtocol) -> None:
         self.protocol = protocol
@@ -54,25 +61,9 @@ class Contract:
         self.open = root.get("additionalProperties") is True or isinstance(
             root.get("additionalProperties"), Mapping
         )
-        # Where the types of the arguments alone decide, no validator is asked: it costs more than the rest of a call.
-        loose = root.keys() <= {
-            "type",
-            "properties",
-            "required",
-            "additionalProperties",
-            "title",
-            "description",
-        }
-        self._by_type: dict[str, list[type]] | None = None
-        if loose and root.get("type", "object") == "object":
-            self._by_type = {
-                alias: [kind for name in self.types[alias] for kind in _SCALARS.get(name, ())]
-                for alias, schema in schemas.items()
-                if schema.keys()
-                <= {"type", "title", "description", "default", "examples", "format"}
-            }
+        self._by_type = _exact_types(root, schemas, self.types)
         self._aliases = {name: alias for alias, name in self.arguments.items()}
-        # What a format means differs between services: of arguments they judge it themselves.
+        # Services differ in what a format means, so they judge the formats of arguments themselves.
         self._input = _build_validator(root, formats=False)
         self._output = (
             None if protocol.output_schema is None else _build_validator(protocol.output_schema)
@@ -81,18 +72,20 @@ class Contract:
     def accept(
         self, given: JsonObject, unsendable: Mapping[str, str] | None = None
     ) -> dict[str, Json]:
-        """The arguments, by alias, that the call is made with. `unsendable` has the `repr` of those that are no JSON.
+        """Return the arguments with which a call is made, by alias.
 
-        `None` for an optional argument that has no null is the same as leaving it out, and 3.0 is the integer 3.
+        `None` for an optional argument that may not be null counts as left out, and 3.0 is the
+        integer 3.
 
-        Raises `BadArguments`: an argument is unknown, missing or of the wrong type, or breaks its schema.
+        Args:
+            given: the arguments by alias.
+            unsendable: the `repr` of arguments that are not JSON.
+
+        Raises:
+            BadArguments: an argument is unknown, missing, of the wrong type, or breaks its schema.
         """
-        if self._by_type is not None and not unsendable and self._needed <= given.keys():
-            for alias, value in given.items():
-                if type(value) not in self._by_type.get(alias, ()):
-                    break
-            else:
-                return dict(given)
+        if not unsendable and self._is_exact(given):
+            return dict(given)
         for alias, text in (unsendable or {}).items():
             if alias not in self.arguments:
                 raise BadArguments(self._unknown(alias))
@@ -101,26 +94,33 @@ class Contract:
         for alias in given:
             if alias not in self.arguments and (not self.open or alias in self._aliases):
                 raise BadArguments(self._unknown(alias))
-        accepted: dict[str, Json] = {}
-        for alias, value in given.items():
-            kinds = self.types.get(alias, ())
-            if value is None and kinds and "null" not in kinds and alias not in self.required:
-                continue
-            whole = (
-                type(value) is float
-                and value.is_integer()
-                and "integer" in kinds
-                and "number" not in kinds
-            )
-            accepted[alias] = int(value) if whole else value
+        accepted = {
+            alias: _as_declared(value, self.types.get(alias, ()))
+            for alias, value in given.items()
+            if not self._is_left_out(alias, value)
+        }
         for alias in self.required:
             if alias not in accepted:
                 raise BadArguments(f"argument {alias!r} is missing")
         self._validate(accepted)
         return accepted
 
+    def _is_exact(self, given: JsonObject) -> bool:
+        """Return True if the types of the arguments alone show that they are valid."""
+        if self._by_type is None or not self._needed <= given.keys():
+            return False
+        by_type = self._by_type
+        return all(type(value) in by_type.get(alias, ()) for alias, value in given.items())
+
+    def _is_left_out(self, alias: str, value: Json) -> bool:
+        """Return True for None where an optional argument may not be null."""
+        kinds = self.types.get(alias, ())
+        return value is None and bool(kinds) and "null" not in kinds and alias not in self.required
+
     def drift(self, response: Json) -> tuple[str, ...]:
-        """The first clause of its schema that a live response breaks, and where; empty where it breaks none."""
+        """Return the first clause of the output schema that a response breaks and its place, or
+        nothing.
+        """
         found = self._output.find_violation(response) if self._output is not None else None
         return (
             (f"{found.path or 'the response'}: {shorten(found.message, 160)}",)
@@ -136,8 +136,10 @@ class Contract:
             if self._input.is_valid(original):
                 return
         except ValueError as problem:
-            message = f"the arguments cannot be compared with the tool's schema: {problem}; pass smaller ones"
-            raise BadArguments(message) from None
+            raise BadArguments(
+                f"the arguments cannot be compared with the tool's schema: {problem}; "
+                "pass smaller ones"
+            ) from None
         if (broken := self._input.find_violation(original)) is not None:
             raise BadArguments(self._problem(broken))
 
@@ -154,7 +156,8 @@ class Contract:
                 kinds = (self.types.get(alias) if len(path) == 1 else ()) or tuple(wanted)
                 return f"{place} must be {_describe_types(kinds)}, got {got}"
             case jsonschema_rs.ValidationErrorKind.Enum(options=options):
-                return f"{place} must be one of {shorten(', '.join(map(repr, options)), 300)}, got {got}"
+                listed = shorten(", ".join(map(repr, options)), 300)
+                return f"{place} must be one of {listed}, got {got}"
             case _ if broken.clause.endswith("anyOf") and len(path) == 1 and self.types[alias]:
                 return f"{place} must be {_describe_types(self.types[alias])}, got {got}"
         return f"{place}: {shorten(broken.message, 200)}"
@@ -175,7 +178,7 @@ _contracts: dict[int, Contract] = {}
 
 
 def contract(protocol: ToolProtocol) -> Contract:
-    """The contract of `protocol`, built once for as long as it is in use."""
+    """Return the contract of a protocol, which is built once while it is in use."""
     found = _contracts.get(id(protocol))
     if found is None or found.protocol is not protocol:
         if len(_contracts) >= KEPT:
@@ -185,8 +188,37 @@ def contract(protocol: ToolProtocol) -> Contract:
 
 
 def shorten(text: str, width: int) -> str:
-    """`text`, or its beginning and an ellipsis."""
+    """Return a text of at most `width` characters, with an ellipsis if it was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _exact_types(
+    root: JsonObject,
+    schemas: Mapping[str, JsonObject],
+    types: Mapping[str, tuple[str, ...]],
+) -> dict[str, list[type]] | None:
+    """Return the Python types of each argument whose type alone decides if it is valid.
+
+    Return None if the schema of all arguments has other clauses. A validator takes longer than the
+    rest of a call, so it is used only if it is needed.
+    """
+    if not root.keys() <= _TYPE_CLAUSES | {"properties", "required", "additionalProperties"}:
+        return None
+    if root.get("type", "object") != "object":
+        return None
+    exact: dict[str, list[type]] = {}
+    for alias, schema in schemas.items():
+        if schema.keys() <= _TYPE_CLAUSES | {"default", "examples", "format"}:
+            exact[alias] = [kind for name in types[alias] for kind in _SCALARS.get(name, ())]
+    return exact
+
+
+def _as_declared(value: Json, kinds: tuple[str, ...]) -> Json:
+    """Return a whole float as an integer if only integers are allowed."""
+    takes_integer = "integer" in kinds and "number" not in kinds
+    if takes_integer and type(value) is float and value.is_integer():
+        return int(value)
+    return value
 
 
 def _describe_types(kinds: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The contract of every sandbox, and what it raises."""
+"""The interface of every sandbox, and the exceptions that it raises."""
 
 from __future__ import annotations
 
@@ -14,52 +14,57 @@ from sandbox.trace import Trace
 
 
 class SandboxUnavailable(AtcError):
-    """The sandbox could not start, or died: nothing was learned about the program."""
+    """The sandbox could not start, or died. This says nothing about the program."""
 
 
 class Paused(Exception):
-    """Raised by a tool's gate *before* the call is sent: a person must decide. Ends the run as `paused`.
+    """Raised by a tool's gate before a call is sent, if a person must decide. It ends the run as
+    `paused`.
 
-    Not a `ToolError`: a program cannot catch it and go on.
+    It is no `ToolError`, so a program cannot catch it.
     """
 
 
 class CallDeclined(Paused):
-    """Raised in the place of `Paused` where a person has decided: they said no."""
+    """Raised instead of `Paused` if a person has declined the call."""
 
 
 class Sandbox(Protocol):
-    """Runs programs that nobody trusts, and hosts their tool calls. Runs may overlap, from any threads.
+    """Runs untrusted programs and answers their tool calls. Runs may overlap, from any threads.
 
-    As a context manager it closes itself.
+    It is a context manager that closes itself.
     """
 
     @property
     def name(self) -> str:
-        """`zygote`, `docker`, …; stands in the trace."""
+        """Name of the backend: `zygote`, `docker`, … It is recorded in the trace."""
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """What stands between a program and this machine, in words."""
+        """Descriptions of the layers between a program and this machine."""
 
     @property
     def boundary(self) -> bool:
-        """Whether the layers are meant to hold a hostile program."""
+        """True if the layers are meant to hold a hostile program."""
 
     def warm(self) -> None:
-        """Start what takes time without waiting for it, so that the first run finds it ready."""
+        """Start slow parts without waiting for them, so that the first run finds them ready."""
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """Run `source` with each tool bound to its alias as a blocking function of keyword arguments.
+        """Run `source` with each tool bound to its alias as a blocking function of keyword
+        arguments.
 
-        A saved tool (`ProgramBinding`) is a function beside the program: the calls that it makes are the program's, on
-        the line where the program calls it.
+        A saved tool (`ProgramBinding`) is a function beside the program. Its calls count as the
+        program's, on the line where the program calls it.
 
-        Whatever the *program* does (syntax error, exception, limit) is in the Trace. The host checks each call's
-        arguments, asks the journal, makes the call, and validates the response (a departure is recorded as drift).
-        A tool's `Paused` ends the run with a failure of kind `paused`.
+        What the program does (syntax error, exception, limit) is recorded in the trace. For each
+        call the host checks the arguments, asks the journal, calls the tool, and validates the
+        response; a response that breaks its schema is recorded as drift. A tool's `Paused` ends the
+        run with a failure of kind `paused`.
 
-        Raises `SandboxUnavailable`: the sandbox could not start, or died: no verdict on the program.
+        Raises:
+            SandboxUnavailable: the sandbox could not start, or died. This says nothing about the
+                program.
         """
 
     def close(self) -> None:
@@ -76,9 +81,10 @@ Runner = TypeVar("Runner")
 
 
 class OnDemandSandbox(Sandbox, Generic[Runner]):
-    """A sandbox that starts its runner when it is first needed, uses it for all runs, and stops it with itself.
+    """A sandbox that starts its runner at the first use, and stops it when it is closed.
 
-    A runner's `stop` ends it and all that it started, and waits until that is gone; more than one does no harm.
+    The runner's `stop` ends it with everything that it started, and waits until that is gone. It
+    may be called more than once.
     """
 
     name = ""
@@ -90,14 +96,15 @@ class OnDemandSandbox(Sandbox, Generic[Runner]):
         self._closed = False
 
     def warm(self) -> None:
-        """Start the runner, without waiting for what it does ahead.
+        """Start the runner, without waiting until it is ready.
 
-        Raises `SandboxUnavailable`: it cannot be had here.
+        Raises:
+            SandboxUnavailable: it cannot be started here.
         """
         self._current()
 
     def close(self) -> None:
-        """Stop the runner. Runs that are under way end with `SandboxUnavailable`."""
+        """Stop the runner. Running programs end with `SandboxUnavailable`."""
         with self._lock:
             self._closed = True
             self._runner = None
@@ -105,7 +112,11 @@ class OnDemandSandbox(Sandbox, Generic[Runner]):
             self._stop()
 
     def _start(self) -> Runner:
-        """A new runner. Raises `SandboxUnavailable` where it cannot be had."""
+        """Return a new runner.
+
+        Raises:
+            SandboxUnavailable: it cannot be started here.
+        """
         raise NotImplementedError
 
     def _current(self) -> Runner:

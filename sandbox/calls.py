@@ -1,4 +1,4 @@
-"""The host's side of one run's tool calls: check, ask the journal, call, validate, record."""
+"""The host's side of the tool calls of one run: check, ask the journal, call, validate, record."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ UNKNOWN_OUTCOME = (
 PREVIEW_CHARACTERS = 2000
 
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-"""JSON in ASCII. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
+"""Compact JSON in ASCII. Raises `TypeError`, `ValueError` or `RecursionError` for other values."""
 
 
 class CallReply(NamedTuple):
-    """What the program gets for a call: a value, or what went wrong."""
+    """The reply to a call: a value, or an error."""
 
     number: int
     encoded: str = "null"  # the value as JSON, in ASCII
@@ -38,7 +38,7 @@ class CallReply(NamedTuple):
     status: int | None = None
 
     def line(self) -> bytes:
-        """The reply as a frame."""
+        """Return the reply as a frame."""
         if self.error is None:
             return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
         return (
@@ -57,13 +57,13 @@ class OpenCall:
 
 
 class RunOver(Exception):
-    """The run is over: whatever a call brings now, nobody wants it."""
+    """The run has ended, so the result of a call is not needed any more."""
 
 
 class Calls:
-    """All calls of one run, in order of issue. `made` is what the trace holds of them.
+    """All calls of one run, in order of issue. `made` is the list for the trace.
 
-    `begin` is called in that order; `finish` may be called from several threads at once.
+    `begin` must be called in that order; `finish` may be called from several threads at once.
     """
 
     def __init__(self, tools: Toolbox, *, limits: Limits, journal: Journal, clock: Clock) -> None:
@@ -78,12 +78,12 @@ class Calls:
         self._closed = self._held_back = self._settling = False
 
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
-        """Admit a call: the reply where it needs none to be made (refused, or answered by the journal).
+        """Admit a call. Return the reply if the call was refused or the journal answers it.
 
         Raises:
-            RunEnded: the run ends here: no such tool, or too many calls.
-            AtcError: our side failed, as a replay that left its recording.
-            Closed: the run is over.
+            RunEnded: the call ends the run: there is no such tool, or there are too many calls.
+            AtcError: the host failed, for example because a replay left its recording.
+            RunOver: the run has ended.
         """
         tool = self._admit(call)
         terms = contract(tool.protocol)
@@ -120,9 +120,12 @@ class Calls:
         return self._reply(found.index, value, encode(value))
 
     def finish(self, opened: OpenCall) -> CallReply:
-        """Make an admitted call and record how it came out.
+        """Make an admitted call, record its outcome, and return the reply.
 
-        Raises `RunEnded` where a person must decide; `AtcError` and `Closed` as for `begin`.
+        Raises:
+            RunEnded: a person must decide.
+            AtcError: the host failed.
+            RunOver: the run has ended.
         """
         tool = opened.tool
         try:
@@ -147,7 +150,7 @@ class Calls:
         return self._reply(opened.asked.index, value, encoded)
 
     def stop_sending(self) -> None:
-        """Send nothing more: somebody ended the run. Calls that still wait for their turn are not made."""
+        """Send no more calls. Calls that were not sent yet are recorded as not run."""
         with self._lock:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
@@ -158,7 +161,10 @@ class Calls:
                 )
 
     def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
-        """A program's hint with its path in the full response; None unless our record has the marked value there."""
+        """Return a program's hint with its path in the full response.
+
+        Return None if the recorded response does not have the hinted value at that path.
+        """
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
         made = self.made[hint.call]
@@ -178,14 +184,14 @@ class Calls:
         return replace(hint, path=path) if hints.fingerprint(value) == hint.mark else None
 
     def wait_for_open_calls(self) -> None:
-        """Wait for the calls that are under way, as long as the run may take."""
+        """Wait for calls without an outcome, until the run's time is over."""
         with self._settled:
             self._settling = True
             while self._open and (remaining := self._clock.remaining()) > 0:
                 self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
 
     def close(self, why: str) -> None:
-        """End it: calls without an outcome get none any more."""
+        """End all calls that have no outcome, with `why` as their error."""
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):
@@ -211,7 +217,7 @@ class Calls:
         return self._tools[call.tool]
 
     def _deliver_call(self, opened: OpenCall) -> WriteResult:
-        """Send the call, where the tool's gate lets it through and a write was not done before."""
+        """Send a call, if the tool's gate admits it and the write was not done before."""
         asked = opened.asked
         tool = opened.tool
         journal = self._journal
@@ -266,9 +272,10 @@ class Calls:
         return response
 
     def _reply_unknown_outcome(self, opened: OpenCall, problem: UnconfirmedWrite) -> CallReply:
-        """A write that may or may not have taken effect: the run pauses, unless it was told to go on.
+        """Return the error reply of a write that may have taken effect, if the run may go on.
 
-        Raises `RunEnded`: the run pauses.
+        Raises:
+            RunEnded: the run pauses.
         """
         reply = self._fail_call(opened, problem.error, "unknown")
         if (
@@ -283,9 +290,9 @@ class Calls:
         raise _pause_run(opened, UNKNOWN_OUTCOME, message) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> CallReply:
-        """A value for the program, or a preview of one that is too large.
+        """Return a reply with a value, or with a preview of a value that is too large.
 
-        That is one object whatever the value was, so that a program that expects the real thing fails at once on a
+        The preview is an object, so that a program that expects the value fails at once on a
         missing key instead of computing with a part.
         """
         if len(encoded) > self._limits.result_bytes:
@@ -304,7 +311,9 @@ class Calls:
         return CallReply(opened.asked.index, error=said, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
-        """What takes long about recording a call. Nothing is locked meanwhile, so that the run can end on time."""
+        """Run the slow part of recording a call, without holding the lock, so that the run can end
+        on time.
+        """
         with self._lock:
             self._require_open(call.index)
             execution = self._journal.execution
@@ -325,7 +334,9 @@ class Calls:
         self._journal.record_outcome(call)
 
     def _require_open(self, index: int | None = None) -> None:
-        """Raise `Closed` when the run is over for a new call, or for this one, which then has its outcome."""
+        """Raise `RunOver` if no new call may be made, or if the call `index` has its outcome
+        already.
+        """
         if self._closed or (self._held_back if index is None else index not in self._open):
             raise RunOver
 
@@ -347,6 +358,6 @@ def _pause_run(opened: OpenCall, type_: str, message: str) -> RunEnded:
 
 
 def _unexpected_error(tool: Tool, error: Exception) -> ToolError:
-    """What a tool raised that is no `ToolError`; after a write nobody knows what it did."""
+    """Return a `ToolError` for another exception of a tool. After a write its effect is unknown."""
     outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
     return ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome)

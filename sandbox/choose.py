@@ -1,4 +1,4 @@
-"""Which sandbox runs the programs: by name, or the best that this machine has."""
+"""Choice of the sandbox backend: by name, or the best one that this machine can run."""
 
 from __future__ import annotations
 
@@ -21,32 +21,39 @@ NAMES = tuple(_CLASSES)
 
 
 class Availability(NamedTuple):
-    """Whether a backend can be had on this machine. `reason` says why not, and what to do; None where it can."""
+    """The availability of a backend on this machine."""
 
     name: str
     reason: str | None
+    """Why the backend is not available and what to do, or None if it is."""
 
 
 def automatic() -> tuple[str, ...]:
-    """The order in which `auto` looks on this system. On Linux, what has layers of the system or nothing."""
+    """Return the backends that `auto` tries on this system, best first.
+
+    On Linux these are only backends with layers of the operating system.
+    """
     return ("zygote", "docker") if sys.platform == "linux" else ("docker", "monty")
 
 
 def availability(name: str) -> Availability:
-    """Look whether the backend of this name can be had, without starting it for good."""
+    """Return whether a backend is available, without starting it for good."""
     return Availability(name, importlib.import_module(f"sandbox.{name}").unavailable())
 
 
 def open_sandbox(
     name: str = AUTO, *, policy: bool = False, without: Collection[str] = ()
 ) -> Sandbox:
-    """The sandbox of this name; nothing is started yet.
+    """Return the sandbox of this name. Nothing is started yet.
 
-    `policy` reviews each program first. `without` switches layers of zygote off.
+    Args:
+        name: a backend, or `auto`.
+        policy: review each program before it runs.
+        without: layers of the zygote backend to switch off.
 
     Raises:
-        ValueError: there is no such name, or no such layer.
-        SandboxUnavailable: `auto` found none that can be had.
+        ValueError: there is no such backend, or no such layer.
+        SandboxUnavailable: `auto` found no available backend.
     """
     if name == AUTO:
         reasons = []

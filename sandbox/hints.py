@@ -1,7 +1,7 @@
-"""Where the values of a failing expression stand in the responses that a program was given. Standard library alone.
+"""Hints: where in the responses the values of a failing expression are. Standard library alone.
 
-The program's process looks for them at a failure, and only then. What it says is a hint: the host takes a place for
-true only where its own record has the same value (`mark`).
+The program's process searches for them only after a failure. The host does not trust them: it
+accepts a hint only if its own record has the same value (`fingerprint`) at that place.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ Position = tuple[
 
 
 class RecentReplies:
-    """The latest replies."""
+    """The latest replies that a program was given."""
 
     def __init__(self) -> None:
         self._frames: deque[tuple[int, dict[str, Any]]] = deque()
         self._room = ROOT_BYTES
 
     def keep(self, frame: dict[str, Any], size: int) -> None:
-        """Keep a reply of `size` bytes, in place of the oldest ones where there is no room."""
+        """Keep a reply of `size` bytes, dropping the oldest ones if there is no room."""
         self._frames.append((size, frame))
         self._room -= size
         while self._room < 0:
             self._room += self._frames.popleft()[0]
 
     def newest_first(self) -> Iterator[tuple[int, Any]]:
-        """Number and value of each reply that has one."""
+        """Yield number and value of each reply with a value."""
         return (
             (frame["id"], frame["value"])
             for _, frame in reversed(tuple(self._frames))
@@ -52,7 +52,9 @@ class RecentReplies:
 
 
 def evaluated_position(step: TracebackType) -> Position | None:
-    """The expression that a level of a traceback was evaluating; None where the code does not tell."""
+    """Return the position of the expression that a traceback level was evaluating, or None if
+    unknown.
+    """
     for line, end, column, end_column in islice(
         step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None
     ):
@@ -63,9 +65,11 @@ def evaluated_position(step: TracebackType) -> Position | None:
 
 
 def find_hints(levels: list[TracebackType], source: str, roots: RecentReplies) -> list[list[Any]]:
-    """For parts of the expressions that failed: level, position, reply, path in its value, `mark` of what is there.
+    """Return hints for the parts of the expressions that failed.
 
-    Evaluates nothing that runs code of the program's: names, and items of plain dicts, lists and tuples.
+    A hint has the level of the traceback, the position in the source, the number of the reply, the
+    path in its value and the fingerprint of that part. Only names and items of plain dicts, lists
+    and tuples are looked up, so that no code of the program runs.
     """
     wanted: dict[int, list[list[Any]]] = {}
     try:
@@ -78,12 +82,12 @@ def find_hints(levels: list[TracebackType], source: str, roots: RecentReplies) -
                     if _is_identifying(value):
                         wanted.setdefault(id(value), []).append([number, *_node_position(part)])
         return list(islice(_search_replies(wanted, roots), MOST_HINTS))
-    except Exception:  # noqa: BLE001 - a program may have changed anything; there is nothing to hint at then
+    except Exception:  # noqa: BLE001 - a program may have changed anything
         return []
 
 
 def fingerprint(value: Any) -> int:
-    """A checksum of a text or number, of an object's keys, or of a list's length."""
+    """Return a checksum of a text or number, of an object's keys, or of a list's length."""
     if isinstance(value, dict):
         value = list(value)
     elif isinstance(value, list):
@@ -96,7 +100,7 @@ def _node_position(node: Any) -> Position:
 
 
 def _iter_candidate_parts(node: ast.AST) -> Iterator[ast.expr]:
-    """The expressions in a node that are evaluated in its own scope, innermost last."""
+    """Yield the expressions in a node that are evaluated in its own scope, innermost last."""
     if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
@@ -109,7 +113,7 @@ def _iter_candidate_parts(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _value(node: ast.AST, frame: FrameType) -> Any:
-    """What an expression stands for, None where that would take more than to look."""
+    """Return the value of an expression, or None if finding it could run code of the program."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -135,7 +139,9 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
 
 
 def _is_identifying(value: Any) -> bool:
-    """Whether being the same object says something: not so of what Python keeps one of."""
+    """Return True if an equal `id` shows that two values are the same object, not one that Python
+    shares.
+    """
     kind = type(value)
     if kind is int:
         return not -5 <= value <= 256

@@ -1,15 +1,16 @@
-"""The host's side of a run, the same for every backend: it serves one hostile child over one channel.
+"""The host's side of a run, the same for all backends: it serves one untrusted child over one
+channel.
 
-Frames are JSON lines. The host opens with `{"source", "tools", "saved", "pins"}`. The child sends
+Frames are JSON lines. The host begins with `{"source", "tools", "saved", "pins"}`. The child sends
 
-    {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits": false?, "within": alias?}
-    {"stdout": text}
-    {"done": value}    or    {"fail": {"kind", "type", "message", "call": number?,
-        "frames": [[line, function, column, end line, end column], …],
-        "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
+    {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits":
+        false?, "within": alias?} {"stdout": text} {"done": value}    or    {"fail": {"kind",
+        "type", "message", "call": number?, "frames": [[line, function, column, end line, end
+        column], …], "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
 
-and gets `{"id", "value"}` or `{"id", "error", "status"}` for each call, in the order of the calls, also where a program
-did not wait for one before the next: what it sees does not depend on which tool is quicker. Anything else ends the run.
+and receives `{"id", "value"}` or `{"id", "error", "status"}` for each call. Replies come in the
+order of the calls, even if several calls run at once, so that a program does not see which tool is
+quicker. Any other frame ends the run.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from sandbox.trace import Failure, Trace
 
 
 class Exit(NamedTuple):
-    """How a child ended: its exit code or the signal that killed it, and the processor time that it took."""
+    """The end of a child: exit code or signal, and the processor time that it used."""
 
     code: int | None
     signal: int | None
@@ -52,33 +53,35 @@ class Exit(NamedTuple):
 
 
 class Child(Protocol):
-    """A process that runs one program, as a backend offers it to `serve`."""
+    """A process that runs one program, as a backend gives it to `serve_program`."""
 
     @property
     def channel(self) -> wire.Stream:
-        """The connected stream that frames go over."""
+        """The connected stream of the frames."""
 
     def end(self) -> Exit:
-        """Kill the child with all that it started, and give how it ended once nothing of it is left.
+        """Kill the child and everything that it started, wait until they are gone, and return its
+        exit.
 
-        Raises `SandboxUnavailable`: nobody can say what became of it.
+        Raises:
+            SandboxUnavailable: it is unknown how the child ended.
         """
 
     def finish(self) -> object:
-        """As `end`, where it has said its last word and nobody asks how it ended."""
+        """Like `end`, for a child that has sent its last frame and whose exit does not matter."""
 
 
 def serve_program(
     child: Child, source: str, tools: Toolbox, *, limits: Limits, journal: Journal, backend: str
 ) -> Trace:
-    """Open the journal, have `child` run the program, answer its calls, and end it.
+    """Open the journal, let `child` run the program, answer its calls, and end it.
 
-    A thread of its own talks to the child; the caller's watches the clock, so that neither a program nor a tool that
-    hangs keeps it longer than the run may take.
+    A separate thread talks to the child while the caller's thread watches the clock. So neither a
+    program nor a tool that hangs makes this take longer than the run may take.
 
     Raises:
-        SandboxUnavailable: the child was lost through no fault of the program.
-        AtcError: a tool or the journal failed on our side.
+        SandboxUnavailable: the child was lost, not by the program's fault.
+        AtcError: a tool or the journal failed on the host's side.
     """
     clock = Clock(limits.wall_seconds)
     bindings = {alias: tool.protocol.binding for alias, tool in tools.items()}
@@ -122,9 +125,9 @@ def serve_program(
 
 
 class _Run:
-    """What one run has said so far, and how it ended: the first end that anybody puts to it counts.
+    """The state of one run: its output so far, and how it ended. The first reason to end counts.
 
-    Replies go out in the order of the calls, whoever has them and in whatever order they come.
+    Replies are sent in the order of the calls, in whatever order the calls finish.
     """
 
     def __init__(
@@ -146,7 +149,8 @@ class _Run:
         self._lines = source.count("\n") + 2  # an error may stand just past the end
         self._saved = saved
         self._output_left = limits.output_bytes
-        # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
+        # A byte of output takes up to six bytes of JSON. A call's arguments may fill a frame, but not
+        # those of every call.
         self._wire = wire.Wire(
             self._channel, total_bytes=6 * limits.output_bytes + 16 * wire.FRAME_BYTES
         )
@@ -165,9 +169,10 @@ class _Run:
         self._in_tool = False
 
     def run_to_end(self, start: bytes) -> Failure | wire.ChannelClosed | None:
-        """Talk until somebody ends it: the child by its last word, a tool, a limit, the clock.
+        """Talk to the child until the run ends. Return the failure, if there is one.
 
-        Raises `BaseException`: what a tool or the journal raised that is no answer to a call.
+        Raises:
+            BaseException: what a tool or the journal raised, if it is no answer to a call.
         """
         try:
             workers.start(lambda: self._context.run(self._talk, start))
@@ -188,7 +193,7 @@ class _Run:
             self._end(error)
             raise
         finally:
-            # No thread of ours may use the channel any more, but one that a tool keeps; it will not.
+            # No thread of ours may use the channel any more. One that a tool keeps busy will not.
             if not self._left.is_set():
                 with suppress(OSError):
                     self._channel.shutdown(socket.SHUT_RDWR)
@@ -218,13 +223,13 @@ class _Run:
                         self._end(_ProgramFailed(self._failure(told)))
         except RunOver:  # it was ended while a tool worked
             pass
-        except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
+        except BaseException as end:  # noqa: BLE001 - raised by the caller's thread
             self._end(end)
         finally:
             self._left.set()
 
     def _answer(self, call: wire.CallRequest) -> None:
-        # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
+        # `_end` sets `_over` before it reads `_in_tool`; here the order is reversed.
         self._in_tool = True
         if self._over:
             raise RunOver
@@ -237,7 +242,8 @@ class _Run:
         if isinstance(begun, CallReply):
             self._reply(begun)
             return
-        with self._state:  # the program does not wait for it: so many are made at a time, the others in their order
+        # The program does not wait for this call. A limited number run at once, the others wait.
+        with self._state:
             self._backlog.append(begun)
             if self._places == 0:
                 return
@@ -246,7 +252,7 @@ class _Run:
         workers.start(lambda: context.run(self._work))
 
     def _check_location(self, call: wire.CallRequest) -> wire.CallRequest:
-        """A call with its place as far as it can be believed: line 0 where the program has no such line.
+        """Return a call with line 0 if the program has no such line.
 
         Raises:
             RunEnded: it claims to come from a saved tool that the program was not given.
@@ -256,7 +262,7 @@ class _Run:
         return call if call.line <= self._lines else call._replace(line=0)
 
     def _work(self) -> None:
-        """Make calls that the program does not wait for, until none is left."""
+        """Make calls that the program does not wait for, until all are made."""
         while True:
             with self._state:
                 if not self._backlog:
@@ -267,11 +273,15 @@ class _Run:
                 self._reply(self._calls.finish(opened))
             except (RunOver, wire.ChannelClosed):  # the thread that reads will hear it too
                 pass
-            except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
+            except BaseException as end:  # noqa: BLE001 - raised by the caller's thread
                 self._end(end)
 
     def _reply(self, reply: CallReply) -> None:
-        """Send a reply, and those that waited for it. Raises `ChannelClosed` where nobody takes them."""
+        """Send a reply and those that waited for it.
+
+        Raises:
+            ChannelClosed: the child has closed its end.
+        """
         with self._sending:
             self._replies[reply.number] = reply.line()
             while (line := self._replies.pop(self._next, None)) is not None:
@@ -293,7 +303,7 @@ class _Run:
         try:
             if how is not None and not isinstance(how, _ProgramFailed):
                 self._calls.stop_sending()
-        except BaseException as error:  # noqa: BLE001 - the journal takes nothing: the caller's thread raises it
+        except BaseException as error:  # noqa: BLE001 - raised by the caller's thread
             self._how = error
         finally:
             self._ended.set()
@@ -309,7 +319,7 @@ class _Run:
         self.stdout.append(text)
 
     def _failure(self, told: Failure) -> Failure:
-        """What its process tells of a failure, as far as it can be believed."""
+        """Return the failure that the child reported, without the parts that cannot be true."""
         made = self._calls.made
         own = tuple(frame for frame in told.frames if frame.line <= self._lines)
         if told.kind == "limit":
@@ -328,11 +338,17 @@ class _Run:
 
 
 class _ProgramFailed(wire.RunEnded):
-    """The program's own failure, as its process told it. What it began goes on, as after its last line."""
+    """The program's own failure, as its process reported it.
+
+    Calls that it began are still completed.
+    """
 
 
 def kernel_limit(name: str, limits: Limits) -> Failure:
-    """The failure of a program that ran into `memory_bytes` or `cpu_seconds`, which the kernel keeps."""
+    """Return the failure of a program that exceeded `memory_bytes` or `cpu_seconds`.
+
+    The kernel enforces both.
+    """
     if name == "memory_bytes":
         text = f"the program needed more than {limits.memory_bytes / 2**20:,.0f} MiB of memory"
     else:
@@ -341,7 +357,7 @@ def kernel_limit(name: str, limits: Limits) -> Failure:
 
 
 def _explain(exit_: Exit, limits: Limits) -> Failure:
-    """Why a child stopped without a last word."""
+    """Return the failure of a child that ended without a last frame."""
     if exit_.signal == signal.SIGXCPU or exit_.cpu_seconds >= limits.cpu_seconds:
         return kernel_limit("cpu_seconds", limits)
     if exit_.signal in (

@@ -1,4 +1,4 @@
-"""The run's record of calls: intent before, outcome after, and which earlier call answers a later execution's."""
+"""The journal of a run: intents and outcomes of its calls, and the answers to repeated calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from sandbox.lost_writes import WriteRecovery, sorted_json
 from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]
-"""Takes the execution's number (0-based), the call, and whether it is complete (False: an intent, not sent yet)."""
+"""Called with the number of the execution (from 0), a call, and True if the call is complete. An
+incomplete call is an intent that was not sent yet."""
 _WHOLE = re.compile(
     r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])'
 )  # texts, and the ends of floats that are whole numbers
@@ -27,7 +28,9 @@ _WHOLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """One call as the journal told of it; not `complete`: sent perhaps, and nobody knows how it came out."""
+    """One recorded call. If it is not `complete`, it may have been sent, and its outcome is
+    unknown.
+    """
 
     execution: int
     call: ToolCall
@@ -39,40 +42,44 @@ class RecordedCall:
 class Journal:
     """All calls of one run, over all its executions.
 
-    The k-th call with a given tool and canonical arguments is answered by the k-th such call that completed in an
-    earlier execution; a read only while the same writes precede it, since a write may have changed what it would see.
-    Calls that failed are made again, but for those that an execution which is made again went on from, and for a write
-    of which nobody knows whether it took effect: the k-th such call stands for it, and `effects` finds out before
-    anything is sent.
+    - The k-th call with a given tool and canonical arguments is answered by the k-th such call that
+      completed in an earlier execution. A read is answered only while the same writes precede it,
+      since a write may have changed what it returns.
+    - Failed calls are made again, except those after which a repeated execution went on.
+    - A write with an unknown outcome is not simply sent again: `write_recovery` first finds out
+      whether it took effect.
 
-    `sink` is told of each intent *before* the call is sent and of each completed call after it. `run` is the id of the
-    stored run, None where it is not stored; idempotency keys are made from it, so that they are the same after a
-    restart.
+    `sink` is called with each intent before the call is sent, and with each completed call. `run`
+    is the id of the stored run, or None. Idempotency keys depend on it, so they are the same after
+    a restart.
     """
 
     sink: Sink | None = None
     prepare: Sink | None = None
-    """Called before `sink` with the same, for what may take long: the run can end meanwhile, and then it is dropped."""
+    """Called before `sink` with the same arguments, for slow work. If the run ends meanwhile, the
+    record is dropped."""
     confirm: Callable[[], object] | None = None
-    """Called right before a call is sent; raises where the run belongs to another process by now."""
+    """Called right before a call is sent. It raises if another process owns the run by now."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     write_recovery: WriteRecovery | None = None
     preanswered: tuple[ToolCall, ...] = ()
-    """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
+    """Calls that the next executions begin with.
+
+    A failed one is answered as it was, not made again."""
     execution: int = -1
-    """The number of the execution that was opened last, from 0; -1 before the first."""
+    """Number of the current execution, from 0; -1 before the first."""
     _completed: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _places: dict[int, _CallPlace] = field(default_factory=dict)
     _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
     _failures: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
-    """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
+    """Failed calls of a repeated execution that did not end it, by execution and index."""
     _unstored_run_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Pins:
-        """Begin an execution. Gives what it must pin, the same for every execution of the run."""
+        """Begin an execution. Return what it must pin, the same for every execution of the run."""
         self.execution += 1
         self._issued = {}
         self._history = ()
@@ -81,11 +88,16 @@ class Journal:
         return self.pins
 
     def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
-        """The call that answers `call`, or None: it is to be made.
+        """Return the call that answers `call`, or None if it must be made.
 
-        `defaults` are values of arguments that the call leaves out, so that leaving one out and giving its default
-        are the same call. An answer with an `error` is that of an equal write of which nothing is known yet: while
-        that is so, it is not sent a second time.
+        If the outcome of an equal write is still unknown, the answer is an error, so that the write
+        is not sent twice.
+
+        Args:
+            call: the call of the program.
+            writes: True if the tool writes.
+            defaults: values of the arguments that the call leaves out. A call with a default value
+                and one without it are equal.
         """
         place = self._places[call.index] = self._issue(call, defaults, writes=writes)
         entry = place.entry
@@ -103,7 +115,7 @@ class Journal:
         return None
 
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPlace:
-        """Where a call stands that is issued now."""
+        """Return the place of a call that is issued now."""
         idempotency_key_of = canonical_call(
             call.tool, {**defaults, **call.arguments} if defaults else call.arguments
         )
@@ -113,7 +125,7 @@ class Journal:
             idempotency_key_of = _WHOLE.sub(lambda found: found[1] or "", idempotency_key_of)
         occurrence = self._issued[idempotency_key_of] = self._issued.get(idempotency_key_of, -1) + 1
         entries = self._completed.get(idempotency_key_of, ())
-        # An entry of this execution answers nothing in it; those before have filled the places below `occurrence`.
+        # Entries of this execution are never an answer: they are numbered below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
         place = _CallPlace(idempotency_key_of, occurrence, entry, self._history, writes)
         if writes:
@@ -128,7 +140,11 @@ class Journal:
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
     def earlier_write(self, index: int) -> tuple[ToolCall, float] | None:
-        """The write without an outcome that an open call stands for, and when it was intended (Unix time)."""
+        """Return the write with unknown outcome that an open call repeats, and when it was
+        intended.
+
+        The time is Unix time.
+        """
         entry = self._places[index].entry
         return (
             (entry.call, entry.intended)
@@ -137,18 +153,25 @@ class Journal:
         )
 
     def key(self, index: int) -> str:
-        """The idempotency key of an open call: one for each call of the run, whichever execution makes it."""
+        """Return the idempotency key of an open call, which is the same in every execution of the
+        run.
+        """
         place = self._places[index]
         text = f"{self.run or self._unstored_run_id}\n{place.occurrence}\n{place.key}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def record(self, call: ToolCall, *, complete: bool) -> None:
-        """Record that `call` is about to be sent; complete: one that was refused for its arguments answers nothing."""
+        """Record that a call is about to be sent, or, if `complete`, that its arguments were
+        refused.
+        """
         if self.sink is not None:
             self.sink(self.execution, call, complete)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""
+        """Record the outcome of a call, also of one that the journal answered.
+
+        Any order is allowed.
+        """
         self.record(call, complete=True)
         place = self._places[call.index]
         lost = place.writes and call.outcome == "unknown"
@@ -162,10 +185,11 @@ class Journal:
     def restore(
         self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool], *, unfinished: bool = False
     ) -> None:
-        """Take over what a store has kept of the run, in order of issue, before the first execution of this process.
+        """Load the stored calls of a run, in order of issue, before the first execution of this
+        process.
 
-        `unfinished`: the next execution makes the last one again, and what failed there fails again where the program
-        went on to further calls: these rest on it.
+        With `unfinished`, the next execution repeats the last one. A failed call after which the
+        program went on then fails again, because the later calls depend on it.
         """
         for recorded in calls:
             while self.execution < recorded.execution:
@@ -184,30 +208,32 @@ class Journal:
             self._failures = {(self.execution + 1, call.index): call for call in failed}
 
     def mark_not_sent(self) -> None:
-        """Somebody found out that the writes in doubt did not happen: they may be sent again."""
+        """Note that the writes with unknown outcome had no effect, so they may be sent again."""
         for entries in self._completed.values():
             for k, entry in enumerate(entries):
                 if entry.call.outcome == "unknown":
                     entries[k] = entry._replace(call=replace(entry.call, outcome="refused"))
 
     def completed_calls(self) -> list[ToolCall]:
-        """Every call that was made and answered, over all executions, in order of issue."""
+        """Return all calls that were answered, over all executions, in order of issue."""
         return [
             entry.call for _, _, entry in self._entries_in_order() if entry.call.outcome == "done"
         ]
 
     def writes(self) -> tuple[ToolCall, ...]:
-        """Every write that took effect, or may have, over all executions, in order of issue."""
+        """Return all writes that took effect or may have, of all executions, in order of issue."""
         return tuple(entry.call for _, _, entry in self._write_entries())
 
     def orphans(self) -> tuple[ToolCall, ...]:
-        """Writes of earlier executions, done or unknown, that the last execution did not issue."""
+        """Return writes of earlier executions, done or unknown, that the last execution did not
+        issue.
+        """
         return tuple(
             entry.call for key, k, entry in self._write_entries() if self._issued.get(key, -1) < k
         )
 
     def unconfirmed_writes(self) -> tuple[ToolCall, ...]:
-        """Writes of which nobody knows whether they took effect."""
+        """Return the writes whose outcome is unknown."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
     def _write_entries(self) -> list[tuple[str, int, _Entry]]:
@@ -227,7 +253,7 @@ class Journal:
         return sorted(found, key=lambda one: one[2].order)
 
     def _replay(self, recorded: RecordedCall, tool: Tool) -> None:
-        """One stored call as if it were issued again."""
+        """Add a stored call as if it were issued again."""
         call = recorded.call
         execution = recorded.execution
         place = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
@@ -254,9 +280,9 @@ class Journal:
             insort(entries, entry, key=attrgetter("order"))
 
     def _forget(self, place: _CallPlace, call: ToolCall) -> None:
-        """A write that was in doubt has turned out not to have happened: the tool itself said no.
+        """Note that a write with unknown outcome did not take effect: its tool has refused it.
 
-        Its entry stays, so that those after it keep their numbers.
+        The entry stays, so that later ones keep their numbers.
         """
         if (
             call.outcome == "refused"
@@ -267,7 +293,9 @@ class Journal:
 
 
 class _CallPlace(NamedTuple):
-    """Where an open call stands: what it is, which earlier call it stands for if any, the writes issued before it."""
+    """The place of an open call: its key and number, an earlier equal call, and the writes before
+    it.
+    """
 
     key: str
     occurrence: int
@@ -277,7 +305,10 @@ class _CallPlace(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A call that completed, or a write that is or was in doubt. `order` is that of issue: execution, then index."""
+    """A completed call, or a write whose outcome is or was unknown.
+
+    `order` is the order of issue: execution, then index.
+    """
 
     order: tuple[int, int]
     call: ToolCall
@@ -287,11 +318,11 @@ class _Entry(NamedTuple):
 
 
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
-    """A call that was made before, as the answer to one that is asked now."""
+    """Return an earlier call as the answer to a call that is made now."""
     same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 
 def canonical_call(tool: str, arguments: JsonObject) -> str:
-    """One text for one call: keys sorted, and `1`, `1.0`, `true` and `"1"` all different."""
+    """Return a text that is equal for equal calls. `1`, `1.0`, `true` and `"1"` are different."""
     return sorted_json([tool, arguments])

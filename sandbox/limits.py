@@ -1,4 +1,4 @@
-"""What one run of a program may use, and what ends it from outside: its wall clock, and whoever cancels it."""
+"""Limits of one run, and its end from outside: the clock and cancellation."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ LONGEST_WAIT_SECONDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Caps on one run. Exceeding any of them ends the run with a `Failure` that names the limit and its value.
-
-    Wall time includes waits on tools, but not on people. `result_bytes` is the size (as JSON) above which a tool's
-    response reaches the program as a preview instead of in full.
-    """
+    """Limits of one run. Exceeding one ends the run with a failure that names it."""
 
     wall_seconds: float = 120.0
+    """Includes waiting for tools, but not for people."""
     cpu_seconds: float = 30.0
     memory_bytes: int = 512 * 2**20
     output_bytes: int = 1 * 2**20
     tool_calls: int = 500
     concurrent_calls: int = 8
     result_bytes: int = 8 * 2**20
+    """Size as JSON above which a program gets a preview of a response instead of the response."""
 
 
 class Clock:
@@ -44,18 +42,18 @@ class Clock:
         self._since = 0.0
 
     def elapsed(self) -> float:
-        """Seconds since the run began, waits on people included."""
+        """Return the seconds since the run began, including waits for people."""
         return time.monotonic() - self._began
 
     def remaining(self) -> float:
-        """Seconds that the program may still take; negative when it is over."""
+        """Return the seconds that the program may still take; negative after the end."""
         with self._lock:
             now = self._since if self._waits else time.monotonic()
             return self.wall_seconds + self._waited - (now - self._began)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Within the block nothing is counted against the program."""
+        """Stop counting the time inside the block."""
         with self._lock:
             if not self._waits:
                 self._since = time.monotonic()
@@ -76,14 +74,14 @@ running: ContextVar[Clock | None] = ContextVar(
 
 @contextmanager
 def waiting_on_person() -> Iterator[None]:
-    """What a tool's gate wraps around a question to a person: the run's wall time does not count in the block."""
+    """Stop the run's clock inside the block, while a tool's gate asks a person."""
     clock = running.get()
     with clock.pause() if clock is not None else nullcontext():
         yield
 
 
 class Cancelled(Exception):
-    """Somebody outside ended the run. It is no verdict on the program."""
+    """The run was cancelled from outside. This says nothing about the program."""
 
     def __str__(self) -> str:
         return "the run was cancelled."
@@ -94,7 +92,7 @@ cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=
 
 @contextmanager
 def cancel_when(stop: threading.Event) -> Iterator[None]:
-    """Within the block, runs of this thread end with `Cancelled` once `stop` is set, those that begin later too."""
+    """End runs of this thread with `Cancelled` once `stop` is set, also those that begin later."""
     token = cancelled.set(stop)
     try:
         yield

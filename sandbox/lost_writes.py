@@ -1,4 +1,4 @@
-"""What becomes of a write whose answer was lost: looked up by a read, sent again under its key, or left to a person."""
+"""Recovery of writes whose answer was lost: verify by a read, send again under a key, or stop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from protocols.verifiers import record_fields
 from sandbox.trace import ToolCall
 
 OnUnknown = Literal["stop", "skip"]
-"""What to do with a write whose outcome no fact settles: end the run as paused, or tell the program that it failed."""
+"""What to do with a write whose outcome stays unknown: pause the run (`stop`), or report an error
+to the program (`skip`)."""
 
 MOST_SENDS = 4  # how often one call is sent at most
 _BACKOFF_SECONDS = 0.25
@@ -36,7 +37,7 @@ _GATEWAYS = (
 
 
 class UnconfirmedWrite(Exception):
-    """A write may or may not have taken effect, and no fact tells. `error` is what was said last."""
+    """A write that may have taken effect. `error` is the last error of the call."""
 
     def __init__(self, error: ToolError, why: str) -> None:
         super().__init__(why)
@@ -45,7 +46,7 @@ class UnconfirmedWrite(Exception):
 
 
 class WriteResult(NamedTuple):
-    """A call that was answered, or whose effect was found; `note` says how where its own answer was lost."""
+    """The response to a write. `note` says how it was found if the answer itself was lost."""
 
     response: Json
     note: str | None = None
@@ -53,50 +54,52 @@ class WriteResult(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PendingWrite:
-    """One write on its way: what is known of it, and how it is sent.
-
-    `earlier` is the same call of an earlier execution whose answer was lost, and when it was intended (Unix time).
-    `make` sends it once more, under the same key each time. `intend` records that it is about to be sent, with what
-    the verifying read shows before. `results` are those of the run's other calls: a record that one of them made is
-    not this one's.
-    """
+    """One write to be sent."""
 
     tool: Tool
     arguments: JsonObject  # by original name
     earlier: tuple[ToolCall, float] | None
+    """The same call of an earlier execution whose answer was lost, and when it was intended (Unix
+    time)."""
     make: Callable[[], Json]
+    """Send the call, under the same idempotency key each time."""
     intend: Callable[[Json], None]
+    """Record that the call is about to be sent, with what the verifying read shows before it."""
     results: Callable[[], Sequence[Json]]
+    """Return the responses of the run's other calls.
+
+    A record that one of them created is not this one's."""
 
     @property
     def has_idempotency_key(self) -> bool:
-        """Whether it can be sent again without being done twice."""
+        """True if it can be sent again without taking effect twice."""
         binding = self.tool.protocol.binding
         return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
 
 
 @dataclass(kw_only=True)
 class WriteRecovery:
-    """Sends writes at most once in effect. One a run, for any number of threads.
+    """Sends writes so that each takes effect at most once.
 
-    `tools` holds the reads that verify writes, those that no program sees included. `settle_seconds` is how long a
-    write whose answer was lost is given to show up, from when it was intended: a service may still be at work.
+    One for each run, for any number of threads.
     """
 
     tools: Toolbox
+    """Contains the reads that verify writes, including those that programs do not see."""
     on_unknown: OnUnknown = "stop"
     settle_seconds: float = 10.0
+    """Time after the intent that a service has to finish a write whose answer was lost."""
     wait: Callable[[float], object] = time.sleep
     now: Callable[[], float] = time.time
     _turns: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, sending: PendingWrite) -> WriteResult:
-        """Send a write, or find out that it was done before.
+        """Send a write, or find out that it took effect before.
 
         Raises:
             ToolError: it was refused, or never reached the tool.
-            StillUnknown: it may have taken effect, and no fact tells whether.
+            UnconfirmedWrite: it may have taken effect.
         """
         read = None if sending.has_idempotency_key else self.tools.verifier(sending.tool)
         if read is None:
@@ -107,15 +110,10 @@ class WriteRecovery:
             return self._send(sending, read)
 
     def _send(self, sending: PendingWrite, read: Tool | None) -> WriteResult:
-        keyed = sending.has_idempotency_key
         problem: ToolError | None = None
         note: str | None = None
         if sending.earlier is None:
-            baseline: Json = None
-            with suppress(ToolError):
-                baseline = (
-                    None if read is None else [_call_verifier(read, sending)]
-                )  # in a box, to be told from none
+            baseline = _read_baseline(read, sending)
             intended = self.now()
         else:
             call, intended = sending.earlier
@@ -123,7 +121,7 @@ class WriteRecovery:
             problem = ToolError(call.status, call.error or "its answer was lost", outcome="unknown")
         sending.intend(baseline)
         for number in range(MOST_SENDS):
-            if problem is not None and keyed:
+            if problem is not None and sending.has_idempotency_key:
                 if number:
                     self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
                 note = "Its answer was lost; it was sent again under its idempotency key."
@@ -131,21 +129,18 @@ class WriteRecovery:
                 shown = self._verify_until_settled(sending, read, problem, baseline, intended)
                 if shown.state == "done":
                     return WriteResult(shown.response, f"Its answer was lost; {shown.why}.")
-                if shown.state == "unclear":
-                    raise UnconfirmedWrite(problem, shown.why)
-                if problem.status == 409:
-                    raise _as_refused(problem)
+                _require_absent(shown, problem)
                 self.wait(problem.retry_after or 0.0)
                 note = f"Its answer was lost; {shown.why}, so it was sent again."
-                sending.intend(baseline)  # anew: what is sent now may take as long again to show up
+                sending.intend(baseline)  # again: this sending may take as long to show up
                 intended = self.now()
             try:
                 return WriteResult(sending.make(), note)
             except ToolError as error:
                 if error.outcome != "unknown":
                     raise
-                if keyed and error.status == 409 and problem is not None and problem.status == 409:
-                    # Under its key the first answer would have been given again, had there been one.
+                if sending.has_idempotency_key and _is_second_conflict(problem, error):
+                    # If the first sending had been answered, its key would give that answer again.
                     raise _as_refused(error) from error
                 problem = error
         assert problem is not None
@@ -159,7 +154,7 @@ class WriteRecovery:
         baseline: Json,
         intended: float,
     ) -> Verification:
-        """What the verifying read shows, looked at until the service has had its time."""
+        """Call the verifying read until it shows the write or the service has had its time."""
         if read is None:
             return Verification("unclear", "nothing shows whether it took effect")
         pause = _BACKOFF_SECONDS
@@ -184,9 +179,39 @@ class WriteRecovery:
 
 
 def _call_verifier(read: Tool, sending: PendingWrite) -> Json:
-    """What the verifying read answers. Raises `ToolError` where it fails."""
+    """Return the response of the verifying read.
+
+    Raises:
+        ToolError: the read failed.
+    """
     needed = [name for name in read.protocol.parameters if name in read.protocol.required]
     return read.call({name: sending.arguments[name] for name in needed})
+
+
+def _read_baseline(read: Tool | None, sending: PendingWrite) -> Json:
+    """Return the response of the verifying read before a write, in a list, or None."""
+    if read is not None:
+        with suppress(ToolError):
+            return [_call_verifier(read, sending)]
+    return None
+
+
+def _require_absent(shown: Verification, problem: ToolError) -> None:
+    """Check that a write that had no answer may be sent again.
+
+    Raises:
+        UnconfirmedWrite: it may have taken effect.
+        ToolError: the service refused it (409).
+    """
+    if shown.state == "unclear":
+        raise UnconfirmedWrite(problem, shown.why)
+    if problem.status == 409:
+        raise _as_refused(problem)
+
+
+def _is_second_conflict(problem: ToolError | None, error: ToolError) -> bool:
+    """Return True if two sendings in a row were answered 409."""
+    return problem is not None and problem.status == 409 and error.status == 409
 
 
 def _as_refused(error: ToolError) -> ToolError:
@@ -196,14 +221,20 @@ def _as_refused(error: ToolError) -> ToolError:
 # ---- whether a read shows that a write took effect: pure, from what it showed before and shows now
 
 _PAGING = split_words(
-    "page per_page page_size pagesize limit offset cursor after before start skip top first max max_results count"
+    "page per_page page_size pagesize limit offset cursor after before start skip top first max "
+    "max_results count"
 )
-"""Parameters of a read that may give a part of what there is, even where nobody gave them."""
+"""Parameters by which a read may return only a part, even if they are not given."""
 
 
 class Verification(NamedTuple):
-    """*done*: it took effect, and `response` is what it would have answered. *absent*: it did not. *unclear*: neither
-    is known. `why` is a clause that says so.
+    """The state of a write, as a read shows it.
+
+    - `done`: it took effect, and `response` is what it would have returned.
+    - `absent`: it did not take effect.
+    - `unclear`: neither is known.
+
+    `why` is a clause with the reason.
     """
 
     state: Literal["done", "absent", "unclear"]
@@ -219,15 +250,18 @@ def verify_write(
     after: Json,
     results: Sequence[Json],
 ) -> Verification:
-    """What became of a write of `tool` with `arguments` (original names), from what its verifying read shows.
+    """Return what the verifying read shows about a write.
 
-    `baseline` holds the response before it in a list, None where there is none; `after` is the response now. `results`
-    are responses of the run's other calls: a record that one of them made is not this one's.
+    Args:
+        tool: the tool that writes.
+        read: the read that verifies it.
+        arguments: the arguments of the write, by original name.
+        baseline: the response before the write in a list, or None.
+        after: the response now.
+        results: responses of the run's other calls. A record that one of them created is not this
+            one's.
     """
-    # The arguments that a record shows: those that the write's own answer has, or where it is not known, any.
-    fields = record_fields(tool.protocol) or {
-        key for record in _records_with_fields(after, ()) for key in record
-    }
+    fields = _shown_fields(tool, after)
     named = {
         name: value for name, value in arguments.items() if name in fields and value is not None
     }
@@ -238,46 +272,70 @@ def verify_write(
     binding = tool.protocol.binding
     method = binding.method if isinstance(binding, HttpBinding) else "POST"
     if method == "DELETE":
-        if _matching_records(named, now):
-            return Verification("absent", f"{read.alias} shows it still there")
-        if was := _matching_records(named, before or []):
-            return _verify_by_record(tool, read, was[0], "shows it no more")
-        return Verification("unclear", f"{read.alias} does not show it, and did not before")
-    if updates := method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+        return _verify_removal(tool, read, named, before, now)
+    is_whole = _is_whole(read, after)
+    if method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+        # Only the write's own record counts; others may be changed by anybody meanwhile.
         place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
         if place and before is not None:
-            # Its own record tells; the others may be changed meanwhile by whoever wants.
             before = _matching_records(place, before)
             now = _matching_records(place, now)
         candidates = now
         changed = before is None or bool(new_records(before, now) or new_records(now, before))
+        is_whole = is_whole or bool(now)
     elif before is None:
         return Verification("unclear", f"{read.alias} could not be asked before it was sent")
     else:
-        explained = {
-            sorted_json(record)
-            for result in results
-            for record in _records_with_fields(result, named)
-        }
-        candidates = [
-            record for record in new_records(before, now) if sorted_json(record) not in explained
-        ]
+        candidates = _unexplained(new_records(before, now), results, named)
         changed = bool(candidates)
-    if found := _matching_records(named, candidates):
-        return _verify_by_record(tool, read, found[0], "shows it")
-    if changed or not (_is_whole(read, after) or (updates and now)):
+    if matching := _matching_records(named, candidates):
+        return _verify_by_record(tool, read, matching[0], "shows it")
+    if changed or not is_whole:
         return Verification("unclear", f"{read.alias} does not tell")
     return Verification("absent", f"{read.alias} does not show it")
 
 
+def _shown_fields(tool: Tool, response: Json) -> Collection[str]:
+    """Return the fields of the records of a write: those of its answer, else of any record."""
+    fields = record_fields(tool.protocol)
+    if fields:
+        return fields
+    return {key for record in _records_with_fields(response, ()) for key in record}
+
+
+def _verify_removal(
+    tool: Tool,
+    read: Tool,
+    named: JsonObject,
+    before: Sequence[JsonObject] | None,
+    now: Sequence[JsonObject],
+) -> Verification:
+    """Return what the records before and now show about a DELETE."""
+    if _matching_records(named, now):
+        return Verification("absent", f"{read.alias} shows it still there")
+    if removed := _matching_records(named, before or []):
+        return _verify_by_record(tool, read, removed[0], "shows it no more")
+    return Verification("unclear", f"{read.alias} does not show it, and did not before")
+
+
+def _unexplained(
+    records: Sequence[JsonObject], results: Sequence[Json], named: Collection[str]
+) -> list[JsonObject]:
+    """Return the records that no other call of the run returned."""
+    explained: set[str] = set()
+    for result in results:
+        explained.update(map(sorted_json, _records_with_fields(result, named)))
+    return [record for record in records if sorted_json(record) not in explained]
+
+
 def new_records(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
-    """The records that are there now and were not before, as often as they are."""
+    """Return the records that are new, as often as they occur more than before."""
     new = Counter(map(sorted_json, now)) - Counter(map(sorted_json, before))
     return [json.loads(text) for text in new.elements()]
 
 
 def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
-    """The write's answer made of a record, where its protocol allows it to be that."""
+    """Return the write's answer, made from a record if the output schema allows that."""
     schema = tool.protocol.output_schema
     why = f"{read.alias} {how}"
     if schema is None or types(resolve(schema, schema)) == ("null",):
@@ -293,27 +351,31 @@ def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> V
 
 
 def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject]:
-    """The objects anywhere in `value` that have a field for each of the arguments."""
+    """Return the objects anywhere in a value that have all named fields."""
+    names = set(named)
     return [
-        part
-        for part in iter_parts(value)
-        if isinstance(part, Mapping) and all(name in part for name in named)
+        part for part in iter_parts(value) if isinstance(part, Mapping) and names <= part.keys()
     ]
 
 
 def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
-    """The records whose fields have these values; `True` is not 1."""
+    """Return the records whose fields have these values. `True` does not equal 1."""
 
-    def has(record: JsonObject, name: str, value: Json) -> bool:
-        return bool(record[name] == value) and isinstance(record[name], bool) == isinstance(
-            value, bool
-        )
+    def matches(record: JsonObject) -> bool:
+        for name, value in named.items():
+            same_kind = isinstance(record[name], bool) == isinstance(value, bool)
+            if not same_kind or record[name] != value:
+                return False
+        return True
 
-    return [record for record in records if all(has(record, *field) for field in named.items())]
+    return [record for record in records if matches(record)]
 
 
 def _is_whole(read: Tool, response: Json) -> bool:
-    """Whether a response holds all that there is: as it says itself, else not where the read gives pages."""
+    """Return True if a response is complete.
+
+    Its own fields decide; without any, a read with paging parameters may be incomplete.
+    """
     said = []
     if isinstance(response, Mapping):
         longest = max(
@@ -339,4 +401,6 @@ def _is_whole(read: Tool, response: Json) -> bool:
 sorted_json = json.JSONEncoder(
     check_circular=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
 ).encode
-"""One text for equal values; `1`, `1.0`, `true` and `"1"` are all different."""
+"""Encode a value such that equal values give equal texts.
+
+`1`, `1.0`, `true` and `"1"` are different."""

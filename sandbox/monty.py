@@ -1,8 +1,9 @@
-"""The portable backend: pydantic-monty, a subset of Python, interpreted in Rust in processes of its own.
+"""The portable backend: pydantic-monty, a subset of Python that is interpreted in Rust.
 
-A program has nothing but the language: no file, no socket, no other process, no real clock. What it asks of the
-outside suspends it; a thread of ours turns each such question into a frame, so that the host's side of a run is that of
-every backend. No layer of the operating system stands around the interpreter: use `zygote` where it can be had.
+A program has only the language: no file, socket, other process or real clock. Whatever it asks from
+outside suspends it, and a thread turns the request into a frame, so that the host's side is the
+same as for every backend. No layer of the operating system surrounds the interpreter, so prefer
+`zygote` where it is available.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ SHOWN_FRAMES = 30
 
 
 class MontySandbox(OnDemandSandbox["_Pool"]):
-    """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs."""
+    """Runs programs of a subset of Python in a pool of processes, which is started at the first
+    use.
+    """
 
     name = "monty"
     layers = (
@@ -62,7 +65,10 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
     boundary = False  # the interpreter alone holds a program
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`. Where a program needs more of Python than there is, its failure says so."""
+        """See `sandbox.base.Sandbox.run`.
+
+        If a program needs parts of Python that are missing, its failure says so.
+        """
         child = _Interpreter(self._current(), limits)
         trace = serve_program(
             child, source, tools, limits=limits, journal=journal, backend=self.name
@@ -78,6 +84,8 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
 
 
 class _Pool:
+    """The pool of interpreter processes."""
+
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="atc-monty-")
         most = {
@@ -97,13 +105,15 @@ class _Pool:
         self.checkout = self._pool.checkout
 
     def stop(self) -> None:
-        """End every process."""
+        """End all processes."""
         self._pool.__exit__(None, None, None)
         self._folder.cleanup()
 
 
 def _write_quiet_worker(folder: Path) -> Path:
-    """A script that starts a worker without our stderr, on which it would tell of a program that needs much memory."""
+    """Write a script that starts an interpreter without stderr, where it would report memory
+    limits.
+    """
     binary = importlib.import_module("pydantic_monty._binary").find_monty_binary()
     script = folder / "monty"
     script.write_text(f'#!/bin/sh\nexec {shlex.quote(binary)} "$@" 2>/dev/null\n')
@@ -112,14 +122,14 @@ def _write_quiet_worker(folder: Path) -> Path:
 
 
 def unavailable() -> str | None:
-    """Why this machine cannot run monty; `None` where it can."""
+    """Return why this machine cannot run monty, or None if it can."""
     if importlib.util.find_spec("pydantic_monty") is None:
         return "the monty sandbox needs pydantic-monty; pip install 'automatic-tool-chain[monty]'"
     return None
 
 
 def _import_monty() -> Any:
-    """The extra, imported only where a program runs."""
+    """Import the optional dependency, only where a program runs."""
     return importlib.import_module("pydantic_monty")
 
 
@@ -128,7 +138,9 @@ def _raise_eof() -> NoReturn:
 
 
 class _Interpreter:
-    """A `sandbox.host.Child`: a thread that has one process of the pool run a program, and speaks for it in frames."""
+    """A `sandbox.host.Child`: a thread that runs a program in a process of the pool and sends its
+    frames.
+    """
 
     def __init__(self, pool: _Pool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()
@@ -143,7 +155,7 @@ class _Interpreter:
         workers.start(self._main)
 
     def end(self) -> Exit:
-        """Kill it, and wait for our thread."""
+        """Kill the process and wait for the thread."""
         if not self._left.wait(0.05):  # it may have said its last word, and go
             self._over.set()
             with self._state, suppress(OSError):
@@ -173,13 +185,19 @@ class _Interpreter:
         self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         limits = {
-            "max_feed_duration_secs": seconds, "max_turn_duration_secs": seconds, "max_recursion_depth": 1000,
-            "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES), "max_suspensions": SUSPENSIONS,
-        }  # fmt: skip
+            "max_feed_duration_secs": seconds,
+            "max_turn_duration_secs": seconds,
+            "max_recursion_depth": 1000,
+            "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES),
+            "max_suspensions": SUSPENSIONS,
+        }
         policy = {
-            "datetime": datetime.datetime.fromtimestamp(pins["clock"], datetime.UTC),  # it stands still
-            "timezone": pins["timezone"], "sleep": "call_host", "random_start": {"seed": pins["seed"]},
-        }  # fmt: skip
+            # The program's clock does not advance.
+            "datetime": datetime.datetime.fromtimestamp(pins["clock"], datetime.UTC),
+            "timezone": pins["timezone"],
+            "sleep": "call_host",
+            "random_start": {"seed": pins["seed"]},
+        }
         try:
             with self._pool.checkout(
                 script_name="program.py",
@@ -197,7 +215,7 @@ class _Interpreter:
             return self._last_word(error)
         except (OSError, EOFError):
             raise
-        except Exception as error:  # noqa: BLE001 - what the interpreter's process sent made no sense
+        except Exception as error:  # noqa: BLE001 - the process sent nonsense
             return last_word(
                 "exception", "Crash", f"the interpreter broke its protocol ({error})", []
             )
@@ -222,7 +240,9 @@ class _Interpreter:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
     def _answer(self, asked: Any) -> dict[str, Any] | None:
-        """What a call gives or raises in the program; None where monty itself is to refuse it."""
+        """Return what a call returns or raises in the program, or None if monty itself must refuse
+        it.
+        """
         name = asked.function_name
         args = asked.args
         if asked.is_os_function:
@@ -276,6 +296,7 @@ class _Interpreter:
                 self._frames.output.write(escape_lone_surrogates(text))
 
     def _last_word(self, error: Any) -> dict[str, Any]:
+        """Return the last frame of a program that an error of the interpreter ended."""
         api = _import_monty()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
@@ -284,40 +305,56 @@ class _Interpreter:
         inner = error.exception()
         type_ = type(inner).__name__
         text = str(inner)
-        traced = (
-            error.traceback()
-            if isinstance(error, api.MontyRuntimeError | api.MontySyntaxError)
-            else []
-        )
-        own = [frame for frame in traced if frame.filename == self._file][-SHOWN_FRAMES:]
-        frames: list[list[Any]] = [[frame.line, frame.function_name or "<module>"] for frame in own]
+        frames = self._frames_of(error)
         if type_ == "SystemExit" and text in ("", "0", "None"):
             return {"done": None}
-        if type_ == "MemoryError":
-            return last_word("limit", "memory_bytes", "", frames)
-        if type_ == "TimeoutError" and re.match("(feed|turn) time limit exceeded", text):
-            return last_word("limit", "cpu_seconds", "", frames)
+        if limit := _limit_of(type_, text):
+            return last_word("limit", limit, "", frames)
         if type_ == "RuntimeError" and text in self._failed:
             return last_word("exception", "ToolError", text, frames, self._failed[text])
-        named = re.search(r"module named '(\w+)", text)
-        if type_ == "NotImplementedError" or (
-            named is not None and named[1] in sys.stdlib_module_names
-        ):
-            told = f"the monty sandbox runs a subset of Python ({text}); use the zygote or docker sandbox"
-            return last_word("exception", type_, told, frames or [[1, "<module>"]])
-        if isinstance(error, api.MontySyntaxError):
-            return last_word(
-                "syntax", "SyntaxError", error.display("msg"), frames[-1:] or [[1, "<module>"]]
+        if _is_unsupported(type_, text):
+            message = (
+                f"the monty sandbox runs a subset of Python ({text}); "
+                "use the zygote or docker sandbox"
             )
+            return last_word("exception", type_, message, frames or [[1, "<module>"]])
+        if isinstance(error, api.MontySyntaxError):
+            message = error.display("msg")
+            return last_word("syntax", "SyntaxError", message, frames[-1:] or [[1, "<module>"]])
         return last_word("exception", type_, text, frames)
+
+    def _frames_of(self, error: Any) -> list[list[Any]]:
+        """Return line and function of each level of the program in an error's traceback."""
+        api = _import_monty()
+        if not isinstance(error, api.MontyRuntimeError | api.MontySyntaxError):
+            return []
+        own = [frame for frame in error.traceback() if frame.filename == self._file]
+        return [[frame.line, frame.function_name or "<module>"] for frame in own[-SHOWN_FRAMES:]]
+
+
+def _limit_of(type_: str, text: str) -> str:
+    """Return the limit that an exception of the interpreter reports, or an empty string."""
+    if type_ == "MemoryError":
+        return "memory_bytes"
+    if type_ == "TimeoutError" and re.match("(feed|turn) time limit exceeded", text):
+        return "cpu_seconds"
+    return ""
+
+
+def _is_unsupported(type_: str, text: str) -> bool:
+    """Return True if an exception says that monty lacks a part of Python."""
+    module = re.search(r"module named '(\w+)", text)
+    is_stdlib = module is not None and module[1] in sys.stdlib_module_names
+    return type_ == "NotImplementedError" or is_stdlib
 
 
 def _require_bounded(value: Any) -> Any:
-    """`value`, where it is plain data and all its parts and characters fit into one frame.
+    """Return `value` if it is plain data that fits into one frame.
 
-    A few bytes in the interpreter may be endless when they are written out (`x = [x, x]`).
+    A value of a few bytes may be endless when it is written out (`x = [x, x]`).
 
-    Raises `ValueError`: they do not, or it is nested too deeply, as what holds itself is.
+    Raises:
+        ValueError: it is too large or too deeply nested.
     """
     left = FRAME_BYTES
     inside = [(value, LEVELS - 4)]
@@ -335,8 +372,8 @@ def _require_bounded(value: Any) -> Any:
 
 
 _PLAIN = (
-    type(None), str, bytes, int, float, list, tuple, set, frozenset, dict, datetime.date, datetime.time,
-    datetime.timedelta, decimal.Decimal, uuid.UUID,
+    type(None), str, bytes, int, float, list, tuple, set, frozenset, dict, datetime.date,
+    datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID,
 )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""A source policy: reads a program and refuses, with the line, what only attacks need.
+"""A source policy: reads a program before it runs, and refuses what only attacks need.
 
-It turns an attack, and an honest mistake such as `import requests`, into a clear message before anything runs. It is
-no boundary: what a program computes at run time it cannot see.
+An attack, and an honest mistake such as `import requests`, gives a clear message with its line
+before anything runs. The policy is no boundary: it cannot see what a program computes at run time.
 
-RestrictedPython's guards cost ordinary programs (of 44, 28 to 33 ran) and hold nothing that happens in C, so only its
-knowledge is taken: a node that it does not know is refused, so that a new version of Python adds no hole, and so are
-attributes that lead into frames.
+RestrictedPython's guards would break ordinary programs (of 44, 28 to 33 ran) and protect nothing
+that happens in C. So only its knowledge is used: unknown kinds of nodes are refused, so that a new
+version of Python adds no hole, and so are attributes that lead to frames.
 """
 
 from __future__ import annotations
@@ -29,28 +29,31 @@ from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
 SHOWN = 3  # so many violations stand in a failure's message; the others are counted
+"""Violations that a failure's message lists; the others are counted."""
 BUILTINS = split_words(
     "__import__ breakpoint compile eval exec globals help input locals open vars"
 )
-"""Functions of Python that the policy refuses unless the program binds the name itself."""
+"""Functions of Python that are refused unless the program binds the name itself."""
 
 ALLOWED = split_words("""
-    __future__ abc array ast asyncio asyncio.exceptions asyncio.locks asyncio.queues asyncio.tasks base64 binascii
-    bisect calendar cmath codecs collections collections.abc colorsys concurrent.futures configparser contextlib
-    contextvars copy csv dataclasses datetime decimal difflib email.utils enum errno fnmatch fractions functools
-    graphlib gzip hashlib heapq hmac html html.entities html.parser http inspect io ipaddress itertools json
-    json.decoder json.encoder keyword logging math numbers operator pathlib pprint queue quopri random re reprlib
-    secrets shlex statistics string struct sys textwrap threading time tomllib traceback types typing unicodedata
-    urllib.parse uuid warnings weakref xml.etree.ElementTree zlib zoneinfo
+    __future__ abc array ast asyncio asyncio.exceptions asyncio.locks asyncio.queues
+    asyncio.tasks base64 binascii bisect calendar cmath codecs collections collections.abc
+    colorsys concurrent.futures configparser contextlib contextvars copy csv dataclasses
+    datetime decimal difflib email.utils enum errno fnmatch fractions functools graphlib gzip
+    hashlib heapq hmac html html.entities html.parser http inspect io ipaddress itertools json
+    json.decoder json.encoder keyword logging math numbers operator pathlib pprint queue quopri
+    random re reprlib secrets shlex statistics string struct sys textwrap threading time tomllib
+    traceback types typing unicodedata urllib.parse uuid warnings weakref xml.etree.ElementTree
+    zlib zoneinfo
 """)
-"""The part of the standard library that is of use without files, network and processes."""
+"""The modules of the standard library that are useful without files, network and processes."""
 
 PACKAGES = frozenset(name.rpartition(".")[0] for name in ALLOWED if "." in name) - ALLOWED | {"xml"}
-"""Those above them, which hold nothing else that a program may use."""
+"""Packages of allowed modules that contain nothing else that a program may use."""
 
 WITHOUT = {
-    "asyncio": "create_subprocess_exec create_subprocess_shell open_connection open_unix_connection start_server "
-    "start_unix_server subprocess",
+    "asyncio": "create_subprocess_exec create_subprocess_shell open_connection "
+    "open_unix_connection start_server start_unix_server subprocess",
     "codecs": "open EncodedFile",
     "concurrent.futures": "process thread",
     "gzip": "open GzipFile",
@@ -59,40 +62,44 @@ WITHOUT = {
     "logging": "FileHandler handlers config",
     "pathlib": "Path PosixPath WindowsPath",
     "string": "Formatter",
-    "sys": "modules meta_path path path_hooks path_importer_cache setprofile settrace stdin unraisablehook",
+    "sys": "modules meta_path path path_hooks path_importer_cache setprofile settrace stdin "
+    "unraisablehook",
     "threading": "Thread Timer excepthook setprofile settrace",
     "types": "CodeType FrameType",
     "xml.etree.ElementTree": "parse iterparse",
 }
-"""What a program may not use of these modules."""
+"""Names of allowed modules that a program may not use."""
 
 _INTERPRETER = INSPECT_ATTRIBUTES | split_words("""
-    __base__ __bases__ __builtins__ __closure__ __code__ __file__ __func__ __globals__ __import__ __loader__ __mro__
-    __reduce__ __reduce_ex__ __self__ __spec__ __subclasses__ mro
+    __base__ __bases__ __builtins__ __closure__ __code__ __file__ __func__ __globals__
+    __import__ __loader__ __mro__ __reduce__ __reduce_ex__ __self__ __spec__ __subclasses__ mro
 """)
-"""Attributes that lead to frames, code and the interpreter's own objects. Those with underscores are refused also where
-they stand in a text: what else would a program do with such a string?"""
+"""Attributes that lead to frames, code and the interpreter's own objects. Names with underscores
+are refused in strings as well: a program has no other use for such a string."""
 
-# Nodes that RestrictedPython refuses or never took up because its guards could not hold them, of which there are none.
+# Nodes that RestrictedPython refuses only because its guards cannot hold them. Without guards they
+# are allowed.
 _TAKEN = split_words("""
-    Nonlocal TryStar AsyncFor AsyncWith AsyncFunctionDef Await AnnAssign Match match_case MatchValue MatchSingleton
-    MatchSequence MatchStar MatchAs MatchOr MatchMapping MatchClass TypeAlias TypeVar ParamSpec TypeVarTuple
+    Nonlocal TryStar AsyncFor AsyncWith AsyncFunctionDef Await AnnAssign Match match_case
+    MatchValue MatchSingleton MatchSequence MatchStar MatchAs MatchOr MatchMapping MatchClass
+    TypeAlias TypeVar ParamSpec TypeVarTuple
 """)
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class PolicyViolation(NamedTuple):
-    """What the policy refuses of a program, and on which line (1-based)."""
+    """Something in a program that the policy refuses, and its line (from 1)."""
 
     line: int
     message: str
 
 
 def review(source: str) -> tuple[PolicyViolation, ...]:
-    """What `source` does against the policy, in order of lines; empty where it may run.
+    """Return the violations of a program in the order of its lines.
 
-    Pure, and never raises. A source that Python cannot parse has no violations: that is for the run to tell.
+    This is pure and never raises. A source that Python cannot parse has no violations, because
+    running it reports the syntax error.
     """
     try:
         nodes = list(ast.walk(parse_python(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)))
@@ -108,7 +115,7 @@ def review(source: str) -> tuple[PolicyViolation, ...]:
 
 
 class PolicySandbox(Sandbox):
-    """Runs in `sandbox` what the policy lets through. Everything else is as there; it is closed with this one."""
+    """Runs in `sandbox` only programs without violations. Closing it closes `sandbox`."""
 
     name = ""
     boundary = False
@@ -129,14 +136,17 @@ class PolicySandbox(Sandbox):
         self._sandbox.close()
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`. Of a program that is refused nothing runs; its failure is a `policy` one."""
+        """See `sandbox.base.Sandbox.run`.
+
+        A refused program does not run; its failure has kind `policy`.
+        """
         if violations := review(source):
             return refusal_trace(violations, backend=self.name, pins=journal.open())
         return self._sandbox.run(source, tools, limits=limits, journal=journal)
 
 
 def refusal_trace(violations: tuple[PolicyViolation, ...], *, backend: str, pins: Pins) -> Trace:
-    """The trace of a program that the policy did not let run."""
+    """Return the trace of a program that the policy refused."""
     told = [f"line {line}: {message}" for line, message in violations[:SHOWN]]
     if len(violations) > SHOWN:
         told.append(f"and {len(violations) - SHOWN} more")
@@ -147,11 +157,14 @@ def refusal_trace(violations: tuple[PolicyViolation, ...], *, backend: str, pins
 
 def _module_problems(path: str) -> Iterator[str]:
     if path not in ALLOWED | PACKAGES:
-        yield f"the module {path!r} is not available in a program: use the declared tools, and print results"
+        yield (
+            f"the module {path!r} is not available in a program: "
+            "use the declared tools, and print results"
+        )
 
 
 def _member_problems(path: str, name: str) -> Iterator[str]:
-    """What is wrong with `name` of the module at `path`, which may be a part of one that may be imported."""
+    """Yield why a program may not use `name` of the module at `path`."""
     full = f"{path}.{name}"
     module = path in ALLOWED and isinstance(
         getattr(importlib.import_module(path), name, None), ModuleType
@@ -187,48 +200,65 @@ def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _name_problems(*names: str) -> Iterator[str]:
-    """What is wrong with these attributes of any object."""
+    """Yield why a program may not use these attributes of any object."""
     return (
         f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER
     )
 
 
+def _kind_problems(node: ast.AST) -> Iterator[str]:
+    """Yield why this kind of node is refused, if it is."""
+    kind = type(node).__name__
+    if kind not in _TAKEN and not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
+        yield f"{kind} statements are not allowed"
+
+
 class _Reviewer:
+    """Finds violations in the nodes of one program."""
+
     def __init__(self, nodes: list[ast.AST]) -> None:
         bound = set(_bound_names(nodes))
         imported = dict(_imports(nodes))
         self._own = bound | imported.keys()
         self._modules = {name: path for name, path in imported.items() if name not in bound}
-        """Names that stand for a module, or something of one, wherever they are read: for its dotted path."""
+        """Names that stand for a module, or something of one, wherever they are read: for its
+        dotted path."""
 
     def problems(self, node: ast.AST) -> Iterator[str]:
-        """Why a node is refused."""
+        """Yield why a node is refused."""
         match node:
-            case ast.Name(id=name) if name in BUILTINS and name not in self._own:
-                yield f"{name}() is not available in a program"
             case ast.Name(id=name):
-                yield from _name_problems(name) if name.startswith("__") else ()
+                yield from self._read_name(name)
             case ast.Attribute(attr=name, value=holder, ctx=use):
                 yield from self._attribute(holder, name, changes=not isinstance(use, ast.Load))
             case ast.Call(
                 func=ast.Name(id="getattr" | "setattr" | "delattr" as name), args=[holder, *_]
             ):
                 if module := self._module(holder):
-                    yield f"{name}() is not available for the module {module!r}: write its names out"
+                    yield (
+                        f"{name}() is not available for the module {module!r}: write its names out"
+                    )
             case ast.Constant(value=str()) | ast.BinOp():
-                yield from _name_problems(
-                    *[word for word in _WORD.findall(_text(node) or "") if "_" in word]
-                )
+                words = _WORD.findall(_text(node) or "")
+                yield from _name_problems(*[word for word in words if "_" in word])
             case ast.MatchClass(kwd_attrs=names):
                 yield from _name_problems(*names)
             case ast.Import() | ast.ImportFrom():
                 yield from _import_problems(node)
-            case _ if (kind := type(node).__name__) not in _TAKEN:
-                if not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
-                    yield f"{kind} statements are not allowed"
+            case _:
+                yield from _kind_problems(node)
+
+    def _read_name(self, name: str) -> Iterator[str]:
+        """Yield why a name may not be used."""
+        if name in BUILTINS and name not in self._own:
+            yield f"{name}() is not available in a program"
+        elif name.startswith("__"):
+            yield from _name_problems(name)
 
     def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Iterator[str]:
-        """What leads into the interpreter, or from a module to another; modules cannot be changed."""
+        """Yield why an attribute may not be used, or may not be changed because it belongs to a
+        module.
+        """
         module = self._module(holder)
         if module is None:
             yield from _name_problems(name)
@@ -238,7 +268,9 @@ class _Reviewer:
             yield f"the module {module!r} cannot be changed"
 
     def _module(self, node: ast.AST) -> str | None:
-        """The dotted path of the module, or of a part of one, that an expression stands for."""
+        """Return the dotted path of the module, or member of one, that an expression names, or
+        None.
+        """
         steps: list[str] = []
         while isinstance(node, ast.Attribute):
             steps.append(node.attr)
@@ -250,7 +282,7 @@ class _Reviewer:
 
 
 def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
-    """The names that a program gives a value anywhere, imports aside."""
+    """Yield the names that a program assigns anywhere, without imports."""
     for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -262,7 +294,7 @@ def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
 
 
 def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
-    """The names that imports bind, and the dotted path of each."""
+    """Yield the names that imports bind, with their dotted paths."""
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             yield from (
@@ -275,7 +307,7 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _text(node: ast.AST) -> str | None:
-    """A constant string, also one that is written in pieces."""
+    """Return a constant string, possibly concatenated from parts, or None."""
     pieces: list[str] = []
     stack = [node]
     while stack:

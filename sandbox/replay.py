@@ -1,4 +1,4 @@
-"""Replay: a recorded execution answers its program's calls, so that it runs again with nothing behind it."""
+"""Replay: run a program again with the calls of a recorded execution as answers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _text = partial(json.dumps, ensure_ascii=False)
 
 
 class ReplayDiverged(AtcError):
-    """A replay left its recording at call `index`: `expected` stood there, `got` was asked; `redacted`: after the
-    program had seen a placeholder for a secret, with whose characters it may work.
+    """A replay made another call than its recording. `expected` is the recorded call at `index`.
+
+    `redacted` is True if the program had received a placeholder for a secret before, whose
+    characters it may need.
     """
 
     def __init__(self, index: int, expected: str, got: str) -> None:
@@ -31,11 +33,15 @@ class ReplayDiverged(AtcError):
         self.redacted = False
 
     def __str__(self) -> str:
-        why = (
-            "; the program may need the characters of a secret, of which it holds a placeholder"
-            * self.redacted
+        text = (
+            f"the replay left its recording at call {self.index}: "
+            f"expected {self.expected}, got {self.got}"
         )
-        return f"the replay left its recording at call {self.index}: expected {self.expected}, got {self.got}{why}"
+        if self.redacted:
+            text += (
+                "; the program may need the characters of a secret, of which it holds a placeholder"
+            )
+        return text
 
 
 def replay(
@@ -47,12 +53,18 @@ def replay(
     limits: Limits,
     secrets: Collection[str] = (),
 ) -> Trace:
-    """Run the program again, its calls answered by the recorded ones. The trace has the same calls and the same end.
+    """Run a program again with recorded answers. The trace has the same calls and the same end.
 
-    `secrets` are the placeholders that stand in the recording.
+    Args:
+        source: the program.
+        tools: its tools, which are not called.
+        recorded: the trace of the recorded execution.
+        sandbox: where the program runs.
+        limits: the limits of the run.
+        secrets: the placeholders for secrets in the recording.
 
     Raises:
-        Diverged: a call, the number of calls, the failure or the answer is not the recorded one.
+        ReplayDiverged: a call, the number of calls, the failure or the answer differs.
         SandboxUnavailable: the sandbox could not start, or died.
     """
     try:
@@ -68,9 +80,10 @@ def replay(
 
 
 class ReplayJournal(Journal):
-    """Answers the k-th call of a program with the k-th recorded one, failed ones by their failure.
+    """Answers the k-th call of a program with the k-th recorded one, also with its error.
 
-    Where the host ended the recorded execution (a write that nobody allowed, the wall clock), it ends again.
+    If the host ended the recorded execution (an unapproved write, the wall clock), the replay ends
+    at the same call.
     """
 
     def __init__(self, recorded: Trace) -> None:
@@ -78,12 +91,12 @@ class ReplayJournal(Journal):
         self._recorded = recorded
         self._stop = _first_unanswered_call(recorded)
 
-    def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall:  # noqa: ARG002 - as recorded, whatever it does
-        """The recorded call.
+    def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall:  # noqa: ARG002
+        """Return the recorded call.
 
         Raises:
-            Diverged: another one stands there.
-            RunEnded: this one was under way when the recorded execution ended.
+            ReplayDiverged: the recorded call is another one.
+            RunEnded: the call was running when the recorded execution ended.
         """
         failure = self._recorded.failure
         calls = self._recorded.calls
@@ -102,18 +115,19 @@ class ReplayJournal(Journal):
         return answer_from(expected, call)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Nothing: what is replayed is recorded already."""
+        """Record nothing, because the calls are recorded already."""
 
 
 def format_recorded_call(call: ToolCall) -> str:
-    """The call as a program writes it, with JSON for its values."""
-    return f"{call.tool}({', '.join(f'{name}={_text(value)}' for name, value in call.arguments.items())})"
+    """Return a call as a program writes it, with JSON for its values."""
+    arguments = [f"{name}={_text(value)}" for name, value in call.arguments.items()]
+    return f"{call.tool}({', '.join(arguments)})"
 
 
 def _first_unanswered_call(recorded: Trace) -> int | None:
-    """The first call whose reply the recorded program never got because the host ended it; None where it did not.
+    """Return the index of the first call that got no reply because the host ended the run, or None.
 
-    A limit that the program itself runs into, such as that of memory, is met again.
+    A limit that the program itself exceeds, such as memory, is exceeded again in the replay.
     """
     failure = recorded.failure
     calls = recorded.calls
@@ -159,7 +173,7 @@ def _with_recorded_error(call: ToolCall) -> str:
 
 
 def _describe_end(trace: Trace) -> str:
-    """How a program ended: by its failure, or with what it printed, or else its value."""
+    """Return how a program ended: its failure, its output, or its value."""
     failure = trace.failure
     if failure is None:
         return f"the answer {trace.stdout.strip() or _text(trace.value)}"

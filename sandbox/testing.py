@@ -1,4 +1,4 @@
-"""A tool made of a schema and a function, for those who try a sandbox out."""
+"""A tool made of a schema and a function, to try out a sandbox."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def make_tool(
     output: JsonObject | None = None,
     writes: bool = False,
 ) -> Tool:
-    """A tool around a function of keyword arguments; all of them are required unless `required` says which."""
+    """Return a tool that calls a function of keyword arguments.
+
+    All parameters are required, unless `required` names those that are.
+    """
     needed = list(parameters if required is None else required)
     schema = {"type": "object", "properties": dict(parameters), "required": needed}
     hints = Annotations(read_only=not writes)

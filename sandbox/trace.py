@@ -1,4 +1,4 @@
-"""What a run of a program left behind. Written by the host alone; a program cannot forge any of it."""
+"""The trace of a run. Only the host writes it; a program cannot forge any part."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One level of a traceback: a line of the program, and the function it stands in (`<module>` at top level)."""
+    """One level of a traceback: a line of the program, and the function that contains it."""
 
     line: int
     function: str = "<module>"
     column: int | None = None
-    """0-based, in UTF-8 bytes, where the expression that was evaluated begins on `line`; None where nobody knows."""
+    """Start of the evaluated expression on `line`, from 0, in UTF-8 bytes. None if unknown."""
     end_line: int | None = None
     end_column: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueHint:
-    """A part of a failing expression whose value was one that a response holds.
+    """A part of a failing expression whose value came from a response.
 
-    Its process says so, and the host's record of the call has such a value at that place; a program that tampers can
-    name another place of its responses, and nothing else.
+    The program's process reports it, and the host confirms that its record has such a value at that
+    place. A program that tampers can only name another place of its responses.
     """
 
     frame: int  # index of the level in `Failure.frames`
@@ -67,7 +67,7 @@ class ValueHint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a program did not finish."""
+    """The reason why a program did not finish."""
 
     kind: FailureKind
     type: str  # the exception's class (`KeyError`), or the limit's name (`wall_seconds`)
@@ -76,7 +76,8 @@ class Failure:
         Frame, ...
     ] = ()  # frames within the program, outermost first; the last one is where it failed
     call: int | None = None
-    """Index of the call that the failure is about, where the host knows it (a `ToolError`, a refused write)."""
+    """Index of the call that the failure is about, if the host knows it (a `ToolError`, a refused
+    write)."""
     hints: tuple[ValueHint, ...] = ()
 
     @property
@@ -87,20 +88,22 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """What every run fixes so that it can be repeated: seed of `random`, `uuid` and hashing, clock, time zone."""
+    """Values that every run fixes so that it can be repeated."""
 
     seed: int = 0
+    """Seed of `random`, `uuid` and hashing."""
     clock: float = 0.0  # Unix time that the program's clock starts at
     timezone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One execution: its calls, what it printed, the value of its last expression, and how it failed if it did."""
+    """One execution of a program: its calls, output, value and failure."""
 
     calls: tuple[ToolCall, ...] = ()
     stdout: str = ""
-    value: Json = None  # the last expression's value: JSON where it is JSON, else its `repr`; None when there is none
+    value: Json = None
+    """Value of the last expression as JSON, else its `repr`; None if there is none."""
     failure: Failure | None = None
     seconds: float = 0.0
     backend: str = ""

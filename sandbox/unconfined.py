@@ -1,7 +1,7 @@
-"""The backend without a boundary: a program runs in an ordinary Python process, as you, for development only.
+"""The backend without a boundary, for development only: programs run with the user's own rights.
 
-The policy reviews the source. What passes runs as in the zygote, by the same code, but with no layer around it: nothing
-but that review keeps a program from your files and your network.
+The policy reviews the source. A program that passes runs with the code of the zygote backend, but
+without its layers, so only that review protects the user's files and network.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ WARNING = (
 
 
 class UnconfinedSandbox(PolicySandbox):
-    """Runs each program in a process of its own. Runs may overlap, from any threads. Warns once on stderr."""
+    """Runs each program in a separate process.
+
+    Runs may overlap, from any threads. Warns once on stderr.
+    """
 
     def __init__(self) -> None:
         inner = zygote.ZygoteSandbox(without=LAYERS.keys() - {"limits"})
@@ -30,6 +33,6 @@ class UnconfinedSandbox(PolicySandbox):
 
 
 def unavailable() -> str | None:
-    """Why this machine cannot run it; `None` where it can."""
+    """Return why this machine cannot run it, or None if it can."""
     reason = zygote.unavailable()
     return reason and reason.replace("zygote", "unconfined")

@@ -1,4 +1,4 @@
-"""What comes from the child, byte by byte: JSON lines, every one of which may be an attack."""
+"""Messages of a child, parsed from its bytes: JSON lines, each of which may be an attack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from sandbox.trace import Failure, Frame, ValueHint
 FRAME_BYTES = (
     1 << 20
 )  # the largest frame: one call's arguments, a piece of output, or the program's value
-GLANCES = 100  # looks for a message before sleeping: to be woken takes longer than a program between two calls
+GLANCES = 100
+"""Polls for a message before sleeping. Waking up takes longer than most programs between calls."""
 LEVELS = (
     100  # how deeply a frame may be nested: what passes here, every later step of the host can take
 )
@@ -28,7 +29,7 @@ LARGEST_NUMBER = 10**7  # of a line, a column, a call: what is larger no program
 
 
 class RunEnded(Exception):
-    """The host ends the run."""
+    """The host ends the run with a failure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
@@ -36,35 +37,37 @@ class RunEnded(Exception):
 
 
 class ChannelClosed(Exception):
-    """The child closed its end without a last word."""
+    """The child closed its end without a last frame."""
 
 
 def protocol_violation(problem: str) -> RunEnded:
-    """The end of a run whose child broke the protocol; only a program that tampers with its channel can."""
+    """Return the end of a run whose child broke the protocol.
+
+    Only a program that tampers with its channel can do that.
+    """
     return RunEnded(
         Failure(kind="policy", type="ProtocolViolation", message=f"the program's process {problem}")
     )
 
 
 def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -> RunEnded:
-    """The end of a run that took more than the limit called `name`."""
+    """Return the end of a run that exceeded the limit `name`."""
     return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames))
 
 
 class CallRequest(NamedTuple):
-    """A tool call that the program asks for.
-
-    `unsendable` holds the `repr` of arguments that are not JSON. A program that does not wait for the reply
-    (`waits`) goes on, and may ask for other calls meanwhile. `within` is the saved tool that makes the call, or empty.
-    """
+    """A tool call that the program asks for."""
 
     number: int
     tool: str
     arguments: dict[str, Json]
     unsendable: dict[str, str]
+    """The `repr` of arguments that are not JSON."""
     line: int
     waits: bool = True
+    """False if the program goes on and may ask for other calls before the reply."""
     within: str = ""
+    """The saved tool that makes the call, or empty."""
 
 
 class Output(NamedTuple):
@@ -80,24 +83,24 @@ class ProgramDone(NamedTuple):
 
 
 Message = CallRequest | Output | ProgramDone | Failure
-"""A `Failure` is what the program's process tells; nothing is proven of it."""
+"""A message of the child. A `Failure` is what the process reports; the host does not trust it."""
 
 
 class Stream(Protocol):
-    """The host's end of a channel; a connected socket is one."""
+    """The host's end of a channel, such as a connected socket."""
 
     def recv(self, size: int, /) -> bytes:
-        """Bytes as they come; none at the end."""
+        """Return bytes as they arrive, and none at the end."""
 
     def sendall(self, data: bytes, /) -> None:
         """Send all of `data`."""
 
     def shutdown(self, how: int, /) -> None:
-        """Have the other methods return at once, also where they wait in another thread."""
+        """Make the other methods return at once, also in other threads."""
 
 
 class Wire:
-    """What a child sends, message by message: at most `total_bytes`."""
+    """The messages of one child, limited to `total_bytes` in all."""
 
     def __init__(self, channel: Stream, *, total_bytes: int) -> None:
         self._channel = channel
@@ -110,7 +113,12 @@ class Wire:
         self._searched = 0
 
     def next_message(self) -> Message:
-        """The child's next message. Raises `RunEnded` for what breaks the protocol, `ChannelClosed` if none comes."""
+        """Return the child's next message.
+
+        Raises:
+            RunEnded: the child broke the protocol.
+            ChannelClosed: the child closed its end.
+        """
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             self._searched = len(self._buffer)
             if self._searched > FRAME_BYTES:
@@ -143,7 +151,11 @@ class Wire:
 
 
 def parse_message(line: bytes) -> Message:
-    """One frame as a message. Raises `RunEnded` for anything that the child's own code would not have sent."""
+    """Return the message of one frame.
+
+    Raises:
+        RunEnded: the child's own code would not have sent such a frame.
+    """
     try:
         frame = loads(line.decode("utf-8"))
         if (
@@ -257,7 +269,7 @@ def _are_small_integers(*numbers: Json) -> bool:
 
 
 def _safe_name(text: str) -> str:
-    """The name of a class or function, each character that has no place in one replaced: a program may choose any."""
+    """Return the name of a class or function, with `_` for characters that names do not have."""
     return _NO_NAME.sub("_", text[:LONGEST_NAME])
 
 

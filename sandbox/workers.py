@@ -1,4 +1,4 @@
-"""Threads that nobody waits for long: a tool that never returns may keep one, and the process still ends."""
+"""Worker threads that do not keep the process alive, even if a tool never returns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _busy: set[queue.SimpleQueue[Callable[[], None]]] = set()
 
 
 def start(task: Callable[[], None]) -> None:
-    """Run `task`, which must not raise, on a daemon thread: one that has become idle, or a new one."""
+    """Run `task` on a daemon thread, an idle one or a new one. The task must not raise."""
     try:
         inbox = _idle.pop()
     except IndexError:
@@ -40,7 +40,10 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
 
 @atexit.register
 def _finish() -> None:
-    """Wait for tasks under way, since a thread that is in native code when the interpreter ends aborts the process."""
+    """Wait a few seconds for running tasks at exit.
+
+    A thread in native code would abort the process when the interpreter ends.
+    """
     ends = time.monotonic() + EXIT_SECONDS
     while _busy and time.monotonic() < ends:
         time.sleep(0.01)

@@ -1,6 +1,7 @@
-"""The sandbox of single-use containers of a Docker engine, with gVisor where it has it. Needs the extra `docker`.
+"""The Docker backend: single-use containers, with gVisor where available. Needs the extra `docker`.
 
-A container waits for a program, runs it, and is never used again. Its code comes with its command.
+A container waits for one program, runs it, and is never used again. The code that it needs is
+passed with its command.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from sandbox.trace import Trace
 
 LAYERS = {
     "kernel": "gVisor: a kernel of its own",
-    "container": "a container without network, read-only, with no way to the host's processes and files",
+    "container": "a container without network, read-only, "
+    "with no way to the host's processes and files",
     "user": "an unprivileged user",
     "capabilities": "no capabilities",
     "no_new_privs": "no new privileges",
@@ -41,15 +43,17 @@ LAYERS = {
     "filter": "a second seccomp filter: some thirty system calls, none that opens or executes",
     "limits": "limits kept by control groups and the kernel",
 }
-"""Every layer, and what it means."""
+"""Descriptions of all layers, by name."""
 
 START_SECONDS = 60.0
 OWN_DEATH_SECONDS = 1
+"""Seconds in which a container may end by itself."""
 DEATH_SECONDS = 10  # for one to end by itself, and for one that was killed
+"""Seconds in which a killed container must end."""
 GVISOR_MARGIN_BYTES = 256 << 20
+"""Memory of a gVisor container beyond the program's limit. The kernel of gVisor is a part of it."""
 USUAL_MARGIN_BYTES = 64 << 20
-"""Memory of a container beyond the limit of the program's address space: page tables, pipes, files read, and the whole
-kernel that gVisor puts into it."""
+"""Memory of another container beyond the program's limit: page tables, pipes, files."""
 
 START_CPU_SECONDS = (
     10  # processor time that loading Python may take before the program's own begins
@@ -60,7 +64,7 @@ SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 SIGNALLED = 128  # an exit code above it tells the signal
 _PACKAGE = Path(__file__).resolve().parent.parent
 _INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_]*.py")
-"""What runs in a container: not the host's side, nor what imports it."""
+"""Patterns of the files that run in a container. The host's side is not among them."""
 
 _START = """
 import base64, importlib.abc, importlib.util, json, sys, zlib
@@ -77,13 +81,18 @@ main(json.loads(sys.argv[1]))
 
 
 class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
-    """Runs each program in a container of its own, which is removed afterwards."""
+    """Runs each program in a separate container, which is removed afterwards."""
 
     name = "docker"
     boundary = True
 
     def __init__(self, *, base: str | None = None, runtime: str | None = None) -> None:
-        """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else gVisor or the engine's own."""
+        """Prepare the backend; nothing is started yet.
+
+        Args:
+            base: an image, see `engine.ensure_image`.
+            runtime: the runtime of the containers; by default gVisor, else the engine's default.
+        """
         super().__init__()
         self._base = base
         self._runtime = runtime
@@ -91,7 +100,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """What stands between a program and this machine; known for sure after the first run."""
+        """Descriptions of the layers around a program; certain only after the first run."""
         missing = {
             *self._missing,
             "seccomp" if self._runtime == engine.GVISOR else "kernel",
@@ -134,7 +143,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
 
 
 def unavailable() -> str | None:
-    """Why programs cannot run in containers here; `None` where they can. Asks the engine, builds nothing."""
+    """Return why containers are not available here, or None if they are. Nothing is built."""
     try:
         engine.connect().close()
     except SandboxUnavailable as error:
@@ -144,16 +153,16 @@ def unavailable() -> str | None:
 
 @dataclass(frozen=True)
 class ContainerGroup:
-    """What the containers of one sandbox have in common, and how they end."""
+    """The common settings of the containers of one sandbox."""
 
     client: Any
     image: str
     runtime: str
     owner: str = field(default_factory=lambda: f"{os.getpid()} {uuid.uuid4().hex}")
-    """The containers' label, which tells whose they are."""
+    """Label of the containers, which names the process and sandbox that own them."""
 
     def stop(self) -> None:
-        """Remove every container, those in use too, and wait until they are gone."""
+        """Remove all containers, also running ones, and wait until they are gone."""
         with suppress(SandboxUnavailable), engine.translate_engine_errors("remove its containers"):
             mine = {"label": f"{engine.LABEL}={self.owner}"}
             for container in self.client.containers.list(
@@ -166,14 +175,15 @@ class ContainerGroup:
 class Container:
     """A started container (`sandbox.host.Child`).
 
-    `missing` are the layers that it has not; `out_of_memory` is whether the kernel killed it for the memory that it
-    took, known after `end`.
+    `missing` are the layers that it does not have. `out_of_memory` is True if the kernel killed it
+    because of its memory, known after `end`.
     """
 
     def __init__(self, kind: ContainerGroup, limits: Limits) -> None:
-        """Start one for a program within `limits`, and wait until it has put its layers on.
+        """Start a container for one program, and wait until its layers are on.
 
-        Raises `SandboxUnavailable`: the engine does not start it.
+        Raises:
+            SandboxUnavailable: the engine does not start it.
         """
         self.out_of_memory = False
         self.limits = limits
@@ -189,8 +199,9 @@ class Container:
             if not said.endswith(b"\n"):
                 told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
                 raise SandboxUnavailable(  # noqa: TRY301 - it is removed below
-                    f"the docker sandbox could not start a container of the image {kind.image} (runtime {kind.runtime},"
-                    f" {told or 'no message'}); its base image must have Python 3.11 or newer as python3"
+                    f"the docker sandbox could not start a container of the image {kind.image} "
+                    f"(runtime {kind.runtime}, {told or 'no message'}); "
+                    "its base image must have Python 3.11 or newer as python3"
                 )
             self.missing: tuple[str, ...] = tuple(json.loads(said))
             self._began = time.monotonic()
@@ -199,8 +210,9 @@ class Container:
             raise
 
     def end(self) -> Exit:
-        """Have it end, and learn from the engine how it did."""
-        self.channel.close()  # before anybody waits for the engine: it may be waiting for us to read
+        """Let the container end, and return how it ended."""
+        # First, because the engine may be waiting until we read.
+        self.channel.close()
         killed = False
         with engine.translate_engine_errors("learn how a container ended"):
             try:
@@ -216,7 +228,8 @@ class Container:
         number = code - SIGNALLED if code > SIGNALLED else None
         cpu_seconds = 0.0
         if number == signal.SIGKILL and not killed and not self.out_of_memory:
-            # A program cannot kill process 1, which it is; the kernel does when it took all its processor time.
+            # The program is process 1, which it cannot kill. The kernel does when it has used all its
+            # processor time.
             cpu_seconds = self.limits.cpu_seconds
             if time.monotonic() - self._began < cpu_seconds:
                 raise SandboxUnavailable(
@@ -225,12 +238,15 @@ class Container:
         return Exit(code if number is None else None, number, cpu_seconds)
 
     def finish(self) -> None:
-        """Kill it. Nothing of the program is executed any more; what the kernel still holds, `remove` waits for."""
+        """Kill the container, without waiting for its removal.
+
+        No more of the program is executed.
+        """
         self.channel.close()
         self._kill()
 
     def remove(self) -> None:
-        """Leave nothing of it. What the engine does not remove now, closing the sandbox does."""
+        """Remove the container. If this fails, closing the sandbox removes it."""
         if hasattr(self, "channel"):
             self.channel.close()
         with suppress(SandboxUnavailable), engine.translate_engine_errors("remove a container"):
@@ -245,19 +261,23 @@ class Container:
 
 
 class AttachedStreams:
-    """The standard streams of a container over one connection to the engine (`sandbox.wire.Stream`).
+    """The standard streams of a container over one connection to the engine
+    (`sandbox.wire.Stream`).
 
-    `errors` is the beginning of what came on standard error.
+    `errors` is the beginning of its standard error.
     """
 
     def __init__(self, attached: Any) -> None:
         self.errors = b""
-        self._attached = attached  # what the SDK gives: a reader over the socket, which goes when the reader goes
+        # The SDK returns a reader over the socket. The socket is closed with the reader.
+        self._attached = attached
         self._socket = getattr(attached, "_sock", attached)
         self._pieces = engine.import_docker_sdk().utils.socket.frames_iter(attached, tty=False)
 
     def first_line(self) -> bytes:
-        """The first line of output; what there is of it where it ends, or takes longer than `START_SECONDS`."""
+        """Return the first line of output, or what there is of it after `START_SECONDS` or at its
+        end.
+        """
         said = b""
         ends = time.monotonic() + START_SECONDS
         poll = select.poll()
@@ -268,8 +288,8 @@ class AttachedStreams:
             said += data
         return said
 
-    def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - the engine's pieces are of at most 32 KiB
-        """Output as it comes; nothing at the end."""
+    def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - at most 32 KiB
+        """Return output as it arrives, and nothing at the end."""
         while True:
             stream, data = next(self._pieces, (1, b""))
             if stream == 1 or not data:
@@ -277,15 +297,15 @@ class AttachedStreams:
             self.errors = (self.errors + data)[:4000]
 
     def sendall(self, data: bytes, /) -> None:
-        """Give all of `data` to the container's standard input."""
+        """Send all of `data` to the container's standard input."""
         self._socket.sendall(data)
 
     def shutdown(self, how: int, /) -> None:
-        """Have the other methods return at once, also where they wait in another thread."""
+        """Make the other methods return at once, also in other threads."""
         self._socket.shutdown(how)
 
     def close(self) -> None:
-        """Hang up. The engine then stops reading what the container writes."""
+        """Close the connection. The engine then stops reading the container's output."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         # In this order: the response would flush its reader, which must not be closed by then.
@@ -296,10 +316,11 @@ class AttachedStreams:
 
 
 def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
+    """Return the engine's options for one container."""
     gvisor = kind.runtime == engine.GVISOR
     memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)
     cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
-    # No limit on processes among these: it would count all of this user's on the machine, in every container.
+    # No limit on processes: it would count this user's processes in all containers.
     ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
     return {
         "entrypoint": "",
@@ -335,7 +356,7 @@ def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
 
 
 def _command(options: dict[str, Any]) -> list[str]:
-    """What a container executes: `sandbox.docker.inside.main` with these options, all its code included."""
+    """Return the command of a container: `sandbox.docker.inside.main` with its options and code."""
     sources = dict.fromkeys(("sandbox", "sandbox.docker", "sandbox.layers", "sandbox.zygote"), "")
     for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:
         name = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)

@@ -1,4 +1,4 @@
-"""The Docker engine: how it is reached, what it must be able to do, the image, and what a crashed host left on it."""
+"""The Docker engine: the connection to it, its required abilities, and the image."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any
 
 from sandbox.base import SandboxUnavailable
 
-GVISOR = "runsc"  # the runtime that is chosen where the engine has it: a kernel of its own for each container
-LABEL = "org.atc.sandbox"  # on each container; its value begins with the number of the process whose it is
+GVISOR = "runsc"
+"""Runtime with a separate kernel for each container, used if the engine has it."""
+LABEL = "org.atc.sandbox"
+"""Label of each container. Its value begins with the number of the process that owns it."""
 USUAL_BASE = "python:3.12-slim"
 LOCAL_BASE = "atc-python:local"  # pulled; taken instead where the engine has it
 BASE_VARIABLE = "ATC_DOCKER_BASE"
@@ -20,9 +22,10 @@ _REPLY_SECONDS = 60
 
 
 def connect() -> Any:
-    """A client of the engine that DOCKER_HOST names, or of the one on this machine.
+    """Return a client of the engine that DOCKER_HOST names, or of the one on this machine.
 
-    Raises `SandboxUnavailable`: there is none, or not one that can hold a program.
+    Raises:
+        SandboxUnavailable: there is no engine, or it cannot confine a program.
     """
     docker = import_docker_sdk()
     where = os.environ.get("DOCKER_HOST") or "this machine"
@@ -38,8 +41,8 @@ def connect() -> Any:
         client = docker.from_env(timeout=_REPLY_SECONDS)
     except (docker.errors.DockerException, OSError) as error:
         raise SandboxUnavailable(
-            f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, set DOCKER_HOST, or add "
-            "this user to the group docker"
+            f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, "
+            "set DOCKER_HOST, or add this user to the group docker"
         ) from error
     client.api.trust_env = (
         False  # an engine has no proxy; looking for one races with changes of os.environ
@@ -49,7 +52,10 @@ def connect() -> Any:
             info = client.info()
         unlimited = [what for ability, what in _ABILITIES.items() if not info.get(ability)]
         if unlimited:
-            problem = f"it cannot limit {unlimited[0]}; give it control groups (for a rootless engine: by systemd)"
+            problem = (
+                f"it cannot limit {unlimited[0]}; give it control groups "
+                "(for a rootless engine: by systemd)"
+            )
         elif not any("seccomp" in option for option in info.get("SecurityOptions") or ()):
             problem = "it has no seccomp; use one that is built with it"
         else:
@@ -65,7 +71,10 @@ _ABILITIES = {"MemoryLimit": "memory", "PidsLimit": "processes"}
 
 @contextmanager
 def translate_engine_errors(purpose: str) -> Iterator[None]:
-    """Within the block, what the SDK raises becomes `SandboxUnavailable`; `purpose` says what could not be done."""
+    """Raise `SandboxUnavailable` for errors of the SDK inside the block.
+
+    `purpose` completes the sentence "the docker sandbox could not …".
+    """
     try:
         yield
     except (import_docker_sdk().errors.DockerException, OSError) as error:
@@ -74,7 +83,11 @@ def translate_engine_errors(purpose: str) -> Iterator[None]:
 
 
 def import_docker_sdk() -> Any:
-    """The Docker SDK for Python, which is an extra. Raises `SandboxUnavailable` where it is not installed."""
+    """Import the Docker SDK for Python, an optional dependency.
+
+    Raises:
+        SandboxUnavailable: it is not installed.
+    """
     try:
         docker: Any = importlib.import_module("docker")
         docker.from_env  # noqa: B018 - a folder called docker is importable too
@@ -87,11 +100,13 @@ def import_docker_sdk() -> Any:
 
 
 def ensure_image(client: Any, base: str | None = None) -> str:
-    """The name of an image with Python 3.11 or newer as `python3`, pulled where the engine does not have it.
+    """Return the name of an image with Python 3.11 or newer as `python3`, pulling it if necessary.
 
-    It is `base`, else the one that ATC_DOCKER_BASE names, else `LOCAL_BASE` where it is there, else `USUAL_BASE`.
+    It is `base`, else the image that ATC_DOCKER_BASE names, else `LOCAL_BASE` if the engine has it,
+    else `USUAL_BASE`.
 
-    Raises `SandboxUnavailable`: it cannot be had.
+    Raises:
+        SandboxUnavailable: the image is not available.
     """
     base = base or os.environ.get(BASE_VARIABLE)
     try:

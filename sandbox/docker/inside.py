@@ -1,9 +1,10 @@
-"""Process 1 of a container: loads what programs import, and runs one program. Standard library alone.
+"""Process 1 of a container: loads what programs import, and runs one program. Standard library
+alone.
 
-Its standard input and output are the channel. They are moved to other numbers and closed under their own, so that what
-a program writes to its standard descriptors cannot be taken for frames. Its options are `memory_bytes` and
-`cpu_seconds` of the program. When its layers are on it says on one line which ones it cannot have (a JSON list), and
-waits for its program.
+Its standard input and output are the channel. They are moved to other descriptors, so that output
+of a program to its standard descriptors cannot pass for frames. The options are the program's
+`memory_bytes` and `cpu_seconds`. When its layers are on, the process writes one line with the names
+of the missing ones (a JSON list), and waits for its program.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WRITER = 4
 
 
 def main(options: Mapping[str, Any]) -> NoReturn:
-    """Serve one program and end with it."""
+    """Run one program and end the process."""
     processor_time = time.process_time  # a program's own does not tell
     for name in set(os.environ) - {"LANG", "PYTHONHASHSEED", "TZ"}:
         del os.environ[name]  # the image's own
@@ -33,14 +34,15 @@ def main(options: Mapping[str, Any]) -> NoReturn:
     os.dup2(0, READER, inheritable=False)
     os.dup2(1, WRITER, inheritable=False)
     os.closerange(0, READER)
-    # The container stands around these: what its kernel does not know (gVisor has no Landlock) is done without.
+    # The container is another boundary, so layers that its kernel lacks are left out (gVisor has no
+    # Landlock).
     numbers = seccomp.NUMBERS.get(platform.machine(), {})
     present = {"landlock": process.landlock_version() > 0, "filter": bool(numbers)}
     missing = [name for name, is_there in present.items() if not is_there]
     process.no_new_privileges()  # the engine has seen to it; the others ask for it
     if "landlock" not in missing:
         process.deny_files_and_network()
-    # The kernel counts from the start of this process, a program's limit from the start of the program.
+    # The kernel counts from the start of this process, the limit from the start of the program.
     process.limit_resources({**options, "cpu_seconds": options["cpu_seconds"] + processor_time()})
     if "filter" not in missing:
         seccomp.install(seccomp.program(platform.machine(), numbers, reader=READER, writer=WRITER))

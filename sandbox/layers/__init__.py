@@ -1,1 +1,4 @@
-"""What the operating system can put between a program and the machine. Standard library alone."""
+"""Layers that the operating system puts between a program and the machine.
+
+Standard library alone.
+"""

@@ -1,9 +1,10 @@
-"""The layers by name, for those who speak of them on any system."""
+"""Names and descriptions of the layers, importable on any system."""
 
 from __future__ import annotations
 
 LAYERS = {
-    "namespaces": "empty namespaces (user, mount, network, IPC, UTS, processes) and an empty read-only root",
+    "namespaces": "empty namespaces (user, mount, network, IPC, UTS, processes) "
+    "and an empty read-only root",
     "user": "an unprivileged user",
     "capabilities": "no capabilities",
     "no_new_privs": "no new privileges",
@@ -11,7 +12,7 @@ LAYERS = {
     "seccomp": "seccomp: some thirty system calls, none that opens, connects, starts or executes",
     "limits": "limits kept by the kernel",
 }
-"""Every layer, and what it means."""
+"""Descriptions of all layers, by name."""
 
 REQUIRED = frozenset(
     {"capabilities", "no_new_privs", "seccomp", "limits"}

@@ -1,7 +1,8 @@
-"""What a process gives up for itself and all that it starts: rights, resources, files and network, namespaces.
+"""Restrictions that a process puts on itself and its children: rights, resources, files,
+namespaces.
 
-At the end stand the system calls that Python's standard library has no function for. All here raise `OSError` where
-the system does not allow it.
+The system calls that Python's standard library does not have are at the end. All functions raise
+`OSError` if the system does not allow the restriction.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NOBODY = 65534
-FILES = 4  # descriptors that a program may have open: the channel, and the standard streams where a backend needs them
+FILES = 4
+"""Descriptors that a program may have open: the channel, and standard streams of some backends."""
 
 # ---- rights and resources
 
 
 def no_new_privileges() -> None:
-    """No program that is executed gives more rights than there are; seccomp and Landlock ask for this."""
+    """Prevent that executing a program gives more rights. Seccomp and Landlock require this."""
     call_libc("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def leave_root() -> None:
-    """Become `NOBODY` where we are root; a container can forbid it."""
+    """Become the user `NOBODY` if the process is root. A container can forbid it."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -36,13 +38,13 @@ def leave_root() -> None:
 
 
 def drop_capabilities(machine: str) -> None:
-    """Give up every capability, those within a user namespace included."""
+    """Give up all capabilities, also those inside a user namespace."""
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     _syscall("capset", _CAPSET[machine], header, bytes(24))
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed when the process behind the pidfd `parent`, which forked us, ends."""
+    """Have the kernel kill this process when its parent, given as a pidfd, ends."""
     call_libc("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     poll = select.poll()
     poll.register(parent, select.POLLIN)
@@ -51,7 +53,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def limit_resources(limits: Mapping[str, float]) -> None:
-    """Limits that the kernel keeps: `memory_bytes`, `cpu_seconds`, and no files, processes or core dumps."""
+    """Set kernel limits: `memory_bytes`, `cpu_seconds`, and no files, processes or core dumps."""
     memory = int(limits["memory_bytes"])
     cpu = math.ceil(min(max(limits["cpu_seconds"], 1), 1 << 30))
     for what, soft, hard in (
@@ -73,7 +75,7 @@ def limit_resources(limits: Mapping[str, float]) -> None:
 
 
 def landlock_version() -> int:
-    """The version of the kernel's interface, 0 where it has none."""
+    """Return the version of the kernel's Landlock interface, or 0 without Landlock."""
     try:
         return _syscall(
             "landlock", _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_VERSION)
@@ -83,14 +85,16 @@ def landlock_version() -> int:
 
 
 def deny_files_and_network() -> None:
-    """Forbid all that this kernel's Landlock knows of, by rules that allow nothing."""
+    """Forbid everything that this kernel's Landlock covers, with a ruleset that allows nothing."""
     known = landlock_version()
     files = (1 << _FILE_RIGHTS.get(known, max(_FILE_RIGHTS.values()))) - 1
     network = (1 << _TCP_RIGHTS) - 1 if known >= 4 else 0
     scoped = (1 << _SCOPES) - 1 if known >= 6 else 0
-    attributes = struct.pack("=QQQ", files, network, scoped)[
-        : 8 if known < 4 else 16 if known < 6 else 24
-    ]
+    attributes = struct.pack("=QQQ", files, network, scoped)
+    if known < 4:  # older kernels know fewer fields
+        attributes = attributes[:8]
+    elif known < 6:
+        attributes = attributes[:16]
     size = ctypes.c_size_t(len(attributes))
     rules = _syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, size, ctypes.c_uint(0))
     try:
@@ -99,18 +103,19 @@ def deny_files_and_network() -> None:
         os.close(rules)
 
 
-# ---- user, mount, network, IPC, UTS and process namespaces with nothing in them, and an empty read-only root
+# ---- empty namespaces (user, mount, network, IPC, UTS, processes) and an empty read-only root
 
 
 def enter_namespaces(machine: str) -> None:
-    """Leave the host's namespaces, as an unprivileged user: `NOBODY` inside, with rights over what is inside alone.
+    """Enter new namespaces as an unprivileged user: `NOBODY` inside, with rights only over the
+    inside.
 
-    Children that `fork` makes are in namespaces of processes of their own besides. What was entered until an error
-    stays entered; it holds nothing.
+    Children made by `fork` also get their own process namespaces. Namespaces that were entered
+    before an error stay entered; they contain nothing.
     """
     uid = os.getuid()
     gid = os.getgid()
-    # After a change of user our own files under /proc belong to root until we may be looked at again.
+    # After a change of user, /proc/self belongs to root until the process is dumpable again.
     call_libc("prctl", _PR_SET_DUMPABLE, 1, 0, 0, 0)
     try:
         call_libc("unshare", _NEWUSER)
@@ -134,12 +139,13 @@ def enter_namespaces(machine: str) -> None:
 
 
 def fork(machine: str, *, alone: bool, sibling: bool = False) -> int:
-    """Fork as `os.fork` does.
+    """Fork like `os.fork`.
 
-    With `alone` the child is alone in a namespace of processes: when it dies, all that it started dies too. With
-    `sibling` it is a child of our parent, which alone hears of its end.
+    With `alone`, the child gets its own process namespace: when it dies, everything that it started
+    dies, too. With `sibling`, it becomes a child of our parent, which alone can wait for it.
     """
-    # Python has no clone(). A process of one thread needs no more than this around it; its lock is kept over the call.
+    # Python has no clone(). A process of one thread needs only these hooks around the call, which
+    # keeps the interpreter's lock.
     ctypes.pythonapi.PyOS_BeforeFork()
     nothing = ctypes.c_void_p(None)
     wanted = (_NEWPID if alone else 0) | (_PARENT if sibling else 0) | signal.SIGCHLD
@@ -203,12 +209,12 @@ _FILE_RIGHTS = {
 
 
 def call_libc(name: str, *arguments: object) -> int:
-    """A function of the C library."""
+    """Call a function of the C library."""
     return _raise_on_error(getattr(_libc, name)(*arguments), name)
 
 
 def _syscall(name: str, number: int, *arguments: object) -> int:
-    """A system call that the C library has no function for; `name` stands in the error."""
+    """Make a system call that the C library has no function for. `name` is used in the error."""
     return _raise_on_error(_libc.syscall(ctypes.c_long(number), *arguments), name)
 
 

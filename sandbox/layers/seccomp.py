@@ -1,7 +1,8 @@
-"""A seccomp filter that allows a list of system calls and refuses the rest, as a program of the kernel's BPF machine.
+"""A seccomp filter that allows a list of system calls and refuses all others, as BPF instructions.
 
-Written by hand, with libseccomp as its oracle in the tests: a filter of this kind is sixty instructions, while the
-library's binding, pyseccomp, needs a shared object that pip does not install and costs its loading in each start.
+It is written by hand and tested against libseccomp. Such a filter has sixty instructions, while the
+library's binding, pyseccomp, needs a shared object that pip does not install, and time to load at
+each start.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ NUMBERS: dict[str, dict[str, int]] = {
         "getrandom": 278,
     },
 }  # fmt: skip
-"""The system calls that a program may make, by architecture; whatever has no number here is refused. An event loop, a
-timer, memory, signals to itself, and talk over descriptors that exist; nothing makes a new one."""
+"""Numbers of the allowed system calls, by architecture; all others are refused. They cover an event
+loop, timers, memory, signals to the process itself, and existing descriptors. None makes a new
+descriptor."""
 
 PROT_EXEC = 4
 FUTEX_PRIVATE_FLAG = 128
@@ -55,11 +57,19 @@ _MODE_FILTER = 2
 
 
 def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:
-    """The filter: `numbers` are allowed, reading and writing on these descriptors alone, memory without execution.
+    """Return the filter as bytes.
 
-    What would let one program notice another is refused: a `futex` that is not private, which processes share in the
-    files that both have mapped, and the clocks of other processes. A refused call fails with EPERM, so that a program
-    sees a `PermissionError` on its own line. A call by the numbers of another architecture kills.
+    Reading and writing is allowed only on two descriptors, and memory only without execution. Calls
+    by which a program could notice another one are refused: a `futex` that is not private, and
+    clocks of other processes. A refused call fails with EPERM, so a program sees a
+    `PermissionError` on its own line. A call with a number of another architecture kills the
+    process.
+
+    Args:
+        machine: the architecture, as `platform.machine` names it.
+        numbers: the allowed system calls.
+        reader: the descriptor that may be read.
+        writer: the descriptor that may be written.
     """
     tests = {  # argument, test, value, whether the call is allowed if the test is true; the busiest two first
         "read": (0, _EQUAL, reader, True),
@@ -88,9 +98,10 @@ def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: in
 
 
 def install(filter_: bytes) -> None:
-    """Put the filter on this process for good. `no_new_privileges` must come before it.
+    """Put the filter on this process for good. Call `no_new_privileges` first.
 
-    Raises `OSError`: the kernel does not let us.
+    Raises:
+        OSError: the kernel does not allow it.
     """
     instructions = ctypes.create_string_buffer(filter_, len(filter_))
     head = struct.pack("@HP", len(filter_) // 8, ctypes.addressof(instructions))
@@ -99,7 +110,7 @@ def install(filter_: bytes) -> None:
 
 
 def _allow_if(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:
-    """Allow the call `number` by a test of the low half of one argument; the kernel looks at no more of these."""
+    """Return instructions that allow a system call by a test of the low 32 bits of one argument."""
     allowed, refused = (0, 1) if allow_if else (1, 0)
     body = (
         _load(_ARGUMENTS + 8 * argument)

@@ -1,4 +1,7 @@
-"""The default on Linux: a warm, clean process of CPython, and a child of it for each program. The host's side."""
+"""The default backend on Linux: a warm CPython process that forks a child for each program.
+
+This is the host's side.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,13 @@ from sandbox.trace import Trace
 
 START_SECONDS = 30.0
 DEATH_SECONDS = 5.0  # how long a killed child may take to be gone before its zygote counts as lost
+"""Seconds in which a killed child must be gone; after that its zygote counts as lost."""
 
 # No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
 _FLAGS = ("-s", "-S", "-B", "-P")
 _ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
-# The packages without their __init__ files, which import what is ours; they are gone before a program runs.
+# The packages without their __init__ files, which import the host's side. They are removed before
+# a program runs.
 _BOOTSTRAP = """
 import json, sys, types
 options = json.loads(sys.argv[1])
@@ -49,10 +54,10 @@ class ZygoteLost(SandboxUnavailable):
 
 
 class ZygoteSandbox(OnDemandSandbox["Zygote"]):
-    """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
+    """Runs programs in children of one warm process, which is started at the first use.
 
-    A child is forked ahead of the run that needs it. `without` switches layers off, by their names in
-    `layers.names.LAYERS`: for tests, and for a look at what each is worth.
+    A child is forked before the run that needs it. `without` names layers in `layers.names.LAYERS`
+    to switch off, for tests and measurements.
     """
 
     name = "zygote"
@@ -68,17 +73,19 @@ class ZygoteSandbox(OnDemandSandbox["Zygote"]):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """What stands between a program and this machine; known for sure after the first run."""
+        """Descriptions of the layers around a program; certain only after the first run."""
         return tuple(text for name, text in LAYERS.items() if name not in self.missing)
 
     @property
     def boundary(self) -> bool:
-        """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
+        """True if the layers are meant to hold a hostile program: no required one is off."""
         return not REQUIRED & set(self.missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`. A zygote that dies is replaced once, and the program run again: the calls
-        that it had made are answered by the journal.
+        """See `sandbox.base.Sandbox.run`.
+
+        A zygote that dies is replaced once, and the program runs again. The journal answers the
+        calls that it had made.
         """
         for last in (False, True):
             zygote = self._current()
@@ -107,14 +114,17 @@ class ZygoteSandbox(OnDemandSandbox["Zygote"]):
 
 
 def unavailable() -> str | None:
-    """Why this machine cannot run a zygote; `None` where it can."""
+    """Return why this machine cannot run a zygote, or None if it can."""
     if sys.platform != "linux":
-        return f"the zygote sandbox needs Linux, and this is {sys.platform}; run atc in a Linux container"
+        return (
+            f"the zygote sandbox needs Linux, and this is {sys.platform}; "
+            "run atc in a Linux container"
+        )
     return None
 
 
 class Zygote:
-    """The warm process, as its host sees it: started once, asked for children, ended."""
+    """The warm process, as its host sees it."""
 
     def __init__(self, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -154,11 +164,11 @@ class Zygote:
         self.top_up(Limits())  # it finds the requests when it has loaded
 
     def await_ready(self) -> Mapping[str, str]:
-        """Wait until it can fork. Gives the layers that are missing, with the reasons.
+        """Wait until the zygote can fork. Return the missing layers with the reasons.
 
         Raises:
-            ZygoteLost: it cannot.
-            SandboxUnavailable: a layer is missing without which nothing runs.
+            ZygoteLost: it cannot fork.
+            SandboxUnavailable: a required layer is missing.
         """
         with self._ready:
             if self._missing is None:
@@ -183,9 +193,10 @@ class Zygote:
         return self._missing
 
     def take(self, limits: Limits) -> ZygoteChild:
-        """A child that waits for its program: one forked ahead, or a new one.
+        """Return a child that waits for its program, forked earlier or now.
 
-        Raises `ZygoteLost`: the zygote is dead.
+        Raises:
+            ZygoteLost: the zygote is dead.
         """
         with self._pool:
             child = self._waiting
@@ -198,16 +209,16 @@ class Zygote:
             return child
 
     def top_up(self, limits: Limits) -> None:
-        """Have a child forked ahead, for another run within these limits.
+        """Fork a child for a later run with these limits.
 
-        Once it was stopped it does nothing: the last run's top-up may come after the end.
+        This does nothing after `stop`, because the last run may call it late.
         """
         with self._pool, suppress(SandboxUnavailable):  # the next run will notice
             if not self._stopped and self._waiting is None:
                 self._waiting = self._fork(limits)
 
     def stop(self) -> None:
-        """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
+        """Kill the zygote and all its children, and wait until they are gone."""
         with self._pool:
             self._stopped = True
             if self._waiting is not None:
@@ -236,8 +247,10 @@ class Zygote:
                     self._control, [json.dumps(_kernel_limits(limits)).encode()], theirs
                 )
             except OSError as error:
-                said = "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
-                raise ZygoteLost(said) from error
+                raise ZygoteLost(
+                    "the zygote sandbox's process died; "
+                    "see the kernel log for an out-of-memory kill"
+                ) from error
             stack.pop_all()
         their_channel.close()
         their_status.close()
@@ -245,14 +258,14 @@ class Zygote:
 
 
 def _kernel_limits(limits: Limits) -> dict[str, float]:
-    """The limits that the kernel keeps for a child."""
+    """Return the limits that the kernel enforces for a child."""
     return {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
 
 
 class ZygoteChild:
     """A process that waits for its program, runs it, and is killed (`sandbox.host.Child`).
 
-    `alone`: it is in a namespace of processes of its own, so that nothing that it started is left when it is dead.
+    `alone` is True if it has its own process namespace, so that nothing it started survives it.
     """
 
     def __init__(
@@ -266,7 +279,7 @@ class ZygoteChild:
         self.told: dict[str, Any] = {}  # its zygote's messages in one, see `sandbox.zygote.server`
 
     def alive(self) -> bool:
-        """Whether it has not ended, as far as is known without waiting."""
+        """Return True unless the child is known to have ended. This does not wait."""
         try:
             while _readable(self._status):
                 self._receive()
@@ -275,7 +288,9 @@ class ZygoteChild:
         return self._pidfd < 0 or not _readable(self._pidfd)
 
     def end(self) -> Exit:
-        """Kill it, wait until it and everything that it started is gone, and give how it ended."""
+        """Kill the child, wait until it and everything that it started are gone, and return its
+        exit.
+        """
         try:
             self._kill()
             code = int(self._hear("status"))
@@ -286,7 +301,9 @@ class ZygoteChild:
             self.close()
 
     def finish(self) -> None:
-        """Kill it: not one instruction of it is executed any more. The kernel takes its memory back meanwhile."""
+        """Kill the child. No more of the program is executed; the kernel frees its memory
+        meanwhile.
+        """
         if not self.alone:
             self.end()
             return
@@ -296,7 +313,7 @@ class ZygoteChild:
             self.close()
 
     def close(self) -> None:
-        """Let go of it; if it still lives, its zygote ends it."""
+        """Release the child. If it still lives, its zygote kills it."""
         self.channel.close()
         self._status.close()
         if self._pidfd >= 0:

@@ -1,4 +1,6 @@
-"""Inside the child: frames to and from the host, with values as JSON and standard output. Standard library alone."""
+"""Inside the child: frames to and from the host, values as JSON, standard output. Standard library
+alone.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from typing import Any, NoReturn
 from sandbox.hints import RecentReplies
 
 OUTPUT_FRAME_BYTES = 32768
-GLANCES = 100  # looks for a reply before sleeping: to be woken takes longer than a quick tool; all take 0.1 ms
+GLANCES = 100
+"""Polls for a reply before sleeping (0.1 ms in all). Waking up takes longer than a quick tool."""
 CALL_BYTES = 1 << 20  # the host takes no larger frame
 NAME_CHARACTERS = 100
 MESSAGE_CHARACTERS = 4000
@@ -28,7 +31,7 @@ VALUE_CHARACTERS = 200_000  # a value whose JSON is longer becomes the beginning
 encode = json.JSONEncoder(
     check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")
 ).encode
-"""Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
+"""Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` for other values."""
 
 _VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = (
@@ -46,7 +49,7 @@ Reply = dict[str, Any]
 
 
 class Interrupted(BaseException):
-    """The program has run into its limit of processor time. Not for programs to catch."""
+    """The program used all its processor time. Programs should not catch this."""
 
 
 def _exit() -> NoReturn:
@@ -54,10 +57,14 @@ def _exit() -> NoReturn:
 
 
 class Channel:
-    """Frames to and from the host. Replies to calls that the program does not wait for come in their order.
+    """Frames to and from the host. Replies to calls that the program does not wait for come in
+    order.
 
-    `read` and `write` are those of a socket or a pipe, and `descriptor` tells when there is something to read. `gone`
-    is called, and does not return, when the host has hung up.
+    Args:
+        descriptor: is readable when there is something to read.
+        read: reads from a socket or pipe.
+        write: writes to a socket or pipe.
+        gone: called when the host has closed its end; it must not return.
     """
 
     def __init__(
@@ -85,7 +92,10 @@ class Channel:
         self._flush = self.output.flush
 
     def call(self, alias: str, arguments: dict[str, Any], place: tuple[int, str]) -> Reply:
-        """The host's reply to one call. `place`: the program's line, and the saved tool that makes the call."""
+        """Make a call and return the host's reply.
+
+        `place` is the line of the program and the saved tool that makes the call.
+        """
         number = self._ask(alias, arguments, place)
         while (reply := self.receive())["id"] != number:
             self._awaited.pop(reply["id"])(reply)
@@ -98,13 +108,15 @@ class Channel:
         place: tuple[int, str],
         on_reply: Callable[[Reply], object],
     ) -> None:
-        """Ask for a call and go on; `wait` gives its reply to `on_reply`."""
+        """Ask for a call without waiting. `wait` passes the reply to `on_reply`."""
         self._awaited[self._ask(alias, arguments, place, waits=False)] = on_reply
 
     def wait(self, seconds: float | None) -> None:
-        """Hand out the replies that are there, or the first that comes in that time (None: however long it takes).
+        """Deliver the replies that are there, or the first one that comes within `seconds` (None:
+        no limit).
 
-        Where no reply is to come the time passes; without an end, since nothing could wake the program any more.
+        If no reply is due, just let the time pass; without a limit this never returns, because
+        nothing could wake the program.
         """
         while not self._awaited and (seconds is None or seconds > 0):
             _sleep(3600 if seconds is None else seconds)
@@ -116,7 +128,7 @@ class Channel:
             seconds = 0.0
 
     def receive(self) -> Reply:
-        """The host's next frame."""
+        """Return the host's next frame."""
         parts = []
         while (end := self._read.find(b"\n")) < 0:
             parts.append(self._read)
@@ -132,7 +144,7 @@ class Channel:
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:
-        """Send what is left of the output, and the last word."""
+        """Send the rest of the output and the last frame."""
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
         self._send(encode(outcome).encode("utf-8"))
@@ -141,8 +153,8 @@ class Channel:
         """Send a piece of standard output."""
         self._send(encode({"stdout": text}).encode("utf-8"))
 
-    def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a signal handler's signature
-        """Stop the program where it stands; in the middle of sending a frame, right after it."""
+    def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a handler
+        """Interrupt the program; while a frame is being sent, right after it."""
         if not self._sending:
             raise Interrupted
         self._late = True
@@ -168,7 +180,8 @@ class Channel:
             data = encode(frame).encode("utf-8")
         if len(data) > CALL_BYTES:
             raise ValueError(
-                f"{alias}() was given {len(data):,} bytes of arguments; at most {CALL_BYTES:,} can be sent"
+                f"{alias}() was given {len(data):,} bytes of arguments; "
+                f"at most {CALL_BYTES:,} can be sent"
             )
         self._number += 1
         self._send(data)
@@ -212,7 +225,7 @@ class _Output(io.RawIOBase):
 
 
 def to_plain_json(value: Any) -> Any:
-    """`value` as JSON: sets as sorted lists, dates and numbers as `str`; its `repr` where that is not JSON."""
+    """Return a value as JSON: sets as sorted lists, dates and numbers as `str`, else its `repr`."""
     try:
         text = _plain_text(value)
         if len(text) <= VALUE_CHARACTERS:
@@ -225,7 +238,7 @@ def to_plain_json(value: Any) -> Any:
 
 
 def safe_repr(value: Any) -> str:
-    """The `repr`, not too long, that always can be had and sent."""
+    """Return a `repr` of limited length. This never raises, and the result can be sent."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a program's own __repr__ may raise anything
@@ -234,12 +247,12 @@ def safe_repr(value: Any) -> str:
 
 
 def escape_lone_surrogates(text: str) -> str:
-    """`text` with lone surrogates, which no UTF-8 can hold, written out."""
+    """Return a text with lone surrogates, which UTF-8 cannot encode, as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shorten(text: str, width: int) -> str:
-    """`text`, or its beginning and an ellipsis."""
+    """Return a text of at most `width` characters, with an ellipsis if it was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -251,7 +264,10 @@ def last_word(
     call: int | None = None,
     hints: list[Any] | None = None,
 ) -> dict[str, Any]:
-    """The frame that tells of a failure, its texts not too long. `frames`: a line, a function, perhaps columns."""
+    """Return the frame that reports a failure, with texts of limited length.
+
+    Each of `frames` has a line, a function, and possibly columns.
+    """
     name = escape_lone_surrogates(shorten(name, NAME_CHARACTERS))
     message = escape_lone_surrogates(shorten(message, MESSAGE_CHARACTERS))
     frames = [
@@ -263,7 +279,7 @@ def last_word(
 
 
 def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The arguments that are JSON, and the `repr` of those that are not."""
+    """Return the arguments that are JSON, and the `repr` of the others."""
     sendable_: dict[str, Any] = {}
     unsendable: dict[str, str] = {}
     for name, value in arguments.items():
@@ -278,7 +294,7 @@ def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str
 def keywords_only(
     alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]
 ) -> str:
-    """What is said against positional arguments: the call as it should be written."""
+    """Return the error message for positional arguments, with the call as it should be written."""
     free = [name for name in parameters if name not in arguments]
     given = [*zip(free, args, strict=False), *arguments.items()]
     written = ", ".join(f"{name}={shorten(repr(value), 40)}" for name, value in given)

@@ -1,10 +1,12 @@
-"""Inside the child: runs one program and talks to the host over one descriptor. Standard library alone.
+"""Inside the child: runs one program and talks to the host over one descriptor. Standard library
+alone.
 
-Nothing here protects anybody: the program can reach and change all of it. What it sends, the host checks.
+Nothing here protects anybody: the program can reach and change all of it. The host checks what it
+sends.
 
-A program has one thread, and nothing to open. `asyncio.to_thread` of a tool is a call that the program does not wait
-for, so that several are made at once; other work, and that of thread pools, is done at once. An event loop waits for
-timers and for the replies to such calls.
+A program has one thread and cannot open anything. `asyncio.to_thread` of a tool is a call that the
+program does not wait for, so that several run at once. Other work in threads, and that of thread
+pools, is done at once. An event loop waits for timers and for replies to such calls.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _channel: Channel
 
 
 class ToolError(Exception):
-    """A call that failed: `status` (HTTP, `None` where there was no answer) and a short `body`."""
+    """A failed call: `status` (HTTP, None without an answer) and a short `body`."""
 
     def __init__(self, status: int | None, body: str, _call_number: int | None = None) -> None:
         super().__init__(status, body)
@@ -52,7 +54,7 @@ ToolError.__module__ = "builtins"
 
 
 def install() -> None:
-    """Replace what would start a thread or open a descriptor, for this process and those forked from it."""
+    """Replace what would start a thread or open a descriptor, in this process and its forks."""
     executor: Any = InlineExecutor
     concurrent.futures.ThreadPoolExecutor = executor  # type: ignore[misc]
     concurrent.futures.thread.ThreadPoolExecutor = executor  # type: ignore[misc]
@@ -78,9 +80,9 @@ def install() -> None:
 
 
 def run(reader: int, writer: int) -> None:
-    """Take the program from the host, run it, and say how it ended.
+    """Receive the program from the host, run it, and report how it ended.
 
-    The channel is one descriptor for both ways, or two. The process has its limits and layers already.
+    The channel is one descriptor for both directions, or two. The process has its layers already.
     """
     global _channel
     _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
@@ -99,7 +101,10 @@ def run(reader: int, writer: int) -> None:
 
 
 def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
-    """The globals of the program's `__main__`, with its tools. Input and error stream are those of the zygote: null."""
+    """Return the globals of the program's `__main__` with its tools.
+
+    Input and error stream are empty.
+    """
     main_module = types.ModuleType("__main__")
     sys.modules["__main__"] = main_module
     sys.argv = [program.FILENAME]
@@ -118,7 +123,7 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., Any]:
-    """The function by which the program calls one tool."""
+    """Return the function by which the program calls one tool."""
 
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
@@ -155,11 +160,13 @@ def _value_of(reply: Reply) -> Any:
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """What programs have as `asyncio.to_thread`."""
-    # Not `async def`: the place is that of the program's own call, which is off the stack when the task runs.
+    """Replace `asyncio.to_thread`: call a tool in the background, or run another function."""
+    # Not `async def`: the program's own call is on the stack now, but not when the task runs.
     place = program.current_place()
     while isinstance(func, partial):
-        func, args, kwargs = func.func, (*func.args, *args), {**func.keywords, **kwargs}
+        args = (*func.args, *args)
+        kwargs = {**func.keywords, **kwargs}
+        func = func.func
     in_background = getattr(func, "in_background", None)
     return (
         _at_place(place, func, args, kwargs)
@@ -180,14 +187,14 @@ async def _at_place(
 
 
 class InlineExecutor(concurrent.futures.Executor):
-    """A pool whose work is done when it is submitted."""
+    """An executor that does its work when it is submitted."""
 
     def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "") -> None: ...
 
     def submit(
         self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> concurrent.futures.Future[Any]:
-        """A future that is already done."""
+        """Return a future that is already done."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -197,10 +204,13 @@ class InlineExecutor(concurrent.futures.Executor):
 
 
 class Selector(selectors.SelectSelector):
-    """Waits for the channel's replies, and for time to pass: a program has no descriptor to wait for."""
+    """Waits for replies of the channel and for time to pass.
+
+    A program has no descriptors to wait for.
+    """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait. No event is that of a descriptor."""
+        """Wait, and return no events."""
         _channel.wait(timeout)
         return []
 

@@ -1,4 +1,4 @@
-"""Inside the child: a clock, a `random`, a `uuid` and a time zone that are the same in every run.
+"""Inside the child: clock, `random`, `uuid` and time zone that are the same in every run.
 
 Standard library alone.
 """
@@ -33,26 +33,26 @@ _seed_text = ""
 
 
 def tick() -> float:
-    """Seconds since the run began."""
+    """Advance the clock by one tick, and return the seconds since the run began."""
     global _elapsed
     _elapsed += TICK_SECONDS
     return _elapsed
 
 
 def pinned_time() -> float:
-    """What `time.time` gives."""
+    """Return the time for `time.time`."""
     return _base + tick()
 
 
 def sleep(seconds: float, /) -> None:
-    """Sleep, and move the clock as far."""
+    """Sleep, and advance the clock by the same time."""
     global _elapsed
     _plain_sleep(seconds)
     _elapsed += seconds
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    """What stands in place of the functions of `time`."""
+    """Return the replacements for functions of `time`."""
 
     def localtime(seconds: float | None = None, /) -> time.struct_time:
         return _plain_localtime(pinned_time() if seconds is None else seconds)
@@ -79,7 +79,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def install() -> None:
-    """Replace the sources of time and chance, for this process and those forked from it."""
+    """Replace the sources of time and chance, in this process and its forks."""
     for name, function in _functions().items():
         setattr(time, name, function)
     _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(pinned_time(), tz))
@@ -97,12 +97,12 @@ def install() -> None:
     start(
         {"seed": 0, "clock": 0.0, "timezone": "UTC"}
     )  # what has run before the fork takes less time after it
-    uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001 - uuid1 then uses time and random
+    uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001
     uuid._node = 0x020000000000  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def start(pins: dict[str, Any]) -> None:
-    """Begin a run at its pinned state."""
+    """Begin a run with its pinned state."""
     global _base, _elapsed, _seed_text
     _base = pins["clock"]
     _elapsed = 0.0
@@ -127,7 +127,7 @@ def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
 def _patch_type(kind: type, name: str, function: Callable[..., Any]) -> None:
     """Replace a class method of a type written in C.
 
-    A subclass in its place would show: in `repr`, in `type(x) is datetime`, in what arithmetic gives.
+    A subclass would be visible: in `repr`, in `type(x) is datetime`, in results of arithmetic.
     """
     gc.get_referents(kind.__dict__)[0][name] = classmethod(function)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))

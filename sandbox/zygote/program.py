@@ -1,4 +1,7 @@
-"""Inside the child: compile a program, run it, and describe how it ended. Standard library alone."""
+"""Inside the child: compiles a program, runs it, and describes how it ended.
+
+Standard library alone.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +33,22 @@ OUTER_FRAMES = 10
 INNER_FRAMES = 30  # of a long traceback, so many levels of either end are told
 
 _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
-"""Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
-a shared mapping would be the same memory in every child of the zygote."""
+"""Memory for the report of a program that has used all of it. It is mapped, so that giving it up
+makes room, and private, because a shared mapping would be the same memory in every child."""
 
 Place = tuple[
     int, str
 ]  # a line of the program, 0 where there is none, and the saved tool that it is in, or nothing
 
 place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
-"""The place that stands for calls made from outside the program's own functions."""
+"""The place of calls that are made from outside the program's own functions."""
 
 
 def run(source: str, namespace: dict[str, Any], roots: RecentReplies) -> dict[str, Any]:
-    """Run a program in `namespace`. Gives its last word: `done` with the last expression's value, or `fail`.
+    """Run a program in `namespace`, and return its last frame (`done` or `fail`).
 
-    `roots` are the replies that it was given, to be looked through if it fails. Parts that await at top level share
-    one event loop.
+    `roots` are the replies that it was given, searched if it fails. Parts that await at top level
+    share one event loop.
     """
     try:
         parts = _compile(source)
@@ -77,7 +80,7 @@ def run(source: str, namespace: dict[str, Any], roots: RecentReplies) -> dict[st
 
 
 def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str, Any]:
-    """The last word of a program that `error` ended."""
+    """Return the last frame of a program that `error` ended."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}
     _reserve.close()
@@ -101,7 +104,7 @@ def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str
 
 
 def current_place() -> Place:
-    """Where the program now is."""
+    """Return the place where the program is."""
     frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     within = ""
     while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
@@ -114,7 +117,7 @@ def current_place() -> Place:
 
 
 def _compile(source: str) -> list[CodeType]:
-    """The program's statements, and its last expression by itself."""
+    """Return the code of the program's statements, and of its last expression by itself."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     tree = compile(source, FILENAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
@@ -125,7 +128,9 @@ def _compile(source: str) -> list[CodeType]:
 
 
 def _levels(error: BaseException) -> list[TracebackType]:
-    """The program's own levels of a traceback, outermost first; those in the middle are left out of a long one."""
+    """Return the program's own levels of a traceback, outermost first, without the middle of a long
+    one.
+    """
     found = [step for step in _steps(error) if step.tb_frame.f_code.co_filename == FILENAME]
     if len(found) > OUTER_FRAMES + INNER_FRAMES:
         found[OUTER_FRAMES:-INNER_FRAMES] = []
@@ -133,7 +138,7 @@ def _levels(error: BaseException) -> list[TracebackType]:
 
 
 def _saved_tool_of(error: BaseException) -> str:
-    """The saved tool that an error comes from, or nothing."""
+    """Return the saved tool that an error comes from, or an empty string."""
     within = ""
     for step in _steps(error):
         file = step.tb_frame.f_code.co_filename
@@ -149,7 +154,7 @@ def _steps(error: BaseException) -> Iterator[TracebackType]:
 
 
 def _frames_of(error: BaseException) -> list[list[Any]]:
-    """Line and function of each level, and where the code tells it the expression's column, last line and its end."""
+    """Return line and function of each level, with column, last line and end column where known."""
     frames = []
     for step in _levels(error):
         place = evaluated_position(step)

@@ -1,14 +1,14 @@
-"""The warm processes: they load what programs import, put the layers on, and fork a child for each program.
+"""The warm processes: they import what programs use, put the layers on, and fork the children.
 
-The first one greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for
-messages `{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which the host
-is told how the child fares: `{"pid"}` with a pidfd, and `{"status", "cpu"}` at its end. When the host closes either
-that socket or the first one, the children concerned are killed.
+The first process sends the host the layers that are missing. Then it listens on a sequenced-packet
+socket for messages `{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel,
+and a socket for reports on the child: `{"pid"}` with a pidfd, and `{"status", "cpu"}` at its end.
+When the host closes that socket, the child is killed; when it closes the first one, all are.
 
-A child can read all memory of the process that forked it. So the first process, which knows of all children, forks none
-of them: it has them forked by a second one, the template, which knows of none. The template gets a channel and limits,
-forks, says the child's number and forgets it; the child is the first process's by parentage, which alone hears of its
-end. Standard library alone.
+A child can read all memory of the process that forked it. So the first process, which knows all
+children, forks none of them. A second one, the template, knows none: it gets a channel and limits,
+forks, reports the child's number and forgets it. The child becomes a child of the first process,
+which alone can wait for it. Standard library alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ Run = Callable[[int, int], object]  # `sandbox.zygote.child.run`
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
-    """Load, put the layers on, greet the host, and fork on request until it is gone."""
+    """Load modules, put the layers on, report to the host, and fork children until the host is
+    gone.
+    """
     control = socket.socket(fileno=options["channel"])
     try:
         layering = Layering(options["without"])
@@ -79,7 +81,7 @@ def _start_template(control: socket.socket, layering: Layering, run: Run) -> soc
 def _be_template(requests: socket.socket, parent: int, layering: Layering, run: Run) -> None:
     """Fork a child for each request, until the first process is gone.
 
-    What is kept here every program can read: nothing of a request may stay.
+    Every program can read this process's memory, so nothing of a request may stay in it.
     """
     while True:
         data, descriptors, _, _ = socket.recv_fds(requests, 256, 1)
@@ -99,9 +101,9 @@ def _be_template(requests: socket.socket, parent: int, layering: Layering, run: 
 def _be_child(
     channel: int, limits: Mapping[str, float], parent: int, layering: Layering, run: Run
 ) -> NoReturn:
-    """Run one program in this child, which was forked just now; whatever fails on the way ends it.
+    """Run one program in this child, which was just forked. Any error ends it.
 
-    Every layer is on before the first byte from the host is read.
+    All layers are on before the first byte from the host is read.
     """
     try:
         os.setsid()
@@ -119,7 +121,10 @@ def _be_child(
 
 
 def load(zone_folders: list[str]) -> Run:
-    """Load what programs may import and what runs them. Gives the latter; nothing of ours is left to import."""
+    """Load what programs may import, and return the function that runs them.
+
+    Afterwards a program cannot import anything of ours.
+    """
     stdlib.load(zone_folders)
     from sandbox.zygote import (
         child,
@@ -137,9 +142,10 @@ def load(zone_folders: list[str]) -> Run:
 
 
 class Layering:
-    """The layers of one warm process and of its children.
+    """The layers of the warm process and its children.
 
-    `missing` says of each layer that is not there why: a kernel or a container may not allow it.
+    `missing` has the reason for each layer that is not there: the kernel or a container may forbid
+    it.
     """
 
     def __init__(self, without: Collection[str]) -> None:
@@ -157,7 +163,7 @@ class Layering:
             self.missing[name] = str(error.strerror or error)
 
     def enter(self) -> None:
-        """What takes files and rights from the warm process itself."""
+        """Give up files and rights of the warm process itself."""
         self.apply_layer("user", process.leave_root)
         self.apply_layer("namespaces", lambda: process.enter_namespaces(self.machine))
         if process.landlock_version() == 0:
@@ -170,28 +176,32 @@ class Layering:
             self.apply_layer("seccomp", self._try_filter)
 
     def fork(self, *, sibling: bool = True) -> int:
-        """Fork; the child is alone in a namespace of processes where there are namespaces.
+        """Fork. The child gets its own process namespace if there are namespaces.
 
         A `sibling` is a child of our parent.
         """
         return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 
     def apply_to_child(self) -> None:
-        """What a child puts on while it still has descriptors to spare."""
+        """Put on the layers of a child that need spare descriptors."""
         if "landlock" not in self.missing:
             process.deny_files_and_network()
         if "capabilities" not in self.missing:
             process.drop_capabilities(self.machine)
 
     def apply_last(self, limits: Mapping[str, float]) -> None:
-        """What a child puts on last. After it there is only talk with the host."""
+        """Put on the last layers of a child. After them it can only talk to the host."""
         if "limits" not in self.missing:
             process.limit_resources(limits)
         if "seccomp" not in self.missing:
             seccomp.install(self._filter)
 
     def _try_filter(self) -> None:
-        """Raise `OSError` where a child of ours may not have a filter."""
+        """Check in a child that the filter can be installed.
+
+        Raises:
+            OSError: it cannot.
+        """
         child = self.fork(sibling=False)
         if child == 0:
             try:
@@ -210,7 +220,7 @@ class Layering:
 
 
 class _Server:
-    """The event loop: requests, the host's hang-ups, the deaths of children."""
+    """The event loop: requests, sockets that the host closed, children that ended."""
 
     def __init__(self, control: socket.socket, template: socket.socket) -> None:
         self._control = control
@@ -221,7 +231,10 @@ class _Server:
             self._poll.register(source, select.POLLIN)
 
     def listen(self) -> None:
-        """Serve the host until it hangs up, or the template dies; then kill all, and wait until nothing is left."""
+        """Serve the host until it is gone or the template dies.
+
+        Then kill all children and wait for them.
+        """
         while all(map(self._handle, [descriptor for descriptor, _ in self._poll.poll()])):
             pass
         self._template.close()  # at this the template exits
@@ -232,7 +245,7 @@ class _Server:
                 os.wait()
 
     def _handle(self, descriptor: int) -> bool:
-        """Handle one event. False at the end of the host or the template."""
+        """Handle one event. Return False if the host or the template is gone."""
         if descriptor in self._children:
             self._reap(descriptor)
         elif descriptor == self._control.fileno():
@@ -244,7 +257,7 @@ class _Server:
         return True
 
     def _accept(self) -> bool:
-        """Take one request. False when the host is gone."""
+        """Handle one request. Return False if the host is gone."""
         data, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
         if not data:
             return False
@@ -275,7 +288,10 @@ class _Server:
         return True
 
     def _kill_released_child(self, descriptor: int) -> None:
-        """The host lets go of a child: kill it. It stays in `_children` until it is reaped."""
+        """Kill the child whose socket the host closed.
+
+        It stays in `_children` until it is reaped.
+        """
         for pid, host in self._children.values():
             if host.fileno() == descriptor:
                 try:
@@ -291,7 +307,10 @@ class _Server:
                 return
 
     def _reap(self, pidfd: int) -> None:
-        """Tell the host of a child that ended. Its group is killed before its number may be somebody else's."""
+        """Report the end of a child to the host.
+
+        Its process group is killed first, while the number cannot belong to another process.
+        """
         ended = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if ended is None:  # a newer child's number, as above
             return
@@ -311,7 +330,7 @@ class _Server:
 
 
 def _kill_group(pid: int) -> None:
-    """Kill a child that was not reaped, and all of its process group, which it may not have made yet."""
+    """Kill a child that was not reaped, and its process group, which it may not have made yet."""
     for kill in (os.killpg, os.kill):
         with suppress(OSError):
             kill(pid, signal.SIGKILL)

@@ -1,4 +1,7 @@
-"""What programs may use, loaded before files are out of reach: modules and time zones. Standard library alone."""
+"""Modules and time zones for programs, loaded before files are out of reach.
+
+Standard library alone.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,32 @@ from pathlib import Path
 from typing import Any
 
 PRELOADED = (  # noqa: SIM905 - a hundred names in quotes would fill two screens
-    "_strptime abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs "
-    "collections.abc colorsys concurrent.futures configparser contextlib contextvars copy copyreg csv ctypes "
-    "dataclasses datetime decimal difflib email.generator email.message email.mime.application email.mime.multipart "
-    "email.mime.text email.utils enum fnmatch fractions functools gc getpass gettext glob graphlib gzip hashlib heapq "
-    "hmac html html.entities html.parser http http.cookies importlib.util inspect io ipaddress itertools json keyword "
-    "linecache locale logging lzma math mimetypes numbers operator os os.path pathlib pickle platform pprint queue "
-    "quopri random re reprlib resource sched secrets selectors shlex shutil signal socket sqlite3 stat statistics "
-    "string stringprep struct subprocess sys sysconfig tempfile textwrap threading time timeit token tokenize tomllib "
-    "traceback types typing unicodedata unittest urllib.error urllib.parse urllib.request uuid warnings weakref "
-    "xml.dom.expatbuilder xml.dom.minidom xml.etree.ElementTree xml.sax.expatreader xml.sax.saxutils zipfile zlib "
-    "zoneinfo encodings.ascii encodings.base64_codec encodings.cp1252 encodings.cp437 encodings.hex_codec "
-    "encodings.idna encodings.iso8859_15 encodings.latin_1 encodings.punycode encodings.raw_unicode_escape "
-    "encodings.rot_13 encodings.unicode_escape encodings.utf_16 encodings.utf_16_be encodings.utf_16_le "
-    "encodings.utf_32 encodings.utf_8_sig"
+    "_strptime abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath "
+    "codecs collections.abc colorsys concurrent.futures configparser contextlib contextvars copy "
+    "copyreg csv ctypes dataclasses datetime decimal difflib email.generator email.message "
+    "email.mime.application email.mime.multipart email.mime.text email.utils enum fnmatch "
+    "fractions functools gc getpass gettext glob graphlib gzip hashlib heapq hmac html "
+    "html.entities html.parser http http.cookies importlib.util inspect io ipaddress itertools "
+    "json keyword linecache locale logging lzma math mimetypes numbers operator os os.path "
+    "pathlib pickle platform pprint queue quopri random re reprlib resource sched secrets "
+    "selectors shlex shutil signal socket sqlite3 stat statistics string stringprep struct "
+    "subprocess sys sysconfig tempfile textwrap threading time timeit token tokenize tomllib "
+    "traceback types typing unicodedata unittest urllib.error urllib.parse urllib.request uuid "
+    "warnings weakref xml.dom.expatbuilder xml.dom.minidom xml.etree.ElementTree "
+    "xml.sax.expatreader xml.sax.saxutils zipfile zlib zoneinfo encodings.ascii "
+    "encodings.base64_codec encodings.cp1252 encodings.cp437 encodings.hex_codec encodings.idna "
+    "encodings.iso8859_15 encodings.latin_1 encodings.punycode encodings.raw_unicode_escape "
+    "encodings.rot_13 encodings.unicode_escape encodings.utf_16 encodings.utf_16_be "
+    "encodings.utf_16_le encodings.utf_32 encodings.utf_8_sig"
 ).split()
-"""What is not here is missing inside."""
+"""The modules that programs can import. All others are missing inside."""
 
 _zones: dict[str, bytes] = {}
 
 
 def load(zone_folders: Iterable[str] = ()) -> None:
-    """Import everything, and read the time zones of the system, or else those under `zone_folders`."""
-    # After a fork modules mend what threads left, of which there are none, and `random` starts from somewhere else.
+    """Import the modules, and read the time zones of the system, else those in `zone_folders`."""
+    # After a fork, modules would repair what threads left (there are none) and reseed `random`.
     os.register_at_fork = lambda **_: None
     for name in PRELOADED:
         with suppress(ImportError):  # some builds of Python lack a module or two
@@ -50,14 +56,14 @@ def load(zone_folders: Iterable[str] = ()) -> None:
 
 
 def posix_rule(zone: str) -> str:
-    """A time zone as the rule that the C library takes without a file; the name itself where there is none."""
+    """Return a time zone as a rule that the C library understands without a file, else its name."""
     data = _zones.get(zone, b"")
     footer = data.rstrip(b"\n").rpartition(b"\n")[2]
     return footer.decode("ascii") if data[4:5] >= b"2" and footer else zone
 
 
 def leave_files() -> None:
-    """Need no file any more: no module is searched for, input is empty, and errors are kept where nobody looks."""
+    """Make the process independent of files: no module search, empty input, errors in memory."""
     sys.path.clear()
     sys.path_importer_cache.clear()
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # type: ignore[misc]
