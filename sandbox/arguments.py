@@ -14,7 +14,8 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, all_types, dotted_path, resolve
 from protocols.validate import BoundedValidator, Violation
 
-KEPT = 1024  # so many contracts are kept for their next call
+KEPT = 1024
+"""Most contracts that are kept for further calls."""
 
 TYPE_WORDS = {
     "string": "a string", "integer": "an integer", "number": "a number", "boolean": "True or False",

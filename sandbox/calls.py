@@ -20,9 +20,8 @@ from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteResult
 from sandbox.trace import Failure, Frame, ToolCall, ValueHint
 from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
 
-UNKNOWN_OUTCOME = (
-    "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows
-)
+UNKNOWN_OUTCOME = "UnknownOutcome"
+"""Type of the failure that pauses a run because the effect of a write is unknown."""
 PREVIEW_CHARACTERS = 2000
 
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -95,9 +94,15 @@ class Calls:
             arguments = {**call.arguments, **call.unsendable}
             error = f"tool {call.tool!r}: {problem} (line {call.line})"
         asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=call.line, within=call.within or None,
-            started=started, error=error, outcome="not_run" if error else "unknown",
-        )  # fmt: skip
+            index=call.number,
+            tool=call.tool,
+            arguments=arguments,
+            line=call.line,
+            within=call.within or None,
+            started=started,
+            error=error,
+            outcome="not_run" if error else "unknown",
+        )
         if error is not None:
             with self._lock:
                 self._require_open()
@@ -229,10 +234,15 @@ class Calls:
             self._record_intent(opened, None)
             return WriteResult(self._make(opened, arguments))
         sending = PendingWrite(
-            tool=tool, arguments=arguments, earlier=earlier, make=lambda: self._make(opened, arguments),
+            tool=tool,
+            arguments=arguments,
+            earlier=earlier,
+            make=lambda: self._make(opened, arguments),
             intend=lambda baseline: self._record_intent(opened, baseline),
-            results=lambda: [call.result for call in journal.completed_calls() if call.tool == asked.tool],
-        )  # fmt: skip
+            results=lambda: [
+                call.result for call in journal.completed_calls() if call.tool == asked.tool
+            ],
+        )
         return journal.write_recovery.send(sending)
 
     def _record_intent(self, opened: OpenCall, baseline: Json) -> None:
@@ -267,7 +277,7 @@ class Calls:
         if not isinstance(response, str) and not isinstance(
             tool.protocol.binding, (HttpBinding, McpBinding)
         ):
-            # What a function of this process returned may still change; the record must not.
+            # A function of this process may still change what it returned, so record a copy.
             response = json.loads(encode(response))
         return response
 
@@ -341,13 +351,20 @@ class Calls:
             raise RunOver
 
     def _outcome(self, opened: OpenCall, **how: Any) -> ToolCall:
-        # `dataclasses.replace` takes four times as long, and this is done for every call.
+        # `dataclasses.replace` takes four times as long, and this runs for every call.
         asked = opened.asked
         seconds = self._clock.elapsed() - opened.asked.started
         return ToolCall(
-            index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
-            seconds=seconds, baseline=asked.baseline, within=asked.within, **how,
-        )  # fmt: skip
+            index=asked.index,
+            tool=asked.tool,
+            arguments=asked.arguments,
+            line=asked.line,
+            started=asked.started,
+            seconds=seconds,
+            baseline=asked.baseline,
+            within=asked.within,
+            **how,
+        )
 
 
 def _pause_run(opened: OpenCall, type_: str, message: str) -> RunEnded:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from protocols.documentation import docs_page
 from sandbox.base import Sandbox, SandboxUnavailable
 
-AUTO = "auto"  # the best that this machine has: never `unconfined`, which is no boundary
+AUTO = "auto"
+"""Name of the best backend that is available, never one without a boundary."""
 _CLASSES = {
     "zygote": "ZygoteSandbox",
     "docker": "DockerSandbox",

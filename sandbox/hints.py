@@ -18,14 +18,13 @@ from typing import Any
 MOST_HINTS = 64
 LONGEST_PATH = 40
 LONGEST_KEY = 200
-ROOT_BYTES = (
-    2 << 20
-)  # so much JSON of the latest replies is kept: a program may drop what it has read
-VALUES = 100_000  # so many values of the replies are looked at
+ROOT_BYTES = 2 << 20
+"""Bytes of the latest replies (as JSON) that are kept, even if the program drops them."""
+VALUES = 100_000
+"""Values of the replies that are searched."""
 
-Position = tuple[
-    int, int, int, int
-]  # line (1-based) and column (in UTF-8 bytes) of the beginning, and of the end
+Position = tuple[int, int, int, int]
+"""Line (from 1) and column (UTF-8 bytes) of the start, then of the end."""
 
 
 class RecentReplies:

@@ -146,11 +146,10 @@ class _Run:
         self._calls = calls
         self._limits = limits
         self._clock = clock
-        self._lines = source.count("\n") + 2  # an error may stand just past the end
+        self._lines = source.count("\n") + 2  # an error may be on the line after the last
         self._saved = saved
         self._output_left = limits.output_bytes
-        # A byte of output takes up to six bytes of JSON. A call's arguments may fill a frame, but not
-        # those of every call.
+        # A byte of output takes up to six bytes of JSON. Some calls may fill a frame, but not all.
         self._wire = wire.Wire(
             self._channel, total_bytes=6 * limits.output_bytes + 16 * wire.FRAME_BYTES
         )
@@ -331,7 +330,7 @@ class _Run:
             and 0 <= told.call < len(made)
             and made[told.call].error is not None
         )
-        # Where a level is left out, the hints' levels are counted otherwise.
+        # If a level was left out, the hints' level numbers are wrong.
         found = map(self._calls.confirm_hint, told.hints if own == told.frames else ())
         hints = tuple(hint for hint in found if hint is not None)
         return replace(told, frames=own, call=told.call if known else None, hints=hints)

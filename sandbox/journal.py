@@ -15,8 +15,9 @@ from typing import NamedTuple
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 from sandbox.arguments import contract
-from sandbox.lost_writes import WriteRecovery, sorted_json
+from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, ToolCall
+from sandbox.write_verification import sorted_json
 
 Sink = Callable[[int, ToolCall, bool], None]
 """Called with the number of the execution (from 0), a call, and True if the call is complete. An

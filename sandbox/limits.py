@@ -9,10 +9,10 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-GLANCE_SECONDS = 0.1  # how long a cancelled run may go on
-LONGEST_WAIT_SECONDS = (
-    3600.0  # after so long the clock is looked at again, also in a run without a limit
-)
+GLANCE_SECONDS = 0.1
+"""Seconds after which a cancelled run notices that it was cancelled."""
+LONGEST_WAIT_SECONDS = 3600.0
+"""Longest wait before the clock is checked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +67,8 @@ class Clock:
                     self._waited += time.monotonic() - self._since
 
 
-running: ContextVar[Clock | None] = ContextVar(
-    "running", default=None
-)  # of the run that the current call belongs to
+running: ContextVar[Clock | None] = ContextVar("running", default=None)
+"""The clock of the run to which the current call belongs."""
 
 
 @contextmanager

@@ -45,10 +45,10 @@ from sandbox.zygote.channel import (
 
 TURN_SECONDS = 3600.0
 START_SECONDS = 30.0
-MEMORY_BYTES = 2 * 2**30  # a program gets no more, whatever the limits of its run say
-SUSPENSIONS = (
-    100_000  # how often one program may ask the host for anything, a name or the time included
-)
+MEMORY_BYTES = 2 * 2**30
+"""Most memory of a program, whatever the limits of its run are."""
+SUSPENSIONS = 100_000
+"""Requests of one program to the host, including those for names and the time."""
 SHOWN_FRAMES = 30
 
 

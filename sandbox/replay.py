@@ -91,7 +91,13 @@ class ReplayJournal(Journal):
         self._recorded = recorded
         self._stop = _first_unanswered_call(recorded)
 
-    def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall:  # noqa: ARG002
+    def find_answer(
+        self,
+        call: ToolCall,
+        *,
+        writes: bool,  # noqa: ARG002
+        defaults: JsonObject,
+    ) -> ToolCall:
         """Return the recorded call.
 
         Raises:
@@ -149,7 +155,7 @@ def _first_unanswered_call(recorded: Trace) -> int | None:
 
 def _compare(recorded: Trace, trace: Trace) -> None:
     for expected, got in zip(recorded.calls, trace.calls, strict=False):
-        # What the host refuses for its arguments never reaches the journal.
+        # Calls with refused arguments never reach the journal.
         if (expected.error is None) != (got.error is None) or expected.tool != got.tool:
             raise ReplayDiverged(
                 got.index, _with_recorded_error(expected), _with_recorded_error(got)
@@ -177,7 +183,7 @@ def _describe_end(trace: Trace) -> str:
     failure = trace.failure
     if failure is None:
         return f"the answer {trace.stdout.strip() or _text(trace.value)}"
-    if failure.kind == "limit":  # the figures in its message are those of the clock
+    if failure.kind == "limit":  # its message has varying numbers
         return failure.type
     at = f" (line {failure.line})" if failure.line is not None and failure.kind != "paused" else ""
     return f"{failure.type}: {failure.message}{at}"

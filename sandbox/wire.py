@@ -12,20 +12,20 @@ from protocols.schema import Json, loads
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, ValueHint
 
-FRAME_BYTES = (
-    1 << 20
-)  # the largest frame: one call's arguments, a piece of output, or the program's value
+FRAME_BYTES = 1 << 20
+"""Largest frame: the arguments of one call, a piece of output, or the program's value."""
 GLANCES = 100
 """Polls for a message before sleeping. Waking up takes longer than most programs between calls."""
-LEVELS = (
-    100  # how deeply a frame may be nested: what passes here, every later step of the host can take
-)
-FRAME_COST = 128  # what each counts beyond its bytes, so that a flood of tiny ones ends as soon
+LEVELS = 100
+"""Deepest nesting of a frame. Every later step of the host can process such a frame."""
+FRAME_COST = 128
+"""Bytes that each frame counts in addition to its own, to limit floods of tiny frames."""
 FRAMES_OF_TRACEBACK = 64
 LONGEST_NAME = 200
 LONGEST_REPR = 400
 LONGEST_MESSAGE = 10_000  # characters
-LARGEST_NUMBER = 10**7  # of a line, a column, a call: what is larger no program has
+LARGEST_NUMBER = 10**7
+"""Largest number of a line, column or call. No program has larger ones."""
 
 
 class RunEnded(Exception):
@@ -158,9 +158,8 @@ def parse_message(line: bytes) -> Message:
     """
     try:
         frame = loads(line.decode("utf-8"))
-        if (
-            b"\\ud" in line or b"\\uD" in line
-        ):  # the only way for a lone surrogate to pass the two decoders
+        # Only an escape can bring a lone surrogate through both decoders.
+        if b"\\ud" in line or b"\\uD" in line:
             json.dumps(frame, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise protocol_violation("sent a frame that is not JSON") from None

@@ -26,7 +26,7 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.base import CallDeclined, Paused
 from sandbox.journal import Journal
 from sandbox.limits import waiting_on_person
-from sandbox.lost_writes import sorted_json
+from sandbox.write_verification import sorted_json
 
 _MOST_NAMED = 3
 """Values that a message names one by one."""

@@ -71,7 +71,8 @@ import base64, importlib.abc, importlib.util, json, sys, zlib
 sources = json.loads(zlib.decompress(base64.b64decode(sys.argv[2])))
 class Sent(importlib.abc.InspectLoader):
     def find_spec(self, name, path=None, target=None):
-        return importlib.util.spec_from_loader(name, self, is_package=not sources[name]) if name in sources else None
+        if name in sources:
+            return importlib.util.spec_from_loader(name, self, is_package=not sources[name])
     def get_source(self, name):
         return sources[name]
 sys.meta_path.append(Sent())
@@ -228,8 +229,8 @@ class Container:
         number = code - SIGNALLED if code > SIGNALLED else None
         cpu_seconds = 0.0
         if number == signal.SIGKILL and not killed and not self.out_of_memory:
-            # The program is process 1, which it cannot kill. The kernel does when it has used all its
-            # processor time.
+            # The program is process 1 and cannot kill itself. The kernel kills it when it has used
+            # all its processor time.
             cpu_seconds = self.limits.cpu_seconds
             if time.monotonic() - self._began < cpu_seconds:
                 raise SandboxUnavailable(

@@ -16,7 +16,8 @@ GVISOR = "runsc"
 LABEL = "org.atc.sandbox"
 """Label of each container. Its value begins with the number of the process that owns it."""
 USUAL_BASE = "python:3.12-slim"
-LOCAL_BASE = "atc-python:local"  # pulled; taken instead where the engine has it
+LOCAL_BASE = "atc-python:local"
+"""Image that is used without pulling if the engine has it."""
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
 
@@ -34,9 +35,8 @@ def connect() -> Any:
     )
     try:
         if scheme == "unix" and os.name == "posix":
-            with socket.socket(
-                socket.AF_UNIX
-            ) as trial:  # where nobody listens, the SDK leaves its own open
+            # If nobody listens, the SDK would leave its own socket open.
+            with socket.socket(socket.AF_UNIX) as trial:
                 trial.connect(path)
         client = docker.from_env(timeout=_REPLY_SECONDS)
     except (docker.errors.DockerException, OSError) as error:
@@ -44,9 +44,8 @@ def connect() -> Any:
             f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, "
             "set DOCKER_HOST, or add this user to the group docker"
         ) from error
-    client.api.trust_env = (
-        False  # an engine has no proxy; looking for one races with changes of os.environ
-    )
+    # An engine has no proxy, and looking for one races with changes of os.environ.
+    client.api.trust_env = False
     try:
         with translate_engine_errors("ask its engine what it can do"):
             info = client.info()
@@ -60,7 +59,8 @@ def connect() -> Any:
             problem = "it has no seccomp; use one that is built with it"
         else:
             return client
-        raise SandboxUnavailable(f"the docker sandbox cannot use the engine on {where}: {problem}")  # noqa: TRY301
+        message = f"the docker sandbox cannot use the engine on {where}: {problem}"
+        raise SandboxUnavailable(message)  # noqa: TRY301
     except BaseException:
         client.close()
         raise

@@ -26,7 +26,8 @@ GLANCES = 100
 CALL_BYTES = 1 << 20  # the host takes no larger frame
 NAME_CHARACTERS = 100
 MESSAGE_CHARACTERS = 4000
-VALUE_CHARACTERS = 200_000  # a value whose JSON is longer becomes the beginning of its `repr`
+VALUE_CHARACTERS = 200_000
+"""Longest JSON of a value. A longer value becomes the start of its `repr`."""
 
 encode = json.JSONEncoder(
     check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")

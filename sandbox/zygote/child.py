@@ -31,9 +31,8 @@ from typing import Any, NoReturn
 from sandbox.zygote import pins, program
 from sandbox.zygote.channel import Channel, Reply, keywords_only
 
-_monotonic = (
-    time.monotonic
-)  # before `pins` replaces it: a loop that waits needs time that really passes
+# Taken before `pins` replaces it: an event loop needs time that really passes.
+_monotonic = time.monotonic
 _channel: Channel
 
 
@@ -93,9 +92,10 @@ def run(reader: int, writer: int) -> None:
     try:
         namespace = _namespace(channel, start["tools"])
         for alias, text in start["saved"].items():
-            exec(compile(text, program.SAVED + alias, "exec", dont_inherit=True), namespace)  # noqa: S102 - as the program
+            code = compile(text, program.SAVED + alias, "exec", dont_inherit=True)
+            exec(code, namespace)  # noqa: S102 - runs like the program
         outcome = program.run(start["source"], namespace, channel.roots)
-    except BaseException as error:  # noqa: BLE001 - an interrupt that came while the failure was being described
+    except BaseException as error:  # noqa: BLE001 - interrupted while describing a failure
         outcome = program.failure(error, start["source"], channel.roots)
     channel.finish(outcome)
 
@@ -144,7 +144,7 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
         channel.begin(alias, arguments, place, arrived)
         return _value_of(await future)
 
-    call.in_background = in_background  # type: ignore[attr-defined]  # what `to_thread` takes instead
+    call.in_background = in_background  # type: ignore[attr-defined]  # for `to_thread`
     call.__name__ = call.__qualname__ = alias
     call.__module__ = "__main__"
     call.__doc__ = (

@@ -18,9 +18,8 @@ from typing import Any
 
 from sandbox.zygote import stdlib
 
-TICK_SECONDS = (
-    0.001  # how far the clock moves each time that it is read; sleeping moves it by the time slept
-)
+TICK_SECONDS = 0.001
+"""Seconds by which each reading advances the clock. Sleeping advances it by the time slept."""
 
 _gmtime = time.gmtime
 _strftime = time.strftime
@@ -94,9 +93,7 @@ def install() -> None:
     setattr(random, "_urandom", urandom)  # noqa: B010 - `secrets` reads it there
     setattr(random.Random, "seed", _seed)  # noqa: B010 - for instances that are given no seed
     random.seed = random._inst.seed  # noqa: SLF001
-    start(
-        {"seed": 0, "clock": 0.0, "timezone": "UTC"}
-    )  # what has run before the fork takes less time after it
+    start({"seed": 0, "clock": 0.0, "timezone": "UTC"})  # a warm-up: it is faster after the fork
     uuid._generate_time_safe = None  # type: ignore[attr-defined]  # noqa: SLF001
     uuid._node = 0x020000000000  # type: ignore[attr-defined]  # noqa: SLF001
 

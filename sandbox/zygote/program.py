@@ -30,15 +30,15 @@ from sandbox.zygote.channel import (
 FILENAME = "<program>"
 SAVED = "<saved tool> "  # begins the file name of a saved tool's function; its alias follows
 OUTER_FRAMES = 10
-INNER_FRAMES = 30  # of a long traceback, so many levels of either end are told
+INNER_FRAMES = 30
+"""Levels at the two ends of a long traceback that are reported."""
 
 _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory for the report of a program that has used all of it. It is mapped, so that giving it up
 makes room, and private, because a shared mapping would be the same memory in every child."""
 
-Place = tuple[
-    int, str
-]  # a line of the program, 0 where there is none, and the saved tool that it is in, or nothing
+Place = tuple[int, str]
+"""A line of the program (0 if unknown), and the saved tool that contains it, or an empty string."""
 
 place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
 """The place of calls that are made from outside the program's own functions."""
@@ -67,7 +67,7 @@ def run(source: str, namespace: dict[str, Any], roots: RecentReplies) -> dict[st
     try:
         try:
             for part in parts:
-                value = eval(part, namespace)  # noqa: S307 - running the program is what this is for
+                value = eval(part, namespace)  # noqa: S307 - runs the program
                 if part.co_flags & inspect.CO_COROUTINE:
                     runner = runner or asyncio.Runner()
                     value = runner.run(value)

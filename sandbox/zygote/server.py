@@ -47,9 +47,8 @@ def serve(options: dict[str, Any]) -> NoReturn:
         layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
-        control.recv(
-            1
-        )  # the host's first request: left unread, it would reset the connection before this is heard
+        # Unread, the host's first request would reset the connection before the host reads this.
+        control.recv(1)
         os._exit(1)
     if any(name in REQUIRED and why != SWITCHED_OFF for name, why in layering.missing.items()):
         control.send(json.dumps({"missing": layering.missing}).encode())
@@ -126,10 +125,8 @@ def load(zone_folders: list[str]) -> Run:
     Afterwards a program cannot import anything of ours.
     """
     stdlib.load(zone_folders)
-    from sandbox.zygote import (
-        child,
-        pins,
-    )  # after what programs import, of which they keep what is not patched yet
+    # Imported last, because these two keep functions of other modules before they are patched.
+    from sandbox.zygote import child, pins
 
     pins.install()
     child.install()

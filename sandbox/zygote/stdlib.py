@@ -66,9 +66,13 @@ def leave_files() -> None:
     """Make the process independent of files: no module search, empty input, errors in memory."""
     sys.path.clear()
     sys.path_importer_cache.clear()
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # type: ignore[misc]
+    sys.stdin = sys.__stdin__ = _memory_stream()  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _memory_stream()  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _memory_stream()  # type: ignore[misc]
+
+
+def _memory_stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 
 
 def _read_zones(folder: Path) -> None:

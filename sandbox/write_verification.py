@@ -1,0 +1,218 @@
+"""Verification of writes: what a read shows about a write, from its responses before and after.
+
+All functions are pure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+import jsonschema_rs
+
+from protocols.links import record_fields
+from protocols.naming import split_words
+from protocols.protocol import HttpBinding
+from protocols.schema import Json, JsonObject, iter_parts, resolve, types, wrapper_key
+from protocols.toolbox import Tool
+from protocols.validate import BoundedValidator
+
+_PAGING = split_words(
+    "page per_page page_size pagesize limit offset cursor after before start skip top first max "
+    "max_results count"
+)
+"""Parameters by which a read may return only a part, even if they are not given."""
+
+
+class Verification(NamedTuple):
+    """The state of a write, as a read shows it.
+
+    - `done`: it took effect, and `response` is what it would have returned.
+    - `absent`: it did not take effect.
+    - `unclear`: neither is known.
+
+    `why` is a clause with the reason.
+    """
+
+    state: Literal["done", "absent", "unclear"]
+    why: str
+    response: Json = None
+
+
+def verify_write(
+    tool: Tool,
+    read: Tool,
+    arguments: JsonObject,
+    baseline: Json,
+    after: Json,
+    results: Sequence[Json],
+) -> Verification:
+    """Return what the verifying read shows about a write.
+
+    Args:
+        tool: the tool that writes.
+        read: the read that verifies it.
+        arguments: the arguments of the write, by original name.
+        baseline: the response before the write in a list, or None.
+        after: the response now.
+        results: responses of the run's other calls. A record that one of them created is not this
+            one's.
+    """
+    fields = _shown_fields(tool, after)
+    named = {
+        name: value for name, value in arguments.items() if name in fields and value is not None
+    }
+    if not named:
+        return Verification("unclear", f"{read.alias} shows none of its arguments")
+    now = _records_with_fields(after, named)
+    before = None if baseline is None else _records_with_fields(baseline[0], named)
+    binding = tool.protocol.binding
+    method = binding.method if isinstance(binding, HttpBinding) else "POST"
+    if method == "DELETE":
+        return _verify_removal(tool, read, named, before, now)
+    is_whole = _is_whole(read, after)
+    if method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+        before, now = _own_records(binding, named, before, now)
+        candidates = now
+        changed = before is None or bool(new_records(before, now) or new_records(now, before))
+        is_whole = is_whole or bool(now)
+    elif before is None:
+        return Verification("unclear", f"{read.alias} could not be asked before it was sent")
+    else:
+        candidates = _unexplained(new_records(before, now), results, named)
+        changed = bool(candidates)
+    if matching := _matching_records(named, candidates):
+        return _verify_by_record(tool, read, matching[0], "shows it")
+    if changed or not is_whole:
+        return Verification("unclear", f"{read.alias} does not tell")
+    return Verification("absent", f"{read.alias} does not show it")
+
+
+def _own_records(
+    binding: HttpBinding,
+    named: JsonObject,
+    before: list[JsonObject] | None,
+    now: list[JsonObject],
+) -> tuple[list[JsonObject] | None, list[JsonObject]]:
+    """Return only the records before and now that the URL of an update names, if it names one.
+
+    Other records may be changed by anybody meanwhile.
+    """
+    place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
+    if not place or before is None:
+        return before, now
+    return _matching_records(place, before), _matching_records(place, now)
+
+
+def _shown_fields(tool: Tool, response: Json) -> Collection[str]:
+    """Return the fields of the records of a write: those of its answer, else of any record."""
+    fields = record_fields(tool.protocol)
+    if fields:
+        return fields
+    return {key for record in _records_with_fields(response, ()) for key in record}
+
+
+def _verify_removal(
+    tool: Tool,
+    read: Tool,
+    named: JsonObject,
+    before: Sequence[JsonObject] | None,
+    now: Sequence[JsonObject],
+) -> Verification:
+    """Return what the records before and now show about a DELETE."""
+    if _matching_records(named, now):
+        return Verification("absent", f"{read.alias} shows it still there")
+    if removed := _matching_records(named, before or []):
+        return _verify_by_record(tool, read, removed[0], "shows it no more")
+    return Verification("unclear", f"{read.alias} does not show it, and did not before")
+
+
+def _unexplained(
+    records: Sequence[JsonObject], results: Sequence[Json], named: Collection[str]
+) -> list[JsonObject]:
+    """Return the records that no other call of the run returned."""
+    explained: set[str] = set()
+    for result in results:
+        explained.update(map(sorted_json, _records_with_fields(result, named)))
+    return [record for record in records if sorted_json(record) not in explained]
+
+
+def new_records(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the records that are new, as often as they occur more than before."""
+    new = Counter(map(sorted_json, now)) - Counter(map(sorted_json, before))
+    return [json.loads(text) for text in new.elements()]
+
+
+def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
+    """Return the write's answer, made from a record if the output schema allows that."""
+    schema = tool.protocol.output_schema
+    why = f"{read.alias} {how}"
+    if schema is None or types(resolve(schema, schema)) == ("null",):
+        return Verification("done", why, record if schema is None else None)
+    wrapper = wrapper_key(schema)
+    answer = {wrapper: record} if wrapper is not None else record
+    with suppress(ValueError, jsonschema_rs.ValidationError):
+        if BoundedValidator(schema).is_valid(answer):
+            return Verification("done", why, answer)
+    return Verification(
+        "unclear", f"{read.alias} shows that it took effect, but not what it answered"
+    )
+
+
+def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject]:
+    """Return the objects anywhere in a value that have all named fields."""
+    names = set(named)
+    return [
+        part for part in iter_parts(value) if isinstance(part, Mapping) and names <= part.keys()
+    ]
+
+
+def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the records whose fields have these values. `True` does not equal 1."""
+
+    def matches(record: JsonObject) -> bool:
+        for name, value in named.items():
+            same_kind = isinstance(record[name], bool) == isinstance(value, bool)
+            if not same_kind or record[name] != value:
+                return False
+        return True
+
+    return [record for record in records if matches(record)]
+
+
+def _is_whole(read: Tool, response: Json) -> bool:
+    """Return True if a response is complete.
+
+    Its own fields decide; without any, a read with paging parameters may be incomplete.
+    """
+    said = []
+    if isinstance(response, Mapping):
+        longest = max(
+            (len(part) for part in response.values() if isinstance(part, list)), default=0
+        )
+        for key, value in response.items():
+            name = key.lower()
+            if name in ("pages", "total_pages", "page_count") and isinstance(value, int):
+                said.append(value <= 1)
+            elif name in ("total", "total_count", "total_results", "count") and isinstance(
+                value, int
+            ):
+                said.append(value <= longest)
+            elif (
+                "next" in name
+                or "cursor" in name
+                or name in ("has_more", "hasmore", "more", "truncated")
+            ):
+                said.append(not value)
+    return all(said) if said else not _PAGING & set(map(str.lower, read.protocol.parameters))
+
+
+sorted_json = json.JSONEncoder(
+    check_circular=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+).encode
+"""Encode a value such that equal values give equal texts.
+
+`1`, `1.0`, `true` and `"1"` are different."""
