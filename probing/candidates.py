@@ -53,7 +53,7 @@ class ValueFilter:
         )
 
     def adapt(self, value: Value) -> Value | None:
-        """Return the value in a form that the argument can take, or None if there is none.
+        """Return the value in a form that the argument can take, or None if it cannot.
 
         `"5"` becomes `5` for a number, `5` becomes `"5"` for a string, and `"x"` becomes `["x"]`
         for a list.
@@ -102,7 +102,7 @@ class ValueFilter:
 def _check(schema: JsonObject) -> Any:
     try:
         return validator(schema)
-    except (ValueError, RecursionError):  # a schema or a pattern that is none excludes nothing
+    except (ValueError, RecursionError):  # an invalid schema or pattern excludes nothing
         return None
 
 

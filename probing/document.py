@@ -171,7 +171,7 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
     """Return the JSON Schema 2020-12 of a tool's arguments.
 
     An argument is required if the facts say so and every successful call had it. Examples are
-    accepted values; without `keep_values`, only values that are nobody's data.
+    accepted values; without `keep_values`, only those from the tool's own texts or from probing.
     """
     calls = [sample.plain_arguments for sample in facts.done]
     known = {

@@ -331,7 +331,7 @@ def _without_removed_records(
 
 
 def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) -> None:
-    """Call a tool with known arguments, or probe it if there are none.
+    """Call a tool with known arguments, or probe it without any.
 
     Raises:
         NotCalled: the tool may not be called, or not any more.

@@ -99,9 +99,9 @@ class HostBudget:
         """
         self._lost.clear()
         self.answered |= {sample.tool} if sample.done else set()
-        if sample.status == 501:  # whatever it is asked
+        if sample.status == 501:  # not implemented, whatever the arguments
             self._stopped.setdefault(sample.tool, "it says that it is not implemented (HTTP 501)")
-        if sample.status == 429:  # a write, which is not sent again
+        if sample.status == 429:  # a write is not sent again
             self._pause(_SLOWER)
         else:
             self._waits = 0
@@ -109,7 +109,7 @@ class HostBudget:
         if sample.status not in (401, 403) or sample.purpose in (
             "link",
             "refuse",
-        ):  # those may well be refused so
+        ):  # such calls may be denied
             self._denied.clear()
             return "", []
         self._denied.append(sample)

@@ -51,7 +51,7 @@ def infer(
     every_key: bool = False,
     shared: bool = False,
 ) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 of responses, or `{}` if there are none and nothing is known.
+    """Return the JSON Schema 2020-12 of responses, or `{}` without responses and `known`.
 
     Args:
         responses: the responses of one tool.

@@ -176,7 +176,7 @@ class Teacher:
             try:
                 answer = json.loads(completion.text)
             except (ValueError, RecursionError):
-                answer = {}  # cut off, or of a model that takes a schema for advice
+                answer = {}  # the reply was cut off, or the model ignored the schema
             self._log.note(note, answer)
         kept = self._log.notes.get(note)
         return kept if isinstance(kept, dict) else {}

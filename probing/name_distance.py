@@ -195,7 +195,7 @@ def is_identifying(value: Json) -> bool:
     if re.fullmatch(r"[-+]?\d+", text):
         return (
             abs(int(text[:_LONGEST])) >= 10_000
-        )  # below are counts, years and positions in lists as often as ids
+        )  # smaller numbers are often counts, years or positions
     if (
         len(text) < 2
         or len(text) > _LONGEST

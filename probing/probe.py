@@ -90,14 +90,14 @@ def probe(
     teacher = Teacher(ask, log) if ask is not None else None
     session = Session(toolbox, log, caller, settings, watch=watch, teacher=teacher)
     for intent in [intent for intent in log.intents.values() if intent["tool"] in session.reads]:
-        log.void(intent["number"])  # a read that a kill cut off is made again
+        log.void(intent["number"])  # a read that was cut off by a kill is repeated
     probing = _Probing(session, teacher)
     try:
         probing.run()
     except KeyboardInterrupt:
         with suppress(
             KeyboardInterrupt
-        ):  # a second one leaves what was made, and the report names it
+        ):  # after a second Ctrl-C the records stay, and the report names them
             if session.created.count_removable():
                 probing.take_away()
         return replace(probing.result(), interrupted=True)
@@ -164,7 +164,7 @@ def probe_in_turn(
                 ended.append(replace(one, probed=probed, sent=log.sent_count))
             if probed.interrupted:
                 break
-        except AtcError as error:  # of the source, or ours: the others are probed
+        except AtcError as error:  # the other sources are still probed
             ended.append(replace(one, error=str(error)))
     return ended
 

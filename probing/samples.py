@@ -186,7 +186,7 @@ class Log(AbstractContextManager["Log"]):
         self._answered: dict[str, Sample] = {}
         self._of: defaultdict[str, list[Sample]] = defaultdict(list)
         self._void: Counter[str] = Counter()
-        self.next_number = 1  # of the call that is sent next
+        self.next_number = 1  # number of the next call
         path = folder / FOLDER / "samples.jsonl"
         self._file = _open_log(path)
         try:
@@ -285,7 +285,7 @@ class Log(AbstractContextManager["Log"]):
         self._file.seek(0)
         content = self._file.read()
         *lines, rest = content.split(b"\n")
-        if rest:  # a kill cut the last line: what it was to say is not known
+        if rest:  # a kill cut the last line off
             self._file.truncate(len(content) - len(rest))
         for number, line in enumerate(lines, start=1):
             try:

@@ -265,7 +265,7 @@ class Writes:
     def _ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
         """Return the ids of a record that an argument can take.
 
-        If there are none, return ids of other created records: the argument may name a container.
+        Without such ids, return ids of other created records: the argument may name a container.
         """
         origin = ValueOrigin(kind="response", tool=record.tool, sample=record.calls[0].number)
         value_filter = ValueFilter(facts, facts.arguments[name])

@@ -107,7 +107,7 @@ def serve_program(
         calls.wait_for_open_calls()
     except BaseException:
         calls.close("the run was stopped before it answered")
-        with suppress(SandboxUnavailable):  # what happened first is what the caller must hear
+        with suppress(SandboxUnavailable):  # the caller must get the first error
             child.end()
         raise
     calls.close(f"no answer within the run's {limits.wall_seconds:g} s")
@@ -164,7 +164,7 @@ class _Run:
         self._how: BaseException | None = None
         self._over = False
         self._ended = threading.Event()
-        self._left = threading.Event()  # left: the thread has done with the channel
+        self._left = threading.Event()  # set when the thread is done with the channel
         self._in_tool = False
 
     def run_to_end(self, start: bytes) -> Failure | wire.ChannelClosed | None:
@@ -209,7 +209,7 @@ class _Run:
             self._send(start)
             while not self._over:
                 match self._wire.next_message():
-                    case _ if self._over:  # it was ended meanwhile
+                    case _ if self._over:  # the run ended meanwhile
                         break
                     case wire.CallRequest() as call:
                         self._answer(call)
@@ -220,7 +220,7 @@ class _Run:
                         self._end(None)
                     case Failure() as told:
                         self._end(_ProgramFailed(self._failure(told)))
-        except RunOver:  # it was ended while a tool worked
+        except RunOver:  # the run ended while a tool worked
             pass
         except BaseException as end:  # noqa: BLE001 - raised by the caller's thread
             self._end(end)
@@ -270,7 +270,7 @@ class _Run:
                 opened = self._backlog.popleft()
             try:
                 self._reply(self._calls.finish(opened))
-            except (RunOver, wire.ChannelClosed):  # the thread that reads will hear it too
+            except (RunOver, wire.ChannelClosed):  # the reading thread gets it as well
                 pass
             except BaseException as end:  # noqa: BLE001 - raised by the caller's thread
                 self._end(end)

@@ -22,9 +22,7 @@ from sandbox.write_verification import sorted_json
 Sink = Callable[[int, ToolCall, bool], None]
 """Called with the number of the execution (from 0), a call, and True if the call is complete. An
 incomplete call is an intent that was not sent yet."""
-_WHOLE = re.compile(
-    r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])'
-)  # texts, and the ends of floats that are whole numbers
+_WHOLE = re.compile(r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])')  # strings, and the `.0` of whole floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +118,7 @@ class Journal:
         idempotency_key_of = canonical_call(
             call.tool, {**defaults, **call.arguments} if defaults else call.arguments
         )
-        if (
-            writes and ".0" in idempotency_key_of
-        ):  # it does the same with 5 as with 5.0, and must not be done for each
+        if writes and ".0" in idempotency_key_of:  # 5 and 5.0 are the same write
             idempotency_key_of = _WHOLE.sub(lambda found: found[1] or "", idempotency_key_of)
         occurrence = self._issued[idempotency_key_of] = self._issued.get(idempotency_key_of, -1) + 1
         entries = self._completed.get(idempotency_key_of, ())
@@ -245,7 +241,7 @@ class Journal:
         ]
 
     def _entries_in_order(self) -> list[tuple[str, int, _Entry]]:
-        # Copies: another thread's call may come out meanwhile.
+        # Copies, because another thread may record an outcome meanwhile.
         found = [
             (key, k, entry)
             for key, entries in list(self._completed.items())

@@ -37,7 +37,7 @@ class Clock:
         self.wall_seconds = wall_seconds
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._waits = 0  # under way: concurrent calls may each ask somebody
+        self._waits = 0  # questions that are open; concurrent calls may each ask one
         self._waited = 0.0
         self._since = 0.0
 

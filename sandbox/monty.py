@@ -62,7 +62,7 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
         "an interpreter without files, network, processes or foreign code",
         "a process of its own",
     )
-    boundary = False  # the interpreter alone holds a program
+    boundary = False  # only the interpreter confines a program
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`.
@@ -151,12 +151,12 @@ class _Interpreter:
         self._over = threading.Event()
         self._left = threading.Event()
         self._state = threading.Lock()
-        self._failed: dict[str, int] = {}  # the latest call that failed with a text
+        self._failed: dict[str, int] = {}  # number of the latest call with an error text
         workers.start(self._main)
 
     def end(self) -> Exit:
         """Kill the process and wait for the thread."""
-        if not self._left.wait(0.05):  # it may have said its last word, and go
+        if not self._left.wait(0.05):  # it may be about to end by itself
             self._over.set()
             with self._state, suppress(OSError):
                 if self._pid is not None:
@@ -171,7 +171,7 @@ class _Interpreter:
 
     def _main(self) -> None:
         try:
-            with suppress(OSError, EOFError):  # the host has hung up
+            with suppress(OSError, EOFError):  # the host closed its end
                 self._frames.finish(self._run(self._frames.receive()))
         finally:
             self._own.close()
@@ -262,9 +262,7 @@ class _Interpreter:
             return _exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
         line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
         within = ""
-        if (
-            asked.position.filename != self._file
-        ):  # a saved tool; nothing tells on which line it is called
+        if asked.position.filename != self._file:  # a saved tool; the line of its call is unknown
             line = 0
             within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         try:
@@ -282,7 +280,7 @@ class _Interpreter:
             text = json.dumps(reply["value"], ensure_ascii=False)
             return {
                 "return_value": json.loads(text.encode("utf-8", "replace"))
-            }  # its strings hold no lone surrogates
+            }  # without lone surrogates
         status = reply["status"]
         said = escape_lone_surrogates(
             reply["error"] if status is None else f"HTTP {status}: {reply['error']}"
@@ -292,7 +290,7 @@ class _Interpreter:
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
-            with suppress(OSError, EOFError):  # the host has hung up
+            with suppress(OSError, EOFError):  # the host closed its end
                 self._frames.output.write(escape_lone_surrogates(text))
 
     def _last_word(self, error: Any) -> dict[str, Any]:
@@ -362,7 +360,7 @@ def _require_bounded(value: Any) -> Any:
         item, levels = inside.pop()
         left -= 3 + (
             len(item) if isinstance(item, Sized) else 0
-        )  # before what is in it is looked at
+        )  # counted before its parts are visited
         if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
             raise ValueError("more than can be sent")
         parts = [*item.keys(), *item.values()] if isinstance(item, dict) else item

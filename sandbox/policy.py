@@ -28,7 +28,7 @@ from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
-SHOWN = 3  # so many violations stand in a failure's message; the others are counted
+SHOWN = 3
 """Violations that a failure's message lists; the others are counted."""
 BUILTINS = split_words(
     "__import__ breakpoint compile eval exec globals help input locals open vars"

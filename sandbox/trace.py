@@ -20,17 +20,15 @@ class ToolCall:
     arguments: JsonObject  # by alias, as the program gave them
     line: int  # 1-based line of the program that issued it
     result: Json = None  # the full response, before unwrapping; None when `error` is set
-    error: str | None = None  # what the tool or its schema said against the call
+    error: str | None = None  # error message of the tool, or about its arguments
     status: int | None = None  # HTTP status of a failed call, where there was one
     outcome: Outcome = "done"
     drift: tuple[str, ...] = ()  # clauses of the response schema that the live response broke
     curl: str | None = None  # a command that repeats a failed HTTP call, secrets masked
     reused: bool = False  # answered by the journal instead of being made again
-    baseline: Json = None  # of a write: what the read that verifies it showed before it was sent
-    note: str | None = None  # how an answer that was lost was made up for, in a sentence
-    within: str | None = (
-        None  # the saved tool whose program made it; `line` is then where that tool is called
-    )
+    baseline: Json = None  # what a write's verifying read showed before it
+    note: str | None = None  # a sentence on how a lost answer was recovered
+    within: str | None = None  # the saved tool that made it; `line` is then that of the tool's call
     started: float = 0.0  # seconds since the run began
     seconds: float = 0.0
 

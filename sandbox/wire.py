@@ -191,7 +191,7 @@ def _parse_call(frame: dict[str, Any]) -> CallRequest:
     unsendable = frame.get("unsendable", {})
     waits = frame.get("waits", True)
     within = frame.get("within", "")
-    wanted = (int, str, dict, int, dict, bool, str)  # exactly: `True` is no number
+    wanted = (int, str, dict, int, dict, bool, str)  # exact types: `True` is no int
     right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
     if (
         not right

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 MOST_IDLE = 16
-EXIT_SECONDS = 5.0  # how long the process waits at its exit for tasks under way
+EXIT_SECONDS = 5.0  # how long the process waits for running tasks at exit
 
 _idle: list[queue.SimpleQueue[Callable[[], None]]] = []
 _busy: set[queue.SimpleQueue[Callable[[], None]]] = set()
@@ -31,7 +31,7 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
     while True:
         task = inbox.get()
         task()
-        del task  # what it holds must not live until the next one comes
+        del task  # its references must not live until the next task
         _busy.discard(inbox)
         if len(_idle) >= MOST_IDLE:
             return

@@ -48,20 +48,18 @@ LAYERS = {
 START_SECONDS = 60.0
 OWN_DEATH_SECONDS = 1
 """Seconds in which a container may end by itself."""
-DEATH_SECONDS = 10  # for one to end by itself, and for one that was killed
+DEATH_SECONDS = 10
 """Seconds in which a killed container must end."""
 GVISOR_MARGIN_BYTES = 256 << 20
 """Memory of a gVisor container beyond the program's limit. The kernel of gVisor is a part of it."""
 USUAL_MARGIN_BYTES = 64 << 20
 """Memory of another container beyond the program's limit: page tables, pipes, files."""
 
-START_CPU_SECONDS = (
-    10  # processor time that loading Python may take before the program's own begins
-)
+START_CPU_SECONDS = 10  # processor time for loading Python, before the program's own
 GVISOR_PROCESSES = 512
-USUAL_PROCESSES = 16  # the threads of runc before Python takes their place, which may start none
+USUAL_PROCESSES = 16  # for the threads of runc; Python may start none
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
-SIGNALLED = 128  # an exit code above it tells the signal
+SIGNALLED = 128  # added to the signal in an exit code
 _PACKAGE = Path(__file__).resolve().parent.parent
 _INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_]*.py")
 """Patterns of the files that run in a container. The host's side is not among them."""
@@ -117,7 +115,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
                 container, source, tools, limits=limits, journal=journal, backend=self.name
             )
         finally:
-            workers.start(container.remove)  # nobody waits for it: the engine takes a while
+            workers.start(container.remove)  # in the background: the engine takes a while
         if (
             container.out_of_memory
             and trace.failure is not None
@@ -192,7 +190,7 @@ class Container:
             self.container = kind.client.containers.create(kind.image, **_options(kind, limits))
         try:
             with engine.translate_engine_errors("start a container"):
-                # Attached before it starts, so that nothing it says is missed.
+                # Attached before it starts, so that no output is lost.
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
                 self.channel = AttachedStreams(self.container.attach_socket(params=streams))
                 self.container.start()
@@ -218,7 +216,7 @@ class Container:
         with engine.translate_engine_errors("learn how a container ended"):
             try:
                 self.container.wait(timeout=OWN_DEATH_SECONDS)
-            except OSError:  # that of requests, when the time is over
+            except OSError:  # the time-out of requests
                 killed = True
                 self._kill()
                 self.container.wait(timeout=DEATH_SECONDS)
@@ -257,7 +255,7 @@ class Container:
         with (
             suppress(SandboxUnavailable),
             engine.translate_engine_errors("kill a container"),
-        ):  # it may be dead already
+        ):  # it may have ended
             self.container.kill()
 
 
@@ -309,7 +307,7 @@ class AttachedStreams:
         """Close the connection. The engine then stops reading the container's output."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        # In this order: the response would flush its reader, which must not be closed by then.
+        # In this order, because the response flushes its reader, which must still be open.
         for end in (getattr(self._attached, "_response", None), self._attached, self._socket):
             if end is not None:
                 with suppress(OSError):
@@ -333,7 +331,7 @@ def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
         "working_dir": "/",
         "environment": ["LANG=C.UTF-8", "PYTHONHASHSEED=0", "TZ=UTC"],
         "labels": {engine.LABEL: kind.owner},
-        "stdin_open": True,  # until we hang up, which ends a container that waits
+        "stdin_open": True,  # closing it ends a waiting container
         "stop_signal": "SIGKILL",
         "healthcheck": {"test": ["NONE"]},
         "network_mode": "none",

@@ -26,11 +26,11 @@ WRITER = 4
 
 def main(options: Mapping[str, Any]) -> NoReturn:
     """Run one program and end the process."""
-    processor_time = time.process_time  # a program's own does not tell
+    processor_time = time.process_time  # taken before it is replaced
     for name in set(os.environ) - {"LANG", "PYTHONHASHSEED", "TZ"}:
-        del os.environ[name]  # the image's own
+        del os.environ[name]  # set by the image
     run = load([])
-    sys.meta_path.pop()  # what gave our own modules
+    sys.meta_path.pop()  # the finder of our own modules
     os.dup2(0, READER, inheritable=False)
     os.dup2(1, WRITER, inheritable=False)
     os.closerange(0, READER)
@@ -39,7 +39,7 @@ def main(options: Mapping[str, Any]) -> NoReturn:
     numbers = seccomp.NUMBERS.get(platform.machine(), {})
     present = {"landlock": process.landlock_version() > 0, "filter": bool(numbers)}
     missing = [name for name, is_there in present.items() if not is_there]
-    process.no_new_privileges()  # the engine has seen to it; the others ask for it
+    process.no_new_privileges()  # set by the engine already; the next layers require it
     if "landlock" not in missing:
         process.deny_files_and_network()
     # The kernel counts from the start of this process, the limit from the start of the program.

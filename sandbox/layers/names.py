@@ -16,5 +16,5 @@ LAYERS = {
 
 REQUIRED = frozenset(
     {"capabilities", "no_new_privs", "seccomp", "limits"}
-)  # nothing runs without these
+)  # without these nothing runs
 SWITCHED_OFF = "switched off"

@@ -125,7 +125,7 @@ def enter_namespaces(machine: str) -> None:
         call_libc("unshare", _NEWNS | _NEWNET | _NEWIPC | _NEWUTS)
         place = next(
             filter(os.path.isdir, (b"/tmp", b"/var", b"/usr", b"/proc"))
-        )  # it is hidden, not used
+        )  # it is covered, not used
         quiet = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
         call_libc("mount", b"none", b"/", b"", _MS_REC | _MS_PRIVATE, b"")
         call_libc("mount", b"none", place, b"tmpfs", quiet, b"size=4k,nr_inodes=2,mode=555")
@@ -193,7 +193,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _CLONE = {"x86_64": 56, "aarch64": 220}
-# Of Landlock, the same numbers on every architecture.
+# Landlock has the same numbers on every architecture.
 _CREATE_RULESET = 444
 _RESTRICT_SELF = 446
 _VERSION = 1
@@ -205,7 +205,7 @@ _FILE_RIGHTS = {
     3: 15,
     4: 15,
     5: 16,
-}  # how many the kernel knows, by the version of its interface
+}  # number of rights by the interface's version
 
 
 def call_libc(name: str, *arguments: object) -> int:

@@ -42,7 +42,7 @@ descriptor."""
 
 PROT_EXEC = 4
 FUTEX_PRIVATE_FLAG = 128
-OTHER_CLOCK = 0x80000000  # the bit of the numbers of clocks that measure a chosen process
+OTHER_CLOCK = 0x80000000  # set in the numbers of other processes' clocks
 _LOAD = 0x20
 _EQUAL = 0x15
 _AT_LEAST = 0x35

@@ -30,7 +30,7 @@ from sandbox.limits import Limits
 from sandbox.trace import Trace
 
 START_SECONDS = 30.0
-DEATH_SECONDS = 5.0  # how long a killed child may take to be gone before its zygote counts as lost
+DEATH_SECONDS = 5.0
 """Seconds in which a killed child must be gone; after that its zygote counts as lost."""
 
 # No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
@@ -133,9 +133,7 @@ class Zygote:
         self._pool = threading.Lock()
         self._ready = threading.Lock()
         self._missing: dict[str, str] | None = None
-        tzdata = importlib.util.find_spec(
-            "tzdata"
-        )  # for a system that has no time zones of its own
+        tzdata = importlib.util.find_spec("tzdata")  # for systems without time zones
         options = {
             "without": sorted(without),
             "zones": [str(Path(tzdata.origin).parent / "zoneinfo")]
@@ -161,7 +159,7 @@ class Zygote:
             raise SandboxUnavailable(
                 f"the sandbox cannot start {sys.executable!r}: {error}"
             ) from error
-        self.top_up(Limits())  # it finds the requests when it has loaded
+        self.top_up(Limits())  # it reads this request when it has loaded
 
     def await_ready(self) -> Mapping[str, str]:
         """Wait until the zygote can fork. Return the missing layers with the reasons.
@@ -224,7 +222,7 @@ class Zygote:
             if self._waiting is not None:
                 self._waiting.close()
                 self._waiting = None
-        self._control.close()  # at this it kills its children, waits for them, and exits
+        self._control.close()  # it then kills its children, waits for them, and exits
         try:
             self._process.wait(DEATH_SECONDS)
         except subprocess.TimeoutExpired:
@@ -276,7 +274,7 @@ class ZygoteChild:
         self.alone = False
         self._status = status
         self._pidfd = -1
-        self.told: dict[str, Any] = {}  # its zygote's messages in one, see `sandbox.zygote.server`
+        self.told: dict[str, Any] = {}  # merged reports of its zygote, see `sandbox.zygote.server`
 
     def alive(self) -> bool:
         """Return True unless the child is known to have ended. This does not wait."""

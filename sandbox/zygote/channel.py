@@ -43,8 +43,8 @@ _TEXTUAL = (
     fractions.Fraction,
     uuid.UUID,
 )
-_decode = json.JSONDecoder().decode  # made here, since a program may change what `json` has
-_sleep = time.sleep  # before `pins` moves the program's clock instead
+_decode = json.JSONDecoder().decode  # made early, because a program may change `json`
+_sleep = time.sleep  # the real one, taken before `pins` replaces it
 
 Reply = dict[str, Any]
 

@@ -71,7 +71,7 @@ def install() -> None:
         "_make_self_pipe",
         "_close_self_pipe",
         "_write_to_self",
-    ):  # nothing wakes it from another thread
+    ):  # there is no other thread
         setattr(loop, name, lambda self: None)  # noqa: ARG005
     loop.time = lambda self: _monotonic()  # noqa: ARG005
     loop.shutdown_default_executor = _do_nothing
@@ -138,7 +138,7 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
         def arrived(frame: Reply) -> None:
-            if not future.done():  # the program may have given up on it
+            if not future.done():  # the program may have cancelled it
                 future.set_result(frame)
 
         channel.begin(alias, arguments, place, arrived)
@@ -178,7 +178,7 @@ def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
 async def _at_place(
     place: program.Place, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    await asyncio.sleep(0)  # as with a thread, the tasks beside this one get to start
+    await asyncio.sleep(0)  # as with a thread, other tasks can start first
     token = program.place_of_task.set(place)
     try:
         return func(*args, **kwargs)

@@ -28,7 +28,7 @@ from sandbox.zygote.channel import (
 )
 
 FILENAME = "<program>"
-SAVED = "<saved tool> "  # begins the file name of a saved tool's function; its alias follows
+SAVED = "<saved tool> "  # prefix of a saved tool's file name; its alias follows
 OUTER_FRAMES = 10
 INNER_FRAMES = 30
 """Levels at the two ends of a long traceback that are reported."""

@@ -30,7 +30,7 @@ from sandbox.layers import process, seccomp
 from sandbox.layers.names import REQUIRED, SWITCHED_OFF
 from sandbox.zygote import stdlib
 
-CHANNEL = 3  # the descriptor of the channel in a child, the only one that it has
+CHANNEL = 3  # the only descriptor of a child
 
 Run = Callable[[int, int], object]  # `sandbox.zygote.child.run`
 
@@ -234,7 +234,7 @@ class _Server:
         """
         while all(map(self._handle, [descriptor for descriptor, _ in self._poll.poll()])):
             pass
-        self._template.close()  # at this the template exits
+        self._template.close()  # the template then exits
         for pid, _ in self._children.values():
             _kill_group(pid)
         with suppress(ChildProcessError):
@@ -258,7 +258,7 @@ class _Server:
         data, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
         if not data:
             return False
-        if len(descriptors) != 2:  # we are out of descriptors; the host will see its ends closed
+        if len(descriptors) != 2:  # out of descriptors; the host's ends are closed
             for descriptor in descriptors:
                 os.close(descriptor)
             return True
@@ -280,7 +280,7 @@ class _Server:
         self._children[pidfd] = pid, host
         for source in (pidfd, host.fileno()):
             self._poll.register(source, select.POLLIN)
-        with suppress(OSError):  # when it has hung up already the poll will say so
+        with suppress(OSError):  # the poll reports a closed socket
             socket.send_fds(host, [json.dumps({"pid": pid}).encode()], [pidfd])
         return True
 
@@ -293,11 +293,9 @@ class _Server:
             if host.fileno() == descriptor:
                 try:
                     host.recv(1, socket.MSG_DONTWAIT)
-                except (
-                    BlockingIOError
-                ):  # a newer socket's number, and the event was for one closed just now
+                except BlockingIOError:  # the event was for a closed socket with the same number
                     return
-                except OSError:  # it hung up without having heard all
+                except OSError:  # it closed without reading everything
                     pass
                 self._poll.unregister(descriptor)
                 _kill_group(pid)
@@ -309,13 +307,13 @@ class _Server:
         Its process group is killed first, while the number cannot belong to another process.
         """
         ended = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if ended is None:  # a newer child's number, as above
+        if ended is None:  # the event was for another child with the same number
             return
         pid, host = self._children.pop(pidfd)
         _kill_group(pid)
         _, status, usage = os.wait4(pid, 0)
         for descriptor in (pidfd, host.fileno()):
-            with suppress(KeyError):  # it was taken from the poll when the host hung up
+            with suppress(KeyError):  # removed when the host closed it
                 self._poll.unregister(descriptor)
         os.close(pidfd)
         cpu = usage.ru_utime + usage.ru_stime
