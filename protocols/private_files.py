@@ -15,6 +15,15 @@ from protocols.errors import AtcError
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+_SYSTEM_FOLDERS = frozenset(
+    Path("/", name)
+    for name in (
+        "", "bin", "boot", "dev", "dev/shm", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "run", "sbin",
+        "srv", "sys", "tmp", "usr", "usr/local", "var", "var/cache", "var/lib", "var/log", "var/run", "var/spool",
+        "var/tmp",
+    )
+)  # fmt: skip
+"""Folders that belong to the system: no command of ours changes who may write to them."""
 _ELSEWHERE = (
     "give atc a folder that stands where nobody else can write (ATC_STATE_DIR, ATC_CACHE_DIR)"
 )
@@ -220,7 +229,12 @@ def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[in
 
 
 def _repair(repair: str, path: Path, status: os.stat_result) -> str:
-    """Return advice on `path`: the command `repair` if this user may run it, or an alternative."""
+    """Return advice on `path`: the command `repair` if this user may run it, or an alternative.
+
+    A folder that many users share, such as /tmp, is not to be repaired.
+    """
+    if status.st_mode & stat.S_ISVTX or path in _SYSTEM_FOLDERS:
+        return "choose a folder of your own (ATC_STATE_DIR, ATC_CACHE_DIR)"
     whole = f"{repair} {shlex.quote(str(path))}"
     owner = status.st_uid
     user = os.geteuid()
@@ -234,9 +248,6 @@ def _repair(repair: str, path: Path, status: os.stat_result) -> str:
         )
     if foreign:
         return f"run atc as that user, or {_ELSEWHERE}"
-    if status.st_mode & stat.S_ISVTX:
-        mine = shlex.quote(str(path / f"atc-{user}"))
-        return f"give atc a folder of your own in it (ATC_STATE_DIR or ATC_CACHE_DIR={mine})"
     return f"user {owner}, its owner, can repair it with 'chmod go-w'; or {_ELSEWHERE}"
 
 

@@ -313,6 +313,19 @@ def test_a_write_is_allowed_and_refused_on_the_page(
         assert [one.outcome for one in made] == ["not_run", "not_run", "done"]
 
 
+@needs_chromium
+def test_a_page_whose_viewer_has_ended_offers_nothing(
+    own_folders, atc_: Atc, browser: Browser
+) -> None:
+    assert atc_("run", TASK, *desk(own_folders, WRONG, RIGHT))[0] == 1
+    with opened(own_folders / "state") as (store, url):
+        browser.open(f"{url}runs/{only(store)}")
+        browser.click("Go on, and ask me here")
+        browser.until("document.body.innerText.includes('A call waits for you')")
+    browser.until("document.body.innerText.includes('The viewer has ended; nothing was sent')")
+    assert browser.run("[...document.querySelectorAll('[data-post]')].every((one) => one.disabled)")
+
+
 def test_an_answer_is_for_the_question_that_waits_and_an_end_refuses() -> None:
     question = Question(
         tool=Tool(ToolProtocol(name="pay"), lambda _: None), arguments={"amount": 3}

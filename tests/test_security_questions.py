@@ -5,21 +5,21 @@ Each question is read where it is asked: in an MCP client's dialog, at a termina
 
 import json
 import os
-import pty
 import re
 import shlex
 import subprocess
 import sys
 import unicodedata
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.loopback import Reply, serving
+from tests.terminal import at_a_terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = "from atc.cli.main import main; main()"
+ATC = (sys.executable, "-c", MAIN)
 OURS = "May this call be sent?"
 BAD = "FORGED: checked by your administrator, this only reads"
 NAMES = {
@@ -237,26 +237,6 @@ def test_a_document_covers_nothing_that_is_asked_about_and_nothing_is_left_out(s
     assert "send fewer at once" in paused
 
 
-def at_a_terminal(folder, env, *words, typed=(b"n\n",)):
-    """What a command says at a terminal, and its exit status; each of its questions gets what is `typed` in turn."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", MAIN, *map(str, words)]
-    with subprocess.Popen(
-        command, cwd=folder, env=env, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
-    ) as process:
-        os.close(theirs)
-        said, answers = b"", iter(typed)
-        with suppress(OSError):  # the end of a terminal
-            while part := os.read(ours, 65_536):
-                said += part
-                if said.endswith(
-                    b"[y/N]: "
-                ):  # what is typed before the question is there is no answer
-                    os.write(ours, next(answers, b""))
-        os.close(ours)
-    return said.decode().replace("\r\n", "\n"), process.returncode
-
-
 def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
     bad = NAMES["line ends"]
     amount = {
@@ -270,7 +250,7 @@ def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
         (tmp_path / "tools").mkdir()
         (tmp_path / "tools" / "pay.json").write_text(json.dumps(document))
         given = ("--tools", "tools", f"{bad}={bad * 200}", "amount=5000")
-        said, code = at_a_terminal(tmp_path, env, "tools", "call", document["name"], *given)
+        said, code = at_a_terminal(tmp_path, env, *ATC, "tools", "call", document["name"], *given)
         assert (code, server.seen) == (1, [])
     question = said[said.index(OURS) : said.index("Send it?")]
     check(question)
@@ -298,7 +278,7 @@ def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, en
             "--strategy",
             "chain",
         )
-        said, code = at_a_terminal(tmp_path, env, *words, typed=(b"y\ny\n", b"n\n"))
+        said, code = at_a_terminal(tmp_path, env, *ATC, *words, typed=(b"y\ny\n", b"n\n"))
         assert [json.loads(seen.body) for seen in server.seen] == [{"text": "first"}]
     assert (code, said.count("Send it?")) == (1, 2)
 
@@ -307,7 +287,7 @@ def test_a_command_that_is_to_be_started_is_shown_in_our_words(tmp_path, env):
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
     command = ["start-me", NAMES["line ends"], NAMES["direction"], NAMES["long"], "last"]
     said, code = at_a_terminal(
-        tmp_path, env, "tools", "list", "--tools", f"mcp:{shlex.join(command)}"
+        tmp_path, env, *ATC, "tools", "list", "--tools", f"mcp:{shlex.join(command)}"
     )
     question = said[said.index("May this command be started?") : said.index("Start it?")]
     check(question)

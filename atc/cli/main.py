@@ -24,8 +24,7 @@ from typing import NoReturn
 
 import click
 
-from atc.cli.output import error_document, print_json
-from atc.core.quoting import escape_hidden
+from atc.cli.output import begin_line, error_document, interrupted_text, print_json, say
 from atc.core.version import __version__
 from protocols.documentation import docs_page
 from protocols.errors import AtcError
@@ -126,7 +125,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.reconfigure(
             errors="backslashreplace"
         )  # an answer must not fail over one letter of it
-    code = _run_guarded(sys.argv[1:] if arguments is None else arguments)
+    end_process(_run_guarded(sys.argv[1:] if arguments is None else arguments))
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process with this exit code once its output is written, whatever its other threads still do."""
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
@@ -139,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if threading.active_count() > 1:
         # A thread that still works for a run that was ended is not waited for: everything is closed and written by now.
         # The interpreter's own end would unwind its stack, which aborts the process when there is native code on it,
-        # such as a validator's.
+        # such as a validator's, or when it waits for a line of stdin.
         os._exit(code)
     sys.exit(code)
 
@@ -157,7 +160,7 @@ def _run_guarded(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except (KeyboardInterrupt, click.Abort):
-        return _report_error("interrupted.", 130, arguments)
+        return _report_error(interrupted_text(), 130, arguments)
     except BrokenPipeError:
         return _READER_GONE
     except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
@@ -208,7 +211,8 @@ def _report_error(sentence: str, code: int, arguments: Sequence[str]) -> int:
     """Tell of an error, and give its exit code."""
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it
-        click.echo(f"atc: {escape_hidden(line)}", err=True)
+        begin_line()
+        say(f"atc: {line}")
     # Looked for in the words themselves: an error of usage comes before they are understood.
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         with contextlib.suppress(OSError):  # as above, for stdout

@@ -54,6 +54,19 @@ def _with_base_url(
     return tuple(f"{source}@{base_url}" for source in sources) if base_url else sources
 
 
+def _read_base_url(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
+    """Keep the value of --base-url for `_with_base_url`.
+
+    Raises:
+        click.UsageError: it is no http or https address.
+    """
+    if url is not None and not url.lower().startswith(("http://", "https://")):
+        raise click.UsageError(
+            f"--base-url must begin with http:// or https://, and {url!r} does not"
+        )
+    ctx.meta.update(base_url=url)
+
+
 POSITIVE = click.FloatRange(0, min_open=True)
 AT_LEAST_ONE = click.IntRange(1)
 FILE = click.Path(path_type=Path)
@@ -86,7 +99,7 @@ tools_options = combine_options(
         metavar="URL",
         expose_value=False,
         is_eager=True,
-        callback=lambda ctx, _, url: ctx.meta.update(base_url=url),
+        callback=_read_base_url,
         help="Where the service of the one source runs, as 'SRC@URL' says it.",
     ),
     servers_options,

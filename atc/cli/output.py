@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
+import signal
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -26,25 +31,105 @@ _IN_JSON = {
 }
 
 
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
+"""What a person types at a question, in lower case. Enter alone means no."""
+
+_INTERRUPTED = "interrupted."
+
+
+@dataclass
+class _OpenQuestion:
+    """The question on the terminal that nobody has answered yet, if there is one.
+
+    It may be asked in another thread than the one that Ctrl-C interrupts.
+    """
+
+    cursor_behind: bool = False
+    """True while the cursor stands behind the question, so that the next text needs a new line."""
+    if_interrupted: str = _INTERRUPTED
+    """What to tell the person if the command is interrupted now."""
+
+
+_question = _OpenQuestion()
+
+
 def has_person() -> bool:
-    """Whether somebody sits at a terminal who can be asked."""
+    """Return True if somebody sits at a terminal and can be asked."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def confirmed(question: str) -> bool:
-    """A person's yes; no where nobody can be asked.
+def interrupted_text() -> str:
+    """Return the sentence that tells of an interrupt: what it means for the open question, if there is one."""
+    return _question.if_interrupted
 
-    What was typed before the question was there answers nothing: it was meant for another one.
+
+def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
+    """Ask a yes-or-no question on the terminal; return False if nobody can be asked.
+
+    What was typed before the question appeared is discarded: it was meant for something else. `if_interrupted` is what
+    the command says if Ctrl-C ends it at this question.
+
+    Raises:
+        KeyboardInterrupt: the person pressed Ctrl-C or Ctrl-D, so nothing was decided.
     """
     if not has_person():
         return False
     with suppress(io.UnsupportedOperation):  # what a test has put in the place of stdin
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    return click.confirm(question, default=False, err=True)
+    _question.if_interrupted = if_interrupted
+    answer = None
+    while answer is None:
+        _question.cursor_behind = True
+        try:
+            typed = click.prompt(
+                question, default="", show_default=False, prompt_suffix=" [y/N]: ", err=True
+            )
+        except click.Abort:
+            begin_line()
+            # An exception that callers handle as an interrupt, and never as a failed question.
+            raise KeyboardInterrupt from None
+        _question.cursor_behind = False
+        answer = _ANSWERS.get(typed.strip().lower())
+        question = "Type y or n."
+    _question.if_interrupted = _INTERRUPTED
+    return answer
+
+
+def begin_line() -> None:
+    """Begin a new line on the terminal if the cursor stands behind a question that was not answered."""
+    if _question.cursor_behind:
+        _question.cursor_behind = False
+        os.write(2, b"\n")
+
+
+@contextmanager
+def break_line_on_interrupt() -> Iterator[None]:
+    """Within the block, let Ctrl-C begin a new line behind an open question before it takes effect.
+
+    The question may be asked in another thread, and what the interrupted one writes meanwhile would follow it on its
+    line. Where Ctrl-C is ignored, as under nohup, it stays so.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        begin_line()
+        signal.default_int_handler(number, frame)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def say(sentence: str) -> None:
-    """One line for the person, on stderr; above a bar that moves there, which click.echo would write into."""
+    """Write one line for the person on stderr.
+
+    It is written above a progress bar that moves there; click.echo would write into the bar.
+    """
     if sys.stderr is not None:
         sys.stderr.write(f"{escape_hidden(sentence)}\n")
 
@@ -158,7 +243,9 @@ def _print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 
 def require_new(path: Path | None, *, force: bool) -> None:
-    """Raise click.UsageError where a file that is to be written is there and may not be replaced."""
+    """Raise click.UsageError if `path` is a folder, or a file that is there and may not be replaced."""
+    if path is not None and path.is_dir():
+        raise click.UsageError(f"{str(path)!r} is a folder; give the name of a file to write")
     if path is not None and path.exists() and not force:
         raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another name")
 

@@ -38,7 +38,7 @@ from probing.probe import Probed, SourceProbing, by_host, probe, probe_in_turn
 from probing.report import READABLE, coverage, format_created_record, write
 from probing.samples import FOLDER, SOURCE, Log, ProbeSettings, Watch
 from protocols.client import Invoker
-from protocols.errors import AtcError
+from protocols.errors import AtcError, UnknownTool
 from protocols.model import Ask
 from protocols.protocol import ToolProtocol
 from protocols.secrets.sources import mask_source
@@ -215,10 +215,12 @@ def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSe
 
 
 def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) -> None:
-    """Raise click.UsageError where `--allow-writes` names a tool that is none of these."""
-    named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
-    if strange := sorted(named - {protocol.name for protocol in protocols}):
-        raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
+    """Raise click.UsageError if `--allow-writes` names a tool that is none of these."""
+    if isinstance(settings.allow_writes, bool):
+        return
+    known = {protocol.name for protocol in protocols}
+    if unknown := sorted(settings.allow_writes - known):
+        raise click.UsageError(f"--allow-writes: {UnknownTool(unknown[0], sorted(known))}")
 
 
 def log_source(log: Log, folder: Path, source: str) -> None:

@@ -285,8 +285,8 @@ def _own_tools(
 
 @contextmanager
 def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
-    """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
-    with RunView(stderr_console()) as view:
+    """Open an agent, with the view that shows its run on stderr; writes are asked about on a terminal."""
+    with output.break_line_on_interrupt(), RunView(stderr_console()) as view:
         person = make_asker(aside=view.pause_status)
         with open_agent(config, reading=view.show_reading, ask_person=person, warm=warm) as agent:
             yield agent, view

@@ -371,9 +371,19 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
 
 
 def _find_recordings(files: Sequence[str]) -> Iterator[str]:
-    """Files as they were given; of a folder, all that end in .json."""
+    """Yield the files that were given, and all that end in .json of each folder that was.
+
+    Raises:
+        click.UsageError: there is neither a file nor a folder of a name.
+    """
     for file in files:
-        yield from map(str, sorted(Path(file).rglob("*.json"))) if Path(file).is_dir() else [file]
+        path = Path(file)
+        if path.is_dir():
+            yield from map(str, sorted(path.rglob("*.json")))
+        elif file == "-" or path.exists():
+            yield file
+        else:
+            raise click.UsageError(f"there is no file or folder {file!r}")
 
 
 def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any], str]:
@@ -431,7 +441,10 @@ def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
             reply = exchange.reply
             took = f" ({reply.output_tokens} tokens, {reply.seconds:.1f} s)" if reply else ""
             lines += [f"reply{took}", reply.text if reply and reply.text else "(none)"]
-    lines += ["", f"error    {run.error}"] if run.error is not None else []
+    if run.status == "interrupted":
+        lines += ["", f"error    interrupted; go on with: atc runs resume {run.run_id}"]
+    elif run.error is not None:
+        lines += ["", f"error    {run.error}"]
     return lines + (["", f"answer   {run.answer}"] if run.answer is not None else [])
 
 

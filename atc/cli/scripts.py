@@ -14,7 +14,7 @@ import click
 from atc.archive.recording import InvalidRecording, RecordedTools
 from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse_script
 from atc.cli import options, output
-from atc.cli.main import explain_error
+from atc.cli.main import end_process, explain_error
 from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import (
     drop_outdated_consent,
@@ -22,10 +22,11 @@ from atc.cli.wiring import (
     make_asker,
     open_questions,
     open_store,
+    require_known_names,
     say_withheld,
 )
 from atc.core.config import Config
-from atc.core.quoting import escape_hidden, quoted
+from atc.core.quoting import quoted
 from atc.core.types import Attempt, Program
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
@@ -65,15 +66,18 @@ def run_script(text: str) -> NoReturn:
     )
     options.trust_option(command)
     try:
-        code = command.main(prog_name=sys.argv[0], standalone_mode=False)
-    except click.Abort:
-        sentence = "interrupted."
+        with command.make_context(sys.argv[0], sys.argv[1:]) as context:
+            code = command.invoke(context)
+    except click.exceptions.Exit as end:  # --help
+        code = end.exit_code
+    except (KeyboardInterrupt, click.Abort):
         code = 130
-        click.echo(f"atc: {sentence}", err=True)
+        output.begin_line()
+        output.say(f"atc: {output.interrupted_text()}")
     except (AtcError, click.ClickException, OSError) as error:
         sentence, code = explain_error(error)
-        click.echo(f"atc: {escape_hidden(' '.join(sentence.split()))}", err=True)
-    sys.exit(code)
+        output.say(f"atc: {' '.join(sentence.split())}")
+    end_process(code)
 
 
 def _start(text: str, flags: Mapping[str, Any]) -> int:
@@ -114,6 +118,7 @@ def _execute_script(script: Script, config: Config) -> Trace:
         tools = RecordedTools(script.tools).map(
             lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
         )
+        require_known_names(tools)
         say_withheld(config)
         config = drop_outdated_consent(config, tools)
         effects = WriteRecovery(

@@ -16,6 +16,7 @@ from atc.archive.learned_schemas import export_tool
 from atc.archive.saved_programs import check_saved_tools
 from atc.cli import options, output, wiring
 from atc.cli.settings import load_config
+from atc.core.quoting import quote_name
 from atc.core.text import count
 from atc.pipeline.retrieve.document import documents
 from atc.pipeline.retrieve.expand import expand_all
@@ -207,7 +208,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. --json adds time, drift and
     errors around the response. A call that somebody declined, or that a client of 'atc serve' waits for, asks on the
     terminal, whatever is allowed. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is
-    missing.
+    missing; 130: interrupted, and it says whether the call was sent.
     """
     config = load_config(flags)
     with (
@@ -225,6 +226,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         consent.accept_arguments(guarded, values)  # what a person types is theirs
         began = time.monotonic()
         code = 0
+        sent = False
         report: dict[str, Any] = {
             "tool": tool.alias,
             "arguments": values,
@@ -235,6 +237,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         try:
             if guarded.admit is not None:
                 guarded.admit(values)
+            sent = True
             report["result"] = guarded.call(values)
             broken = find_violation(tool.protocol.output_schema or {}, report["result"])
             report["drift"] = (
@@ -250,6 +253,9 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
             }
         except Paused as pause:
             code, report["error"], report["outcome"] = 1, str(pause), "not_run"
+        except KeyboardInterrupt:
+            code = 130
+            report |= _explain_interrupt(tool, sent=sent)
         report["seconds"] = round(time.monotonic() - began, 4)
     shown = "" if code else output.json_text(report["result"], indent=2)
     output.print_result(report | output.error_document(report["error"], code), shown)
@@ -329,6 +335,19 @@ def export(*, format_: str, path: Path | None, **flags: Any) -> None:
         return
     write_whole(path, text)
     output.say(f"{count(len(toolbox), 'tool')} written to {path}")
+
+
+def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
+    """Return what the report of a call says if Ctrl-C ended it; `sent` is True once it was handed to the service."""
+    if not sent:
+        return {"error": "interrupted; nothing was sent.", "outcome": "not_run"}
+    if not tool.protocol.writes:
+        return {"error": "interrupted.", "outcome": "unknown"}
+    return {
+        "error": f"interrupted; {quote_name(tool.alias)} was sent and its answer is not known: look at the service"
+        " before you repeat it.",
+        "outcome": "unknown",
+    }
 
 
 def _line(tool: Tool) -> dict[str, Any]:

@@ -168,6 +168,9 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
     """The configured tools, and the `saved` ones that need no others.
 
     With none configured, the flights service, started for as long as this is open.
+
+    Raises:
+        click.UsageError: an option of this command names a tool that is none of them.
     """
     with ExitStack() as stack:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
@@ -175,18 +178,27 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         loaded = load_tools(*sources, invoker=invoker)
         say_withheld(config)
         toolbox = load_saved_tools(loaded, saved_folder(config)) if saved else loaded
-        flags = context.params if (context := click.get_current_context(silent=True)) else {}
-        named = [
-            ("--allow-writes", name) for name in flags.get("allow_writes") or () if name != "all"
-        ]
-        rules = [rule for rule in flags.get("trust") or () if not rule.startswith("value=")]
-        for flag, name in [
-            *named,
-            *(("--trust", rule.strip().partition(":")[0]) for rule in rules),
-        ]:
-            if name not in toolbox and not toolbox.find_all(name):
-                say(f"{flag}: {UnknownTool(name, list(toolbox))}")
+        require_known_names(toolbox)
         yield toolbox
+
+
+def require_known_names(toolbox: Toolbox) -> None:
+    """Check that each tool that `--allow-writes` and `--trust` of this command name is one of `toolbox`.
+
+    Raises:
+        click.UsageError: there is no tool of a name; says which names are nearest.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return
+    allowed = [name for name in context.params.get("allow_writes") or () if name != "all"]
+    rules = [rule for rule in context.params.get("trust") or () if not rule.startswith("value=")]
+    trusted = [rule.strip().partition(":")[0] for rule in rules]
+    named = [("--allow-writes", name) for name in allowed]
+    named += [("--trust", name) for name in trusted]
+    for flag, name in named:
+        if name not in toolbox and not toolbox.find_all(name):
+            raise click.UsageError(f"{flag}: {UnknownTool(name, list(toolbox))}", ctx=context)
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
@@ -243,7 +255,10 @@ def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) 
             return None
         with aside():
             ends = "Send these calls?" if question.others else "Send it?"
-            return confirmed(f"{question_text(question)}\n\n{ends}")
+            return confirmed(
+                f"{question_text(question)}\n\n{ends}",
+                if_interrupted="interrupted; nothing was sent for this call.",
+            )
 
     return ask
 

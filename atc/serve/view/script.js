@@ -83,6 +83,25 @@
     if (document.title !== page.title) said.textContent = document.title = page.title;
     filter();
   };
+  // A warning is for the eye and for a screen reader, until something succeeds.
+  const tell = (text, warning) => {
+    said.textContent = text;
+    said.className = warning ? "beware" : "sr";
+  };
+  const enable = (buttons, enabled) => { for (const button of buttons) button.disabled = !enabled; };
+  const actions = () => document.querySelectorAll("button[data-post]");
+  let over = false;
+  const end = () => {
+    over = true;
+    enable(actions(), false);
+    tell("The viewer has ended; nothing was sent; start it again with: atc runs view", true);
+  };
+  const goOn = () => {
+    if (!over) return;
+    over = false;
+    enable(actions(), true);
+    tell("", false);
+  };
   let busy = false;
   let again = false;
   const refresh = async () => {
@@ -92,15 +111,21 @@
     const began = performance.now();
     try {
       const answer = await fetch(location.pathname + location.search);
-      if (answer.ok) change(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    } catch { /* the viewer has ended; the events say so */ }
+      if (answer.ok) {
+        change(new DOMParser().parseFromString(await answer.text(), "text/html"));
+        goOn();
+      }
+    } catch { end(); }
     setTimeout(() => { busy = false; if (again) refresh(); }, 3 * (performance.now() - began));
   };
   if (parts?.dataset.events) {
     const events = new EventSource(parts.dataset.events);
     events.addEventListener("open", () => parts.classList.remove("lost"));
     events.addEventListener("message", refresh);
-    events.addEventListener("error", () => parts.classList.add("lost"));
+    events.addEventListener("error", () => {
+      parts.classList.add("lost");
+      refresh(); // tells whether the viewer has ended, or only the events broke off
+    });
     const watch = setInterval(() => { if (document.querySelector(".class.running")) refresh(); }, 5000);
     addEventListener("pagehide", () => { clearInterval(watch); events.close(); });
   }
@@ -110,15 +135,20 @@
     const button = event.target.closest?.("button[data-post]");
     if (!button || !event.isTrusted) return;
     const all = button.parentElement.querySelectorAll("button");
-    for (const one of all) one.disabled = true;
+    enable(all, false);
     const headers = { "content-type": "application/json" };
+    let answer;
     try {
-      const answer = await fetch(button.dataset.post, { method: "POST", headers, body: button.dataset.body });
-      if (!answer.ok) throw new Error(answer.statusText);
-      said.textContent = `${button.textContent}: done`;
-    } catch (error) {
-      said.textContent = `${button.textContent}: it was not done (${error.message})`;
-      for (const one of all) one.disabled = false;
+      answer = await fetch(button.dataset.post, { method: "POST", headers, body: button.dataset.body });
+    } catch {
+      end();
+      return;
+    }
+    if (answer.ok) {
+      tell(`${button.textContent}: done`, false);
+    } else {
+      tell(`${button.textContent}: it was not done (${answer.statusText})`, true);
+      enable(all, true);
     }
   });
 
