@@ -1,4 +1,4 @@
-"""`Agent`: a toolbox, a model and a sandbox, ready to be given tasks."""
+"""`Agent`: solves tasks with a toolbox, a model and a sandbox."""
 
 from __future__ import annotations
 
@@ -43,23 +43,30 @@ T = TypeVar("T")
 
 
 class Agent(AgentResources):
-    """Solves tasks with one toolbox. A context manager: `close` closes what the agent has opened itself.
+    """Solves tasks with one toolbox. It is a context manager; `close` closes what the agent has
+    opened itself.
 
-    `tools` are a toolbox, or sources as `load_tools` takes them: an address, a path, a function, or a list of such.
-    Sources are loaded with the credentials and MCP servers of `config`.
+    `tools` is a toolbox, or what `load_tools` accepts: an address, a path, a function, or a list of
+    such. These are loaded with the credentials and MCP servers of `config`.
 
-    `model` is an `Ask`, or a name as `atc run --model` takes it; None is the configuration's, that is, the endpoint
-    of the environment or else the embedded model. `sandbox` may be a name, too. Tools that may change something run
-    only when `allow_writes` (or the configuration's) names them, or `ask_person` agrees; else the run ends `paused`.
-    With a `store`, or the path of its file or the address of its database, each run is recorded from its first moment;
-    with `learned`, tools without a response schema get one from what their calls bring. A call that a person declined,
-    or that a gateway left open, asks whatever is allowed; `questions` has them, by default the store. The budgets, such
-    as `max_seconds=60`, hold for each run; None leaves one to the configuration.
+    `model` is an `Ask`, or a name as for `atc run --model`. None stands for the configured model,
+    else the endpoint that the environment names, else the embedded model. `sandbox` may be a name
+    too.
+
+    Tools that may change something are called only if `allow_writes` (or the configuration) names
+    them, or if `ask_person` returns True; else the run ends `paused`. A call that a person declined
+    before, or that a gateway left undecided, asks even so; `questions` records these calls, by
+    default in the store.
+
+    With a `store`, which may be the path of its file or the address of its database, each run is
+    recorded from its first moment. With `learned`, tools without a response schema get one from the
+    responses of their calls. Budgets such as `max_seconds=60` apply to each run; None leaves a
+    budget to the configuration.
 
     Raises:
-        InvalidConfig: an argument or a setting cannot be used.
-        UnknownTool: `allow_writes` names a tool that there is not.
-        SourceUnavailable, InvalidProtocol: a source of `tools` cannot be read, see `load_tools`.
+        InvalidConfig: An argument or a setting cannot be used.
+        UnknownTool: `allow_writes` names a tool that does not exist.
+        SourceUnavailable, InvalidProtocol: A source of `tools` cannot be read, see `load_tools`.
     """
 
     def __init__(
@@ -140,17 +147,20 @@ class Agent(AgentResources):
         seed: int | None = None,
         max_seconds: float | None = None,
     ) -> Solution:
-        """Solve one task. `max_seconds` replaces the setting; in a notebook it is shown as it happens.
+        """Solve one task and return the solution. In a notebook the run is shown as it happens.
 
-        With an `output_type`, a pydantic model for instance, the answer must be JSON of that type, and the solution
-        has it as `output`. An answer of another form is a fault, which the model is told of.
+        `max_seconds` replaces the setting. With an `output_type`, such as a pydantic model, the
+        answer must be JSON of that type, and the solution has the value as `output`. An answer of
+        another form is a fault that the model is asked to correct.
 
-        The programs' `random`, `uuid` and `secrets` start from `seed`. Without one each run draws its own, so that
-        nobody can guess a password or an id that a program makes; it is stored with the run.
+        `seed` initialises `random`, `uuid` and `secrets` in the programs. Without it each run draws
+        its own seed and stores it, so that nobody can guess a password or an id that a program
+        makes.
 
         Raises:
-            InvalidTask, TypeError: the task is empty or too long, or `output_type` is none.
-            ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
+            InvalidTask, TypeError: The task is empty or too long, or `output_type` is not a type.
+            ModelUnavailable, SandboxUnavailable: An outage, which says nothing about the task. It
+                may be run again.
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.add_to_task(task))
@@ -192,13 +202,14 @@ class Agent(AgentResources):
         seed: int | None = None,
         max_seconds: float | None = None,
     ) -> Solution:
-        """Solve one task as `run` does, in a thread of its own: the event loop goes on, and several runs go together.
+        """Solve one task as `run` does, in a thread, so that the event loop goes on and several
+        runs work at once.
 
-        `observer` is called in that thread. A run whose task is cancelled ends at its next step, as one that Ctrl-C
-        interrupts: `resume` goes on with it.
+        `observer` is called in that thread. If the asyncio task is cancelled, the run ends at its
+        next step, as after Ctrl-C; `resume` continues it.
 
         Raises:
-            InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: see `run`.
+            InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: See `run`.
         """
         from atc.core.run_in_thread import (
             run_in_thread,
@@ -224,17 +235,19 @@ class Agent(AgentResources):
         resend: bool = False,
         client: GatewayClient | None = None,
     ) -> Solution:
-        """Go on with a stored run that was paused, or whose process ended. Needs a `store`.
+        """Continue a stored run that was paused, or whose process ended. The agent needs a `store`.
 
-        What the model replied and what tools answered is not asked again; a write whose answer was lost is settled
-        first. Of a run of `execute` the last program runs again, as it was. `max_seconds` replaces the setting,
-        `ask_person` the agent's. With `accept_orphans`, writes that the final program does not make may stand. With
-        `resend`, the writes in doubt are sent again: somebody has found out that they did not happen. `client` is for
-        gateways.
+        Model replies and tool responses that the run already has are not requested again. A write
+        whose answer was lost is settled first. If the run is one of `execute`, its last program
+        runs again. `max_seconds` replaces the setting and `ask_person` the agent's. With
+        `accept_orphans`, writes that the final program does not make may stay. With `resend`,
+        writes in doubt are sent again, since somebody has found out that they did not happen.
+        `client` is for gateways.
 
         Raises:
-            UnknownRun, RunRefused: there is no such run, or it cannot go on, as where its tools are others by now.
-            ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
+            UnknownRun, RunRefused: There is no such run, or it cannot be continued, for example
+                because its tools have changed.
+            ModelUnavailable, SandboxUnavailable: An outage. The run may be resumed again.
         """
         options = RunOptions(
             observer=observer,
@@ -266,15 +279,16 @@ class Agent(AgentResources):
         resend: bool = False,
         client: GatewayClient | None = None,
     ) -> Solution:
-        """Run a program that the caller wrote; no model is asked.
+        """Run a program that the caller wrote. No model is asked.
 
-        With `continues`, the id of a stored run, the calls which that run completed are not repeated: `source` is its
-        program, corrected or made longer. `task` is what the program is for: values that stand in it count as the
-        user's. All other arguments are those of `resume`.
+        With `continues`, the id of a stored run, the calls that this run has completed are not made
+        again: `source` is a corrected or longer version of its program. `task` says what the
+        program is for; values in it count as the user's own. All other arguments are those of
+        `resume`.
 
         Raises:
             UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
-            SandboxUnavailable: an outage; no verdict on the program.
+            SandboxUnavailable: An outage, which says nothing about the program.
         """
         options = RunOptions(
             observer=observer,
@@ -321,24 +335,26 @@ class Agent(AgentResources):
             )
 
     def check(self, source: str) -> tuple[Finding, ...]:
-        """Return what is wrong with a program, in the order of its lines. Nothing is run and no tool is called.
+        """Return what is wrong with a program, in the order of its lines. Nothing is run and no
+        tool is called.
 
-        `execute` does not run a program with a `certain` finding. Any other finding is about data that may or may not
-        come, such as a field that can be null.
+        `execute` does not run a program with a `certain` finding. Other findings depend on the
+        data, such as a field that can be null.
         """
         return check(Program(source), self.toolbox)
 
     def offer(self, tools: Iterable[Tool]) -> None:
-        """Add tools behind those that there are, whose aliases stay as they are."""
+        """Add tools after the present ones, whose aliases do not change."""
         added = list(tools)
         self._declared = self._declared.also(added)
         self.toolbox = self.toolbox.also(added)
 
     def with_own_schemas(self, name: str, *, shared: bool = False) -> Agent:
-        """Return an agent over the same tools, sandbox and store that learns for itself alone, under this name.
+        """Return an agent over the same tools, sandbox and store that learns response schemas
+        separately, under this name.
 
-        `shared` says that several people are shown what it learns, as for `LearnedSchemas`. It knows nothing of what
-        this agent has learned. Only this agent is to be closed.
+        `shared` means that several people see what it learns, as for `LearnedSchemas`. It does not
+        know what this agent has learned. Close only this agent.
         """
         return Agent(
             self._declared,
@@ -354,18 +370,20 @@ class Agent(AgentResources):
         )
 
     def draft(self, task: str, *, observer: Observer | None = None) -> Draft:
-        """Return what `run` would begin with. No tool is called, and nothing is recorded.
+        """Return what `run` would begin with: tools, a first program and its findings. No tool is
+        called, nothing is recorded.
 
         Raises:
-            InvalidTask: the task is empty or too long.
-            ModelUnavailable: an outage.
+            InvalidTask: The task is empty or too long.
+            ModelUnavailable: An outage.
         """
         return draft(readable(task), self._build_parts(RunRecord(observer), RunOptions()))
 
     def close(self) -> None:
-        """Close what the agent has opened: connections of its tools, store, model, sandbox, index. Twice does no harm.
+        """Close what the agent has opened: connections of its tools, store, model, sandbox, index.
+        It may be called twice.
 
-        What the caller gave stays open: a toolbox, a store, a model, a sandbox.
+        A toolbox, store, model or sandbox that the caller gave stays open.
         """
         self._owned.close()
 
@@ -378,7 +396,9 @@ class Agent(AgentResources):
     def _build_parts(
         self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
     ) -> Parts:
-        """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""
+        """Return the parts of one run. `given` are the tools of a program that the caller wrote,
+        which needs no model.
+        """
         return make_parts(
             record,
             options,
@@ -414,7 +434,9 @@ class Agent(AgentResources):
 
     @contextmanager
     def _open_record(self, record: RunRecord) -> Iterator[None]:
-        """The record is open; then what the run has shown of the tools' responses is taken over."""
+        """Open the record of a run; afterwards learn from what the run has shown of the tools'
+        responses.
+        """
         with record.open(self.toolbox):
             yield
         if self._learned is None or record.solution is None:

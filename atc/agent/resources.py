@@ -1,4 +1,4 @@
-"""Store, model, sandbox and search of an agent: what the caller gave, or what is opened on first use."""
+"""Store, model, sandbox and search index of an agent: given by the caller, or opened on first use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class AgentResources:
-    """What an agent works with. What is opened here, `_owned` closes; what the caller gave stays the caller's."""
+    """What an agent works with. `_owned` closes what is opened here; what the caller gave stays
+    open.
+    """
 
     config: Config
     toolbox: Toolbox
@@ -33,7 +35,7 @@ class AgentResources:
 
     @property
     def store(self) -> RunStore:
-        """The runs. Raises ValueError where the agent was given no store."""
+        """The store of runs. Raises ValueError if the agent has none."""
         if self._store is None:
             raise ValueError("an agent without a store has no runs to load or to go on with")
         return self._store
@@ -52,7 +54,7 @@ class AgentResources:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        """What runs the programs, made on first use."""
+        """The sandbox that runs programs, made on first use."""
         if self._sandbox is not None:
             return self._sandbox
         return self._owned.enter_context(
@@ -60,16 +62,18 @@ class AgentResources:
         )
 
     def finder(self, ask: Ask | None) -> Retriever:
-        """Search over the toolbox: `ask` answers what the configured method asks a model, by default planned searches.
+        """Return the search over the toolbox. `ask` is the model for methods that need one, by
+        default planned searches.
 
-        With None, the configured method if it asks no model, else the best that asks none.
+        Without `ask` it is the configured method if that needs no model, else the best one that
+        needs none.
         """
         method = method_for(self.config.retrieval, asks=ask is not None)
         return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)
 
     @cached_property
     def _index(self) -> ToolIndex:
-        """Built when the first search needs it: a toolbox that fits a prompt never does."""
+        """The search index, built by the first search. A toolbox that fits a prompt needs none."""
         index = open_index(self.toolbox, self.config, method=self.config.retrieval)
         self._owned.callback(index.close)
         return index

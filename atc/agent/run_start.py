@@ -1,4 +1,6 @@
-"""How a run begins, or goes on: its record in the store, and the parts that its strategy works with."""
+"""The start of a run, new or continued: its record in the store, and the parts that its strategy
+works with.
+"""
 
 from __future__ import annotations
 
@@ -31,27 +33,29 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
-"""Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
+"""Called before a write with the run, the tool and its arguments by original name. It may raise
+`Paused`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayClient:
-    """The client of a gateway, whose program a run is.
+    """The client of a gateway for whose program a run is made.
 
-    A call of it that nobody decides about is held, and no message names a command that allows it: the client could
-    give that command itself.
+    A call that nobody has decided about is held for a person. No message names a command that
+    allows it, since the client could run that command itself.
     """
 
     name: str
-    """Tells the client from all others of the store."""
+    """Identifies the client among all clients of the store."""
     before_write: BeforeWrite
     answered: Collection[str] = ()
-    """Ids of questions that an earlier program of the run has asked, and that `ask_person` knows the answer to."""
+    """Ids of questions of the run's earlier programs to which `ask_person` knows the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How one run goes, beside what its agent says."""
+    """The options of one run, in addition to the agent's settings."""
 
     observer: Observer | None = None
     max_seconds: float | None = None
@@ -59,14 +63,14 @@ class RunOptions:
     ask_person: AskPerson | None = None
     """Replaces the agent's."""
     accept_orphans: bool = False
-    """Writes that the final program does not make may stand."""
+    """True if writes that the final program does not make may stay."""
     resend: bool = False
-    """Somebody has found out that the writes in doubt did not happen."""
+    """True if somebody has found out that the writes in doubt did not happen."""
     client: GatewayClient | None = None
-    """Whose program it is, if a gateway runs it."""
+    """The client whose program it is, if a gateway runs it."""
 
     def __post_init__(self) -> None:
-        """Check the time before the run begins. Raises `InvalidConfig`."""
+        """Check the time limit. Raises `InvalidConfig`."""
         if self.max_seconds is not None:
             Config(max_seconds=self.max_seconds)
 
@@ -82,9 +86,10 @@ def begin_run(
     seed: int | None = None,
     given: bool = False,
 ) -> RunRecord:
-    """Return the record of a new run, which `store` has from now on if there is one.
+    """Return the record of a new run. If there is a store, the run is in it from now on.
 
-    `given`: the caller writes the programs, and `toolbox` are the tools that the first one names.
+    `given` means that the caller writes the programs; `toolbox` then has the tools that the first
+    one names.
     """
     pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
     if store is None:
@@ -112,13 +117,13 @@ def continue_run(
     task: str = "",
     ended: bool = False,
 ) -> RunRecord:
-    """Return the record of a stored run that goes on, and take the run for this process.
+    """Return the record of a stored run, and claim the run for this process.
 
-    Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began. With
-    `ended`, a run that was solved or has failed can go on, too.
+    Consent, rules and programs of a run name tools, so each name must mean what it meant when the
+    run began. With `ended`, a run that was solved or has failed can be continued too.
 
     Raises:
-        RunRefused: its tools are others now, or the store does not give it.
+        RunRefused: Its tools have changed, or another process works on it.
     """
     begun = stored.summary
     run = begun.run_id
@@ -138,10 +143,11 @@ def continue_run(
 
 
 def last_program(stored: StoredRun) -> str:
-    """Return the program that a paused run of `execute` goes on with, after a person has allowed what paused it.
+    """Return the program with which a paused run of `execute` continues, once a person has allowed
+    what paused it.
 
     Raises:
-        RunRefused: the run is not paused, and no write of it is in doubt.
+        RunRefused: The run is not paused, and none of its writes is in doubt.
     """
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
@@ -165,10 +171,10 @@ def make_parts(
     ask_person: AskPerson | None = None,
     given: bool = False,
 ) -> Parts:
-    """Return the parts of one run, with the gate for writes before each tool.
+    """Return the parts of one run, with the consent check before each call of a tool.
 
-    `given`: the caller writes the programs. Such a run goes on with what is allowed now, and with tools that its first
-    program may not have named.
+    `given` means that the caller writes the programs. Such a run continues with the consent that is
+    given now, and with tools that its first program need not have named.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)

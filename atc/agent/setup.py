@@ -1,4 +1,4 @@
-"""What an `Agent` is given, checked when it is made, so that no run fails for it later."""
+"""Checks of an `Agent`'s arguments when it is made, so that no run fails because of them later."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from protocols.toolbox import Toolbox
 
 
 def check_parts(*, model: object, sandbox: object, config: object, ask_person: object) -> None:
-    """Check what no setting describes.
+    """Check the arguments that are no settings.
 
     Raises:
-        InvalidConfig: one of them is something else than the agent can use.
+        InvalidConfig: One of them is nothing that an agent can use.
     """
     if not isinstance(config, Config):
         raise InvalidConfig(
@@ -48,10 +48,10 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
 
 
 def names_of(allow_writes: object) -> tuple[str, ...]:
-    """Return the names of tools that may write, as a program gives them.
+    """Return the names in `allow_writes` as a tuple.
 
     Raises:
-        InvalidConfig: it is neither a name nor several.
+        InvalidConfig: It is neither a name nor several names.
     """
     if isinstance(allow_writes, str):
         return (allow_writes,)
@@ -63,10 +63,12 @@ def names_of(allow_writes: object) -> tuple[str, ...]:
 
 
 def configured(config: Config, **settings: Any) -> Config:
-    """Return the configuration with the settings that are given beside it; None leaves one as it is.
+    """Return the configuration with settings that are given as arguments; None leaves a setting as
+    it is.
 
     Raises:
-        InvalidConfig: a setting does not take its value, or the flags of a strategy or method of search are wrong.
+        InvalidConfig: A setting does not take its value, or a strategy or a method of search has
+            wrong flags.
     """
     config = replace(
         config, **{name: value for name, value in settings.items() if value is not None}
@@ -81,11 +83,11 @@ def configured(config: Config, **settings: Any) -> Config:
 
 
 def open_store(store: object, owned: ExitStack) -> RunStore | None:
-    """Return the store. One that is given by its place is opened, and left to `owned`.
+    """Return the store. If it is given by path or address, it is opened here and `owned` closes it.
 
     Raises:
-        InvalidConfig: it is neither a store nor a place.
-        StoreUnavailable: it cannot be used.
+        InvalidConfig: It is neither a store nor a path or address.
+        StoreUnavailable: It cannot be used.
     """
     if store is None or isinstance(store, RunStore):
         return store
@@ -101,10 +103,11 @@ def open_tools(
 ) -> tuple[Toolbox, Config]:
     """Return the tools, and the configuration that names their sources.
 
-    Sources are loaded with the credentials, headers and MCP servers of `config`. Their connections are left to `owned`.
+    Sources are loaded with the credentials, headers and MCP servers of `config`. `owned` closes
+    their connections.
 
     Raises:
-        SourceUnavailable, InvalidProtocol: see `load_tools`.
+        SourceUnavailable, InvalidProtocol: See `load_tools`.
     """
     if isinstance(tools, Toolbox):
         return tools, config
@@ -116,10 +119,10 @@ def open_tools(
 
 
 def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:
-    """Check names of tools that a program of the user gives.
+    """Check that the toolbox has all tools that an argument of the agent names.
 
     Raises:
-        UnknownTool: a name is none; it carries the nearest ones.
+        UnknownTool: It does not have one of them; the error carries the nearest names.
     """
     for name in names:
         if name != "all" and name not in toolbox and not toolbox.find_all(name):

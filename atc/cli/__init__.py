@@ -1,1 +1,1 @@
-"""The command line: wires everything; one file a verb."""
+"""The command line. It wires everything together; each verb has a module."""

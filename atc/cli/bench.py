@@ -1,4 +1,6 @@
-"""`atc bench`: how many questions of a suite are solved, and what it takes; ToolFlow's tasks and services."""
+"""`atc bench`: measure how many questions of a suite are solved and at what cost, and prepare
+ToolFlow's tasks.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,8 @@ def list_() -> None:
 def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     """Compare runs on one page of HTML.
 
-    It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished or not. All are
-    compared with the first; more than twelve are a leaderboard.
+    It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished
+    or not. All are compared with the first; more than twelve are a leaderboard.
     """
     from toolflow_bench.report.page import (
         check_target,
@@ -104,9 +106,10 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
 def check(*, folder: Path | None, jobs: int) -> None:
     """Derive every gold answer of ToolFlow anew, twice.
 
-    Seen is whether tasks are fit to measure with. The gold program of each task runs in the sandbox over HTTP, its
-    query runs straight on the data, and both must give the answer of the file. Then the results of each line's
-    calls are taken away in turn: the answer must change. Exit status 1 if a task has a problem.
+    Seen is whether tasks are fit to measure with. The gold program of each task runs in the sandbox
+    over HTTP, its query runs straight on the data, and both must give the answer of the file. Then
+    the results of each line's calls are taken away in turn: the answer must change. Exit status 1
+    if a task has a problem.
     """
     tasks = load_tasks(folder)
     require_gold(tasks)
@@ -138,9 +141,9 @@ def check(*, folder: Path | None, jobs: int) -> None:
 def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
     """Draw new tasks of ToolFlow.
 
-    They are known data flows and wordings with new constants. Each answer is derived twice, by the program over HTTP
-    and by the query on the data; what does not agree is drawn again. Needs a checkout of the project: the wheel does
-    not hold the recipes.
+    They are known data flows and wordings with new constants. Each answer is derived twice, by the
+    program over HTTP and by the query on the data; what does not agree is drawn again. Needs a
+    checkout of the project: the wheel does not hold the recipes.
     """
     try:
         from toolflow_bench.recipes.fresh import fresh_tasks
@@ -176,9 +179,9 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
 def serve(services: tuple[str, ...], *, port: int, mcp: int | None) -> None:
     """Serve ToolFlow's services on this machine.
 
-    They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. Shows the address of each one's OpenAPI
-    document. Beside its operations a service answers POST /bench/reset, GET /bench/state, GET /bench/log and POST
-    /bench/faults.
+    They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. Shows the address of each
+    one's OpenAPI document. Beside its operations a service answers POST /bench/reset, GET
+    /bench/state, GET /bench/log and POST /bench/faults.
     """
     chosen = [find_service(name) for name in dict.fromkeys(services or NAMES)]
     # All data first: a wheel that is missing is told before anything answers.

@@ -1,4 +1,4 @@
-"""`atc bench run`: ToolFlow's tasks and the questions about flights, asked in several ways, and the figures."""
+"""`atc bench run`: ask the questions of a suite with several strategies, and print the figures."""
 
 from __future__ import annotations
 
@@ -61,11 +61,13 @@ run_options = options.combine_options(
         "--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."
     ),
 )
-"""The options of every suite of questions; `RunOptions` takes them."""
+"""The options of every suite of questions. `RunOptions` has a field for each."""
 
 
 def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
-    """`--strategy NAME`, repeatable; `also` explains names of the suite's own."""
+    """Return the option `--strategy NAME`, which is repeatable. `also` describes names that only
+    this suite has.
+    """
     told = f"How a task is solved: {', '.join(STRATEGIES)}; 'all' is each of these in turn. Repeatable. {also}"
     return click.option(
         "--strategy", "strategies", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help=told
@@ -73,7 +75,7 @@ def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
 
 
 def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
-    """The strategies that are named, each once; None stands for the configured one."""
+    """Return the named strategies without repetitions; None is replaced by the configured one."""
     names = [name for given in strategies for name in (STRATEGIES if given == "all" else (given,))]
     return tuple(dict.fromkeys(names)) or (None,)
 
@@ -81,7 +83,10 @@ def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
 def measure(
     suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool
 ) -> NoReturn:
-    """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
+    """Ask all questions while the person watches, print the figures and exit.
+
+    The exit status is 3 if questions failed because of outages, else 0.
+    """
     try:
         with bar("asking", total=len(arms) * len(items[: how.limit]) * how.repeats) as advance:
             asked = ask_arms(suite, items, arms, how, pool, say=say, advance=advance)
@@ -171,9 +176,9 @@ def toolflow(
 ) -> None:  # fmt: skip
     """587 tasks over four services on real data, graded by program.
 
-    Each task is one line of a file, with its programs and calls; a run that was stopped goes on where it was when the
-    same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
-    status 3 if any is left.
+    Each task is one line of a file, with its programs and calls; a run that was stopped goes on
+    where it was when the same command is given again. What fails on our side (a model that is down)
+    is counted apart and asked again. Exit status 3 if any is left.
     """
     hard = [name for name in HARDSHIPS if more.pop(name) or setting == "hard"]
     flags = {name: more.pop(name) for name in SETTINGS if name in more}
@@ -234,8 +239,9 @@ def toolflow(
 def flights(*, data: Path | None, **more: Any) -> None:
     """24 questions about the flights that left New York in 2013.
 
-    Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
-    again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
+    Each answer is one line of a file; a run that was stopped goes on where it was when the same
+    command is given again. What fails on our side (a model that is down) is counted apart and asked
+    again. Exit status 3 if any is left.
     """
     items = [Item(question=question) for question in load_flights(data)]
     config = load_config({name: more.pop(name) for name in SETTINGS if name in more})
@@ -252,11 +258,18 @@ def flights(*, data: Path | None, **more: Any) -> None:
 
 
 def _without_secrets(flags: dict[str, Any]) -> Config:
-    """The configuration without credentials: ToolFlow's services take none, so they are sent to no worker."""
+    """Return the configuration without credentials.
+
+    ToolFlow's services need none, so none are sent to the workers.
+    """
     return replace(load_config(flags), credentials={}, mcp={}, headers={})
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
-    """Opens a world with the services that the tasks' candidates come from; without tasks, with all."""
+    """Return a function that opens a world with the services that the tasks' candidate tools come
+    from.
+
+    Without tasks the world has all services.
+    """
     names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)

@@ -1,4 +1,4 @@
-"""Opens pages in the person's browser."""
+"""Opening pages in the person's browser."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import click
 
 
 def open_page(address: str) -> None:
-    """Open an address that may hold a secret: everybody on this machine can read the arguments of a browser.
+    """Open an address in the browser without showing it to other users, since it may hold a secret.
 
-    They name a file that only this user can read, which leads to the address. It is removed as the command ends.
+    Every user of this machine can read the arguments of a browser's process. So the browser is
+    given a file that only this user can read, and the page in it leads to the address. The file is
+    removed when the command ends.
     """
     folder = Path(tempfile.mkdtemp(prefix="atc-"))  # readable for this user alone
     context = click.get_current_context(

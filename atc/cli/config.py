@@ -1,4 +1,4 @@
-"""`atc config`: the settings and where they come from, and trust in a folder's own file."""
+"""`atc config`: show the settings and where they come from, and trust a folder's own file."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _path_argument = click.argument(
 def config() -> None:
     """Show the settings and where they come from.
 
-    A flag wins over an ATC_* variable, this over ./atc.toml, this over the user's file, this over the default.
-    Until you trust it, ./atc.toml may name tools that are data and lower limits; all else in it is an error.
+    A flag wins over an ATC_* variable, this over ./atc.toml, this over the user's file, this over
+    the default. Until you trust it, ./atc.toml may name tools that are data and lower limits; all
+    else in it is an error.
     """
 
 
@@ -52,7 +53,8 @@ def show() -> None:
 def trust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) until its content changes. Read it first.
 
-    What it sets then counts, the code and the commands that it names included, also when that code changes.
+    What it sets then counts, the code and the commands that it names included, also when that code
+    changes.
     """
     file = read_file(path)
     if file is None:

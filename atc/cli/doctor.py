@@ -1,4 +1,4 @@
-"""`atc doctor`: whether everything needed is here and works, by trying it."""
+"""`atc doctor`: check that everything needed is installed and works, by trying it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 Check = tuple[str, str, str]
-"""Something that was looked at: its name, `ok`, `missing` or `failed`, and details. What is missing is no failure."""
+"""One check: its name, its result (`ok`, `missing` or `failed`) and details. `missing` is not a
+failure.
+"""
 
 
 @click.command(cls=Verb, examples=["atc doctor --json"])
@@ -72,7 +74,7 @@ def _run_checks(config: Config) -> Iterator[Check]:
 
 
 def _try_check(name: str, look: Callable[[], str]) -> Check:
-    """What `look` finds; what it raises says whether that is missing, or fails."""
+    """Return the result of `look`; an exception of it becomes a `missing` or `failed` check."""
     try:
         return name, "ok", look()
     except (AtcError, OSError, ImportError) as error:
@@ -81,7 +83,9 @@ def _try_check(name: str, look: Callable[[], str]) -> Check:
 
 
 def _cluster(config: Config) -> Iterator[Check]:
-    """The configured Ray cluster where it cannot be used, else each of its nodes."""
+    """Return a check of each node of the configured Ray cluster, or one check that the cluster
+    cannot be used.
+    """
 
     def require_boundary() -> None:
         with SharedResources(config, away=True) as shared:
@@ -109,7 +113,7 @@ def _is_missing(module: str) -> bool:
 
 
 def _sandbox(name: str) -> str:
-    """How long a program takes there, and what protects from it."""
+    """Return how long a small program takes in the sandbox, and by which means it is confined."""
     if name == "unconfined":
         return "no boundary: runs programs as you, for development only"
     if (reason := availability(name).reason) is not None:

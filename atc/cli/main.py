@@ -1,10 +1,12 @@
 """The command `atc`: its verbs, and the one place where errors become sentences and exit codes.
 
-0: done. 1: the task or call failed or paused. 2: wrong usage (an option, a setting, a name, a document that breaks its
-format). 3: something is missing or down (a tool source, a model, the sandbox, the store), or a bug of ours. 130:
-interrupted. 141: whoever read stdout has gone, as shells count it.
+Exit codes: 0 done. 1 the task or call failed, or was paused. 2 wrong usage: an option, a setting, a
+name, or a document that breaks its format. 3 something is missing or down (a tool source, a model,
+the sandbox, the store), or a bug of atc. 130 interrupted. 141 the reader of stdout has gone away,
+the number that shells use for it.
 
-An error is one sentence on stderr. With --json it is also an object on stdout: `{"error": SENTENCE, "kind": KIND}`.
+An error is one sentence on stderr. With --json it is also an object on stdout: `{"error": SENTENCE,
+"kind": KIND}`.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ VERBS = {
     "doctor": ("Check that everything needed is here and works.", "start/install"),
     "config": ("Show the settings and where they come from.", "reference/configuration"),
 }
-"""Of each verb, which is a module of this package, its line in the help and the page of the documentation."""
+"""By name of a verb, which is a module of this package: its summary in the help, and its page of
+the documentation.
+"""
 EXTRAS = {
     "retrieval": ("bm25s", "faiss", "numpy", "onnxruntime", "Stemmer", "tokenizers"),
     "decode": ("llguidance", "numpy"),
@@ -65,31 +69,35 @@ EXTRAS = {
         "uvicorn",
     ),
 }
-"""Of each extra the modules that it brings."""
+"""By name of an extra: the modules that it installs."""
 _DEBUG = "set ATC_DEBUG=1 to see where"
 _READER_GONE = 128 + signal.SIGPIPE
 
 
 class LazyGroup(click.Group):
-    """The group of `VERBS`, each imported only when it is used, so that `atc --help` starts at once."""
+    """The group of all verbs. Each verb is imported only when it is used, so that `atc --help` is
+    fast.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The verbs in their order."""
+        """Return the names of the verbs, in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command of a verb, imported now."""
+        """Import a verb and return its command; return None if there is no such verb."""
         return _import_verb(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """The verbs with their lines, without importing any."""
+        """Write the verbs with their summaries, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (summary, _) in VERBS.items()])
 
 
 @cache
 def _import_verb(verb: str) -> click.Command:
-    """The command of a verb. Its help, and that of those below it, ends in the page of the documentation."""
+    """Return the command of a verb, with a link to the documentation at the end of its help and its
+    subcommands' help.
+    """
     gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
     there = vars(import_module(f"atc.cli.{verb}")).values()
     gc.freeze()
@@ -118,7 +126,10 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line, that of the process where none is given, and end the process with its exit code."""
+    """Run the command line and end the process with its exit code.
+
+    `arguments` are those of the process if None is given.
+    """
     if "_ATC_COMPLETE" in os.environ:
         cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
@@ -129,7 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process with this exit code once its output is written, whatever its other threads still do."""
+    """End the process with this exit code once its output is written. Threads that still work are
+    not waited for.
+    """
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
@@ -148,7 +161,7 @@ def end_process(code: int) -> NoReturn:
 
 
 def _run_guarded(arguments: Sequence[str]) -> int:
-    """The exit code of one command. Nothing escapes."""
+    """Run one command and return its exit code. Every exception becomes a sentence on stderr."""
     try:
         with cli.make_context("atc", list(arguments)) as context:
             cli.invoke(context)
@@ -171,7 +184,7 @@ def _run_guarded(arguments: Sequence[str]) -> int:
 
 
 def explain_error(error: BaseException) -> tuple[str, int]:
-    """The sentence and the exit code of an error."""
+    """Return the sentence that explains an error to the user, and the exit code."""
     match error:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx else "atc"
@@ -208,7 +221,9 @@ def explain_error(error: BaseException) -> tuple[str, int]:
 
 
 def _report_error(sentence: str, code: int, arguments: Sequence[str]) -> int:
-    """Tell of an error, and give its exit code."""
+    """Write the sentence about an error to stderr, with --json also to stdout, and return the exit
+    code.
+    """
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it
         begin_line()

@@ -1,4 +1,4 @@
-"""`atc models`: which language models can be used, fetching the embedded one, and trying one out."""
+"""`atc models`: list the language models that can be used, fetch the embedded one, and try one out."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with 
 def models() -> None:
     """See, fetch and test language models.
 
-    In use is the one of --model, else of the configuration, else the endpoint of OPENAI_BASE_URL or OPENAI_API_KEY,
-    else 'local', the embedded model.
+    In use is the one of --model, else of the configuration, else the endpoint of OPENAI_BASE_URL or
+    OPENAI_API_KEY, else 'local', the embedded model.
     """
 
 
@@ -53,8 +53,8 @@ def list_() -> None:
 def pull(name: str) -> None:
     """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
 
-    NAME is 'local', the embedded model (the default), 'search', what search goes by, or another model of 'atc models
-    list'.
+    NAME is 'local', the embedded model (the default), 'search', what search goes by, or another
+    model of 'atc models list'.
     """
     config = load_config()
     folder = config.cache_dir / "models"

@@ -1,4 +1,4 @@
-"""What a verb is to click, and the options that several verbs share."""
+"""The click classes of verbs, and the options that several verbs share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ FC = TypeVar("FC", bound=Callable[..., Any])
 
 
 class Verb(click.Command):
-    """A command with `--json`, which `atc.cli.output` looks at, and with `examples` at the end of its help."""
+    """A command with the option `--json`, and with `examples` at the end of its help.
+
+    `atc.cli.output.as_json` reads that option.
+    """
 
     def __init__(self, name: str | None, *, examples: Sequence[str], **more: Any) -> None:
         many = "\n  ".join(["\b\nExamples:", *examples])
@@ -33,13 +36,13 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group of verbs."""
+    """A group whose commands are of the class `Verb`."""
 
     command_class = Verb
 
 
 def combine_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
-    """One decorator of several options, which the help shows in this order."""
+    """Return one decorator that adds several options; the help shows them in this order."""
     return lambda verb: reduce(lambda decorated, option: option(decorated), reversed(options), verb)
 
 
@@ -58,7 +61,7 @@ def _read_base_url(ctx: click.Context, _: click.Parameter, url: str | None) -> N
     """Keep the value of --base-url for `_with_base_url`.
 
     Raises:
-        click.UsageError: it is no http or https address.
+        click.UsageError: It is not an http or https address.
     """
     if url is not None and not url.lower().startswith(("http://", "https://")):
         raise click.UsageError(

@@ -1,4 +1,7 @@
-"""What reaches the terminal: results on stdout, talk and progress on stderr, and foreign text that acts on neither."""
+"""Output on the terminal: results on stdout, remarks and progress on stderr.
+
+Text from outside is escaped, so that it cannot control the terminal.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _IN_JSON = {
 
 
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
-"""What a person types at a question, in lower case. Enter alone means no."""
+"""What each answer to a question means, in lower case. Enter alone means no."""
 
 _INTERRUPTED = "interrupted."
 
@@ -47,7 +50,7 @@ class _OpenQuestion:
     cursor_behind: bool = False
     """True while the cursor stands behind the question, so that the next text needs a new line."""
     if_interrupted: str = _INTERRUPTED
-    """What to tell the person if the command is interrupted now."""
+    """The sentence that the command ends with if it is interrupted now."""
 
 
 _question = _OpenQuestion()
@@ -59,15 +62,18 @@ def has_person() -> bool:
 
 
 def interrupted_text() -> str:
-    """Return the sentence that tells of an interrupt: what it means for the open question, if there is one."""
+    """Return the sentence that a command ends with when it is interrupted.
+
+    At a question it says what the interrupt means for what was asked.
+    """
     return _question.if_interrupted
 
 
 def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
     """Ask a yes-or-no question on the terminal; return False if nobody can be asked.
 
-    What was typed before the question appeared is discarded: it was meant for something else. `if_interrupted` is what
-    the command says if Ctrl-C ends it at this question.
+    What was typed before the question appeared is discarded: it was meant for something else.
+    `if_interrupted` is what the command says if Ctrl-C ends it at this question.
 
     Raises:
         KeyboardInterrupt: the person pressed Ctrl-C or Ctrl-D, so nothing was decided.
@@ -96,7 +102,9 @@ def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
 
 
 def begin_line() -> None:
-    """Begin a new line on the terminal if the cursor stands behind a question that was not answered."""
+    """Begin a new line on the terminal if the cursor stands behind a question that was not
+    answered.
+    """
     if _question.cursor_behind:
         _question.cursor_behind = False
         os.write(2, b"\n")
@@ -104,10 +112,12 @@ def begin_line() -> None:
 
 @contextmanager
 def break_line_on_interrupt() -> Iterator[None]:
-    """Within the block, let Ctrl-C begin a new line behind an open question before it takes effect.
+    """Make Ctrl-C begin a new line behind an open question before it takes effect, within the
+    block.
 
-    The question may be asked in another thread, and what the interrupted one writes meanwhile would follow it on its
-    line. Where Ctrl-C is ignored, as under nohup, it stays so.
+    The question may be asked in another thread. Without this, what the interrupted thread writes
+    would follow the question on the same line. If Ctrl-C is ignored, as under nohup, it stays
+    ignored.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -136,9 +146,10 @@ def say(sentence: str) -> None:
 
 @contextmanager
 def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
-    """A bar with an estimate while it is open, nothing where stderr is no terminal.
+    """Show a progress bar with an estimate of the time left; show nothing if stderr is not a
+    terminal.
 
-    What it gives takes how many of `total` are done, and leaves out what else it is told.
+    Yields a function that takes how many of `total` items are done. It ignores further arguments.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None
@@ -166,7 +177,10 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
 
 
 def report_tenths() -> Callable[[int, int], None]:
-    """Says on stderr when another tenth of a model's bytes has come, and about how long the rest takes."""
+    """Return a progress function for the download of a model.
+
+    It writes a line on stderr for each tenth of the bytes, with about how long the rest will take.
+    """
     told = -1
     began = time.monotonic()
     first = 0
@@ -190,23 +204,25 @@ def report_tenths() -> Callable[[int, int], None]:
 
 
 def print_text(text: str) -> None:
-    """A result of one or more lines, on stdout."""
+    """Print a result of one or more lines on stdout."""
     click.echo(escape_controls(text, keep_newlines=True))
 
 
 def print_json(value: Json) -> None:
-    """A result for machines, on stdout: indented on a terminal, else on one line."""
+    """Print a result as JSON on stdout: indented on a terminal, else on one line."""
     indent = 2 if sys.stdout is not None and sys.stdout.isatty() else None
     click.echo(json_text(value, indent=indent))
 
 
 def as_json() -> bool:
-    """Whether the verb that runs was given `--json`."""
+    """Return True if the current verb was given `--json`."""
     return bool(click.get_current_context().meta.get("as_json"))
 
 
 def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> None:
-    """A result: with `--json` the document; for people its text, or rows as columns."""
+    """Print a result: `document` as JSON with `--json`, else `shown`, which is a text or the rows
+    of a table.
+    """
     if as_json():
         print_json(document)
     elif not isinstance(shown, str):
@@ -216,21 +232,26 @@ def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> N
 
 
 def json_text(value: Json, *, indent: int | None = None) -> str:
-    """`value` as JSON that can be shown: readable letters as they are, everything else escaped."""
+    """Return `value` as JSON that is safe on a terminal: readable letters as they are, everything
+    else escaped.
+    """
     return dumps(value, indent=indent).translate(_IN_JSON)
 
 
 def error_document(sentence: str | None, code: int) -> dict[str, Json]:
-    """What `--json` says of an error, alone or beside a result: the sentence, and what kind it is by the exit code.
+    """Return the keys that `--json` adds for an error: its sentence, and its kind, which follows
+    from the exit code.
 
-    Nothing where there is no sentence.
+    Return an empty object if there is no sentence.
     """
     kinds = {1: "failed", 2: "usage", 3: "environment", 130: "interrupted"}
     return {"error": " ".join(sentence.split()), "kind": kinds[code]} if sentence else {}
 
 
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:
-    """Rows as aligned columns, two spaces apart; on a terminal the last column is cut at the terminal's width."""
+    """Print rows as aligned columns, two spaces apart; on a terminal the last column is cut at its
+    width.
+    """
     shown = [[escape_hidden(cell) for cell in row] for row in rows]
     if not shown:
         return
@@ -243,7 +264,12 @@ def _print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 
 def require_new(path: Path | None, *, force: bool) -> None:
-    """Raise click.UsageError if `path` is a folder, or a file that is there and may not be replaced."""
+    """Check that `path` can be written as a new file, or that `force` allows replacing the one that
+    is there.
+
+    Raises:
+        click.UsageError: It is a folder, or a file that may not be replaced.
+    """
     if path is not None and path.is_dir():
         raise click.UsageError(f"{str(path)!r} is a folder; give the name of a file to write")
     if path is not None and path.exists() and not force:
@@ -251,10 +277,10 @@ def require_new(path: Path | None, *, force: bool) -> None:
 
 
 def read_text(name: str) -> str:
-    """The text of a file, or of stdin where the name is '-'.
+    """Return the text of a file, or of stdin if the name is '-'.
 
     Raises:
-        click.UsageError: it cannot be read, or is not UTF-8 text.
+        click.UsageError: It cannot be read, or is not UTF-8 text.
     """
     if name == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed, so '-' reads nothing")

@@ -1,4 +1,6 @@
-"""`atc probe`: write the protocols of tools that nobody documented, by calling them; what has changed since."""
+"""`atc probe`: write protocols of undocumented tools by calling them, and find what has changed
+since.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +52,9 @@ _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
 _LONGEST_HOW = 160
 _PLAIN_HOW = re.compile(r"[A-Z][A-Za-z]* [!-~]{1,160}")
-"""What a call is, where it is two plain words: `GET https://api.example.org/users`."""
+"""How a tool is called, if that is two plain words: `GET https://api.example.org/users`."""
 _MOST_SHOWN = 12
-"""Tools without a response that the summary lists; the coverage report has all."""
+"""How many tools without a response the summary lists; the coverage report has all."""
 
 
 @click.command(
@@ -123,12 +125,13 @@ def probe_command(
 ) -> None:  # fmt: skip
     """Write protocols of SRC's tools into DIR, by calling them.
 
-    SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only
-    tools that read are called, unless you allow more, and only the hosts that SRC names; a call that somebody
-    declined, or that a client of 'atc serve' waits for, is never made. The same command goes on where an earlier one
-    stopped, and asks for nothing twice. Several SRC are probed at once (--jobs, --workers), those of one host one
-    after another; nothing is asked then. Exit status: 0 done, 1 no tool could be documented or, with --check,
-    something breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
+    SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or
+    an MCP server. Only tools that read are called, unless you allow more, and only the hosts that
+    SRC names; a call that somebody declined, or that a client of 'atc serve' waits for, is never
+    made. The same command goes on where an earlier one stopped, and asks for nothing twice. Several
+    SRC are probed at once (--jobs, --workers), those of one host one after another; nothing is
+    asked then. Exit status: 0 done, 1 no tool could be documented or, with --check, something
+    breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
     if check and (output is not None or dry_run):
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
@@ -191,12 +194,13 @@ def probe_command(
 
 
 def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
-    """The settings, with writes where a person allows them.
+    """Return the settings of a probing, in which a person may have allowed calls that write.
 
-    The writes of the plan are shown before. `--allow-writes` is consent; without it a terminal asks.
+    The planned calls that write are shown first. `--allow-writes` allows them; without it the
+    person at the terminal is asked.
 
     Raises:
-        click.UsageError: `--allow-writes` names a tool that there is not.
+        click.UsageError: `--allow-writes` names a tool that the source does not have.
     """
     require_named((tool.protocol for tool in tools.values()), settings)
     named = settings.allow_writes
@@ -215,7 +219,11 @@ def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSe
 
 
 def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) -> None:
-    """Raise click.UsageError if `--allow-writes` names a tool that is none of these."""
+    """Check that each tool that `--allow-writes` names is one of `protocols`.
+
+    Raises:
+        click.UsageError: One of them is not; the message has the nearest names.
+    """
     if isinstance(settings.allow_writes, bool):
         return
     known = {protocol.name for protocol in protocols}
@@ -224,10 +232,10 @@ def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) ->
 
 
 def log_source(log: Log, folder: Path, source: str) -> None:
-    """Note in the log what is probed.
+    """Record in the log which source is probed.
 
     Raises:
-        click.UsageError: it is the log of another source.
+        click.UsageError: The log is that of another source.
     """
     identity = str(Path(source).resolve()) if Path(source).exists() else mask_source(source)
     if (before := log.notes.get(SOURCE)) is None:
@@ -240,7 +248,10 @@ def log_source(log: Log, folder: Path, source: str) -> None:
 
 
 def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
-    """What makes calls: each is one request, since the gate of probing waits and repeats."""
+    """Return the invoker of a probing.
+
+    It sends each call once, since the caller that uses it waits and repeats by itself.
+    """
     wiring.say_withheld(config)
     own = replace(
         wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds
@@ -250,9 +261,10 @@ def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
 
 @contextmanager
 def open_model(config: Config) -> Iterator[Ask | None]:
-    """The model of `--model`, of the configuration, or of the endpoint; None for none.
+    """Open the model that `--model` or the configuration names, or the one of the configured
+    endpoint; else yield None.
 
-    The embedded model is used when it is named: it takes a minute a tool, which nobody expects who did not ask for it.
+    The embedded model is used only if it is named: it takes a minute for each tool.
     """
     if config.model == "none" or (config.model is None and not openai.is_configured()):
         if config.model is None:
@@ -265,7 +277,7 @@ def open_model(config: Config) -> Iterator[Ask | None]:
 
 
 def _show_plan(plan: ProbePlan, settings: ProbeSettings) -> None:
-    """Print the plan: a line a tool, and what it comes to."""
+    """Print the plan of a probing: a line for each tool, and the totals."""
     hosts = [{"host": host, "at_most": most} for host, most in plan.hosts.items()]
     document = asdict(plan) | {"hosts": hosts, "requests_per_second": settings.requests_per_second}
     called = sum(bool(tool.at_most) for tool in plan.tools)
@@ -286,7 +298,7 @@ def _show_plan(plan: ProbePlan, settings: ProbeSettings) -> None:
 
 
 def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
-    """A line for each tool: how often it is called at most, or why not, and how."""
+    """Return a line for each tool: how it is called and at most how often, or why it is not called."""
     width = max((len(quote_name(tool.name)) for tool in tools), default=0)
     for tool in tools:
         often = (
@@ -300,16 +312,20 @@ def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
 
 @contextmanager
 def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
-    """A bar of a probing's calls, with its sentences above. What it gives takes what probing tells."""
+    """Show a progress bar of a probing's calls, with its messages above it.
+
+    Yields the function that receives the events of the probing.
+    """
     with bar("calls", total=most) as advance:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent_count)
 
 
 def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: ApprovalCheck) -> int:
-    """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
+    """Sample the tools of a probed folder again, print what changed, and return the exit code: 1 if
+    a change is breaking.
 
     Raises:
-        LogUnreadable: the folder's log cannot be read.
+        LogUnreadable: The folder's log cannot be read.
     """
     earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []
     planned = plan_probing(tools, settings)
@@ -357,10 +373,10 @@ def probe_many(
     *,
     keep_values: bool,
 ) -> list[dict[str, Any]]:
-    """Probe all `sources`, each into a folder below `output`, and give the report of each.
+    """Probe all `sources`, each into a folder below `output`, and return the report of each.
 
-    Sources that call one host are probed one after another by one worker, so that its rate holds. Workers write the
-    logs; protocols are written here.
+    One worker probes all sources that call the same host, one after another, so that the limit on
+    its request rate holds. Workers write the logs; this process writes the protocols.
 
     Raises:
         click.UsageError: `--allow-writes` names a tool that no source has.
@@ -410,7 +426,9 @@ def probe_many(
 
 
 def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> SourceProbing:
-    """A source with its protocols, whose log is begun, or why it cannot be had."""
+    """Load a source and begin its log. If it cannot be loaded, the result has the reason as
+    `error`.
+    """
     one = SourceProbing(
         source=source, folder=folders[source].absolute()
     )  # a worker may stand in another one
@@ -432,13 +450,16 @@ def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> 
 def _prober(
     config: Config, settings: ProbeSettings, held: ApprovalCheck
 ) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
-    """A worker that probes the sources of one host."""
+    """Open a worker that probes the sources of one host."""
     with invoker_for(config, settings) as invoker, open_model(config) as ask:
         yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask, held=held)
 
 
 def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) -> dict[str, Any]:
-    """Write the protocols of a probing with `sent` calls, and give its report; `error` is there where it found none."""
+    """Write the protocols of a probing that sent `sent` calls, and return its report.
+
+    The report has an `error` if no tool could be documented.
+    """
     written = write(folder, probed, keep_values=keep_values)
     report = coverage(probed, written.protocols)
     problem = ""
@@ -454,13 +475,13 @@ def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) 
 
 
 def exit_code(reports: Sequence[Mapping[str, Any]]) -> int:
-    """3 where something was missing or down, 1 where no tool of a source is documented, else 0."""
+    """Return 3 if something was missing or down, 1 if a source has no documented tool, else 0."""
     kinds = {report.get("kind") for report in reports}
     return 3 if "environment" in kinds else int("failed" in kinds)
 
 
 def summary(report: Mapping[str, Any]) -> Iterator[str]:
-    """The report of a probing for people, its first line alone being short."""
+    """Yield the lines of a probing's report for people. The first line is a summary."""
     totals = report["totals"]
     folder = Path(report["folder"])
     known = f"{count(totals['fields'], 'response field')}, {count(totals['links'], 'link')}"

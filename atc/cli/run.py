@@ -1,4 +1,6 @@
-"""`atc run` and `atc runs resume`: a task solved or gone on with, the result on stdout, how it ended on stderr."""
+"""`atc run` and `atc runs resume`: solve a task or continue a run, with the answer on stdout and
+the rest on stderr.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,17 @@ from sandbox.base import SandboxUnavailable
 from sandbox.choose import AUTO
 
 _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
-"""Settings of this machine: a stored run's are not taken over."""
+"""Settings that belong to this machine. Those of a stored run are ignored."""
 _SHAPES = frozenset(
     {"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"}
 )
-"""Settings that decide how a task is solved, and nothing about what runs, what is reached, or what may be changed."""
+"""Settings that decide how a task is solved, but not what runs, what is reached, or what may be
+changed.
+"""
 _NAMED = ("tools", "model", "sandbox")
-"""Settings that decide what runs here. Of a run that others could have written, the user must have given each."""
+"""Settings that decide what runs here. If others could have written the run, this user must have
+given each.
+"""
 
 
 @click.command(
@@ -70,8 +76,8 @@ _NAMED = ("tools", "model", "sandbox")
 def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
-    The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2 wrong usage,
-    3 something is missing or down, 130 interrupted.
+    The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2
+    wrong usage, 3 something is missing or down, 130 interrupted.
     """
     config = load_config(flags)
     if dry_run and not parse_spec(config.strategy)[0].writes_programs:
@@ -115,13 +121,14 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
 def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> None:
     """Go on with a run that was paused or broke off.
 
-    RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
-    its budget ended (give it more of that). Its task, tools and settings are those it was begun with. Of a run in a
-    database that others can write to, tools, model and sandbox are taken only if your settings name them, or you name
-    them here, and consent is only what you give. What the model
-    wrote and what tools answered is not asked again, and no write is sent twice: one whose answer was lost is looked up
-    by the read that shows it, sent again only under its idempotency key, or left to you. A call that somebody declined,
-    or that a client of 'atc serve' waits for, asks on the terminal, whatever is allowed. Exit status as of 'atc run'.
+    RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed,
+    or that an outage or its budget ended (give it more of that). Its task, tools and settings are
+    those it was begun with. Of a run in a database that others can write to, tools, model and
+    sandbox are taken only if your settings name them, or you name them here, and consent is only
+    what you give. What the model wrote and what tools answered is not asked again, and no write is
+    sent twice: one whose answer was lost is looked up by the read that shows it, sent again only
+    under its idempotency key, or left to you. A call that somebody declined, or that a client of
+    'atc serve' waits for, asks on the terminal, whatever is allowed. Exit status as of 'atc run'.
     """
     with open_store(load_config()) as store:
         stored = store.load(run)
@@ -154,12 +161,13 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
 
 
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
-    """Return the settings that a stored run goes on with: those it began with, and what `flags` change or allow.
+    """Return the settings with which a stored run continues: its own, changed by `flags`.
 
-    `shared`: others can write to the store, so the run decides neither what runs here nor what may be changed.
+    `shared` means that other users can write to the store. Then the stored run does not decide what
+    runs here or what may be changed.
 
     Raises:
-        RunRefused: it names tools, a model or a sandbox that this user did not.
+        RunRefused: The run names tools, a model or a sandbox that this user has not named.
     """
     known = {
         key: value
@@ -176,7 +184,7 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
 
 
 def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
-    """What `config` allows besides what the run was begun with, as options say it."""
+    """Return what `config` allows and the run did not allow when it began, as command-line options."""
     known = {
         key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
     }
@@ -189,7 +197,12 @@ def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
 
 
 def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
-    """Raise `RunRefused` where nobody is there who may decide so about another agent's run."""
+    """Check that a person is there to decide about another agent's run, if `options` decide
+    anything.
+
+    Raises:
+        RunRefused: Nobody sits at a terminal.
+    """
     if stored.summary.gateway and options and not has_person():
         run = stored.summary.run_id
         raise RunRefused(
@@ -201,10 +214,12 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
 def _keep_harmless_settings(
     run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
 ) -> dict[str, Json]:
-    """Return what is taken over of the settings of a run that others could have written; `own` are this user's.
+    """Return the settings of a run that may be used although others could have written them.
+
+    `own` are the settings of this user.
 
     Raises:
-        RunRefused: see `config_of`.
+        RunRefused: See `config_of`.
     """
     ours: dict[str, set[str | None]] = {
         "tools": {absolute_source(one) for one in own.tools},
@@ -240,13 +255,15 @@ def _keep_harmless_settings(
 
 
 def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
-    """Return the recording of a stored run as a script, whose tools get no more than the run's got.
+    """Return the recording of a stored run as a Python script, whose tools get no more rights than
+    those of the run.
 
-    `shared`: others can write to the store, so this user's own settings say what the tools call, and not the run.
+    `shared` means that other users can write to the store. Then this user's own settings, and not
+    the run, say what the tools call.
 
     Raises:
-        RunRefused: a tool of it is none of those that this user's settings name.
-        InvalidRecording: see `to_script`.
+        RunRefused: This user's settings do not name one of the tools.
+        InvalidRecording: See `to_script`.
     """
     withheld = {key for key in MAY_BE_WITHHELD if stored.summary.config.get(key) is False}
     if shared:
@@ -261,10 +278,10 @@ def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
 def _own_tools(
     recording: Recording, identities: Mapping[str, str], config: Config
 ) -> dict[str, ToolProtocol]:
-    """Return the protocols that the sources of `config` have of the recorded tools, by alias.
+    """Return the protocols of the recorded tools by alias, as the sources of `config` define them.
 
     Raises:
-        RunRefused: they have none of one.
+        RunRefused: These sources do not define one of the tools.
     """
     known: dict[str, ToolProtocol] = {}
     if config.tools:
@@ -285,7 +302,9 @@ def _own_tools(
 
 @contextmanager
 def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
-    """Open an agent, with the view that shows its run on stderr; writes are asked about on a terminal."""
+    """Open an agent together with the view that shows its runs on stderr. Writes are asked about on
+    the terminal.
+    """
     with output.break_line_on_interrupt(), RunView(stderr_console()) as view:
         person = make_asker(aside=view.pause_status)
         with open_agent(config, reading=view.show_reading, ask_person=person, warm=warm) as agent:
@@ -295,9 +314,10 @@ def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[
 def _solve(
     config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last"
 ) -> NoReturn:
-    """Run, print the solution and exit: 0 solved, 1 failed or paused. `name` is what resumes the run.
+    """Run a task, print the solution and exit: 0 if it was solved, 1 if it failed or is paused.
 
-    The answer is the user's, who asked for it; in all else secrets are placeholders.
+    `name` is what resumes the run. The answer is printed as it is; secrets in everything else
+    become placeholders.
     """
     with _open_watched_agent(config) as (agent, view):
         before = agent.toolbox
@@ -331,7 +351,9 @@ def _solve(
 
 
 def _conclude(solution: Solution, view: RunView) -> None:
-    """The last lines on stderr: how it ended, what it took, what it left behind, what to do next."""
+    """Write the last lines on stderr: how the run ended, what it took, what it left behind and how
+    to go on.
+    """
     took = (
         f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model), {count(solution.call_count, 'call')},"
         f" {count(solution.repairs, 'repair')}, {solution.usage.tokens} tokens · run {solution.run_id}"
@@ -368,12 +390,14 @@ def _conclude(solution: Solution, view: RunView) -> None:
 
 
 def _format_runs_command(verb: str, run: str) -> str:
-    """Return the command that does something with a run; one whose id cannot be typed safely is the last one's."""
+    """Return the command that does something with a run. If its id cannot be typed safely, the
+    command names `last`.
+    """
     return command("atc", "runs", verb, run) or f"atc runs {verb} last"
 
 
 def _explain_failure(solution: Solution) -> str | None:
-    """Return why there is no answer that stands, in a sentence; None where there is one."""
+    """Return a sentence that says why there is no answer; return None if the task was solved."""
     if solution.status == "failed" and solution.limit and " = " in solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it with 'atc runs resume', or ask for less."
     return solution.problem

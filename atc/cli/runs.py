@@ -1,4 +1,4 @@
-"""`atc runs`: what earlier runs did, as text, in the browser and as files that replay; and forgetting it."""
+"""`atc runs`: show earlier runs as text or in the browser, export and replay them, and delete them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LISTED = (
     "run_id", "task", "created", "ended", "status", "model", "strategy", "sandbox", "answer", "error",
     "attempt_count", "call_count",
 )  # fmt: skip
-"""What a list tells of a run."""
+"""Fields of a run that `atc runs list --json` shows."""
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 
 
@@ -130,11 +130,12 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
 def view(run: str | None, *, port: int, browser: bool) -> None:
     """See runs in the browser.
 
-    Shown are programs, calls and where their values came from, faults, changes, tokens and cost. RUN is an id, the
-    beginning or the end of one, or 'last'; without it the page lists all runs. A run is shown as it goes on, a paused
-    one can be gone on with there, and what waits for consent allowed or refused, if this was started on a terminal. The
-    page is reached from this machine alone, by the address that is printed, which works once: the browser that opens it
-    first is let in, no other. Ctrl-C ends it.
+    Shown are programs, calls and where their values came from, faults, changes, tokens and cost.
+    RUN is an id, the beginning or the end of one, or 'last'; without it the page lists all runs. A
+    run is shown as it goes on, a paused one can be gone on with there, and what waits for consent
+    allowed or refused, if this was started on a terminal. The page is reached from this machine
+    alone, by the address that is printed, which works once: the browser that opens it first is let
+    in, no other. Ctrl-C ends it.
     """
     from atc.serve.view.resumes import Resumes  # needs the extra `view`
     from atc.serve.view.server import Viewer, serve
@@ -177,8 +178,8 @@ def _resume_with(store: RunStore) -> Callable[..., Solution]:
 def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool) -> None:
     """Delete stored runs with all that they hold.
 
-    Not a byte of them is left in the store's file. RUN is an id, the beginning or the end of one, or 'last'. A run that
-    a process is working on is left alone.
+    Not a byte of them is left in the store's file. RUN is an id, the beginning or the end of one,
+    or 'last'. A run that a process is working on is left alone.
     """
     if sum((bool(names), older_than is not None, every)) != 1:
         raise click.UsageError(
@@ -222,10 +223,11 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
 def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force: bool) -> None:
     """Write a run as a file that replays, or as a script.
 
-    In it stand the program of RUN, what its calls were answered, and how it ended. RUN is an id, the beginning or the
-    end of one, or 'last'. Credentials are never in it; sensitive values of arguments and results stand as placeholders.
-    All else that the tools answered does stand in it, so the file is readable for you alone. With --html (extra 'view')
-    it is a page for people, which replays nothing.
+    In it stand the program of RUN, what its calls were answered, and how it ended. RUN is an id,
+    the beginning or the end of one, or 'last'. Credentials are never in it; sensitive values of
+    arguments and results stand as placeholders. All else that the tools answered does stand in it,
+    so the file is readable for you alone. With --html (extra 'view') it is a page for people, which
+    replays nothing.
     """
     output.require_new(path, force=force)
     if as_page and as_script:
@@ -262,7 +264,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
 
 
 def _format_command(words: str, path: Path | None) -> str:
-    """Return a command on a file, to be copied into a shell."""
+    """Return a command on a file that can be copied into a shell."""
     return f"{words} {shlex.quote(str(path or '-'))}"
 
 
@@ -285,9 +287,10 @@ def _format_command(words: str, path: Path | None) -> str:
 def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     """Make a solved program a tool that others can call.
 
-    The program of RUN becomes a function of those of its literals that you choose. RUN is a solved run: its id, the
-    beginning or the end of it, or 'last'. The tool is checked, and run once on the run's own calls, so that nothing is
-    called. 'atc run', 'atc check' and 'atc serve' offer it wherever the tools that it calls are among their own.
+    The program of RUN becomes a function of those of its literals that you choose. RUN is a solved
+    run: its id, the beginning or the end of it, or 'last'. The tool is checked, and run once on the
+    run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc serve' offer it
+    wherever the tools that it calls are among their own.
     """
     config = load_config()
     file = saved_folder(config) / f"{name}.json"
@@ -322,9 +325,10 @@ def _parse_parameters(savable: Savable, given: tuple[str, ...]) -> dict[str, Jso
 def replay(file: str, *, sandbox: str | None) -> None:
     """Run an exported program again, offline.
 
-    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is needed. It runs in the
-    sandbox that ran it first, if that is here. Exit status: 0 it made the same calls and gave the same answer, 1 it did
-    not, 2 FILE is no recording, 3 the sandbox is missing.
+    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is
+    needed. It runs in the sandbox that ran it first, if that is here. Exit status: 0 it made the
+    same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is
+    missing.
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         recording = parse_recording(output.read_text(file), where=file)
@@ -340,8 +344,9 @@ def replay(file: str, *, sandbox: str | None) -> None:
 def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     """Replay many files, for CI.
 
-    FILES are recordings, or folders that hold some; of each is said whether it gave the same answer. Needs neither keys
-    nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
+    FILES are recordings, or folders that hold some; of each is said whether it gave the same
+    answer. Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be read,
+    2 there is none.
     """
     found = list(dict.fromkeys(_find_recordings(files)))
     if not found:
@@ -371,10 +376,10 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
 
 
 def _find_recordings(files: Sequence[str]) -> Iterator[str]:
-    """Yield the files that were given, and all that end in .json of each folder that was.
+    """Yield the files that were given, and all that end in .json in the folders that were given.
 
     Raises:
-        click.UsageError: there is neither a file nor a folder of a name.
+        click.UsageError: There is no file or folder of a name.
     """
     for file in files:
         path = Path(file)
@@ -387,7 +392,7 @@ def _find_recordings(files: Sequence[str]) -> Iterator[str]:
 
 
 def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any], str]:
-    """How a replay ended, as JSON and as a sentence."""
+    """Replay a recording, and return how it ended: as an object for JSON, and as a sentence."""
     verdict = replayer.rerun(recording)
     departure = verdict.departure
     document = {
@@ -413,7 +418,9 @@ def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any
 
 
 def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
-    """The run for people: its head, each attempt, with `prompts` what was said to the model, and how it ended."""
+    """Return the lines that describe a run: its head, each attempt, with `prompts` each model
+    request, and its end.
+    """
     run = stored.summary
     usage = stored.summary.usage
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
@@ -449,7 +456,9 @@ def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
 
 
 def _format_attempt(attempt: Attempt) -> list[str]:
-    """What became of a program: findings, calls, output, fault."""
+    """Return the lines that describe what became of a program: its findings, calls, output and
+    fault.
+    """
     lines = [
         f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings
     ]

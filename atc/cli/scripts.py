@@ -1,4 +1,6 @@
-"""What a script of `atc runs export --python` calls: its program over its tools, as `atc` calls them in a run."""
+"""Running an exported script (`atc runs export --python`): its program over its tools, with the
+checks of a run.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 
 _SOURCE = "script"
-"""The source of a script's tools: nothing that a document says is then taken for the user's own words."""
+"""The name of the source of a script's tools. With it, no text of a document counts as the user's
+own words.
+"""
 
 _ALLOW_WRITES: dict[str, Any] = {
     "multiple": True,
@@ -51,12 +55,15 @@ _ALLOW_WRITES: dict[str, Any] = {
 
 
 def run_script(text: str) -> NoReturn:
-    """Run the program of a script in the sandbox over its tools, print its answer, and end the process.
+    """Run the program of a script in the sandbox over its tools, print its answer, and end the
+    process.
 
-    Requests are made as in a run: with the configured credentials, to one origin, within the same limits. What a run
-    asks a person is asked here, too, and a call that one declined is asked about whatever is allowed; where nobody can
-    be asked, the call is not sent and the script ends. Exit status:
-    0 done, 1 the program failed or a call was not allowed, 2 wrong usage, 3 something is missing or down.
+    Requests are made as in a run: with the configured credentials, to one origin, within the same
+    limits. A person is asked wherever a run would ask. A call that a person declined before is
+    always asked about. If nobody can be asked, the call is not sent and the script ends.
+
+    Exit status: 0 done, 1 the program failed or a call was not allowed, 2 wrong usage, 3 something
+    is missing or down, 130 interrupted.
     """
     command = click.Command(
         "script",
@@ -81,7 +88,9 @@ def run_script(text: str) -> NoReturn:
 
 
 def _start(text: str, flags: Mapping[str, Any]) -> int:
-    """Read the script, and run it with the settings of this user and no more than its run's tools were given."""
+    """Read the script and run it with this user's settings, without the rights that its tools did
+    not have in the run.
+    """
     script = parse_script(text)
     withheld = Layer(WHERE, {key: False for key in MAY_BE_WITHHELD if key in script.withheld})
     return _run(script, load_config(flags, stored=withheld))
@@ -107,7 +116,9 @@ def _run(script: Script, config: Config) -> int:
 
 
 def _execute_script(script: Script, config: Config) -> Trace:
-    """Run the program with each call behind the gate of a run: consent to writes, and where values come from."""
+    """Run the program with the checks of a run before each call: consent to writes, and where
+    values come from.
+    """
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with (
         closing(sandbox),

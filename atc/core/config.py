@@ -1,7 +1,7 @@
-"""What a user can set, as one frozen value. `atc.cli.settings` makes it of files, variables and flags.
+"""All settings, as one frozen value. `atc.cli.settings` builds it from files, variables and flags.
 
-A setting is one field here: its type, by which pydantic checks it, its default and its docstring. The
-secrets are read here too: they stand in the configuration as the name of a variable or file until a tool needs them.
+Each setting is one field here: its type, which pydantic checks, its default and its docstring. A
+secret is kept as the name of a variable or file until a tool needs it, and is read here too.
 """
 
 from __future__ import annotations
@@ -53,18 +53,25 @@ _CHOICES = {
     "strategy": ("strategy", STRATEGIES),
     "retrieval": ("method of search", (AUTO, *METHODS)),
 }
-"""Settings that begin with a name, what it is a name of, and the names that there are. Flags may follow it."""
+"""Settings whose value begins with a name: what it names, and the known names. Flags may follow the
+name.
+"""
 
 
 class InvalidConfig(AtcError):
-    """A setting that cannot be used: names the file (or flag, or variable), the key, what was found and wanted."""
+    """A setting that cannot be used. The message names the file, flag or variable, the key, and
+    what was found and wanted.
+    """
 
     exit_code = 2
     page = "reference/configuration"
 
 
 def without_password(address: str) -> str:
-    """A database's address as it can be shown. Where it is ambiguous, more is left out than the password."""
+    """Return a database's address without its password, so that it can be shown.
+
+    If the address is ambiguous, more than the password is left out.
+    """
     shown = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", address)
     return re.sub(r"(password=)[^&\s]*", r"\1***", shown)
 
@@ -79,22 +86,24 @@ def _host(text: str) -> str:
 
 
 def _without_secret(value: str) -> str:
-    """Where a secret comes from, or `***` for one that stands in the file itself."""
+    """Return where a secret comes from, or `***` if it is written in the settings file itself."""
     return value if not value or value.startswith(("env:", "file:")) else "***"
 
 
 def _shown_sources(sources: Sequence[str]) -> list[str]:
-    """Sources without the secrets of their addresses."""
+    """Return the sources without the secrets in their addresses."""
     return [*map(mask_source, sources)]
 
 
 def _shown_words(command: Sequence[str]) -> list[str]:
-    """The words of a command without its secrets."""
+    """Return the words of a command without the secrets among them."""
     return shlex.split(mask_source(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
 
 
 def _resolve_model_path(model: str) -> str:
-    """The model, by its whole path where it is a file: a run goes on from any folder."""
+    """Return the name of a model, or the absolute path of a model file, so that a run can be
+    continued in any folder.
+    """
     return re.sub(
         r"^(scripted:|(?=.*\.gguf$))(.+)",
         lambda at: f"{at[1]}{Path(at[2]).expanduser().absolute()}",
@@ -103,7 +112,9 @@ def _resolve_model_path(model: str) -> str:
 
 
 def _of_form(pattern: str, told: str) -> AfterValidator:
-    """Texts in which `pattern` is found; `told` says so to whoever gives another."""
+    """Return a pydantic type of texts in which `pattern` is found. `told` is the message about any
+    other text.
+    """
 
     def check_form(text: str) -> str:
         if re.search(pattern, text) is None:
@@ -143,12 +154,16 @@ Backend = Annotated[
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class CredentialEntry(Credential):
-    """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
+    """A secret that tools may use, and the hosts that it may be sent to. The tools' document says
+    how it is sent.
+    """
 
     value: Annotated[Secret, _of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
-    """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token, `user:password`."""
+    """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token,
+    `user:password`.
+    """
     hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = Field(min_length=1)
-    """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
+    """Hosts such as `api.example.org` or `localhost:8080`. The secret is sent to no other."""
     client_secret: Secret = Field("", repr=False)
     scopes: tuple[Text, ...] = ()
 
@@ -161,14 +176,15 @@ class CredentialEntry(Credential):
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class McpEntry(McpServer):
-    """An MCP server that the user has named. Its command is started without asking."""
+    """An MCP server that the user has configured. Its command is started without asking."""
 
     command: Annotated[Words, PlainSerializer(_shown_words)] = ()
-    """Its words, or one line as a shell takes it. Either this or `url` is set."""
+    """The words of the command, or one line as for a shell. Either this or `url` is set."""
     url: Annotated[str, PlainSerializer(mask_source)] = ""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
-    """Variables of the command: `env:NAME`, `file:PATH` or the text itself. The command inherits only HOME, LOGNAME,
-    PATH, SHELL, TERM and USER."""
+    """Variables of the command: `env:NAME`, `file:PATH` or the text itself. The command inherits
+    only HOME, LOGNAME, PATH, SHELL, TERM and USER.
+    """
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -179,52 +195,67 @@ class McpEntry(McpServer):
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class Config:
-    """Every setting, with its default.
+    """All settings with their defaults.
 
     Raises:
-        InvalidConfig: there is no such setting, or it does not take this value.
+        InvalidConfig: There is no such setting, or it does not take this value.
     """
 
     model: Model | None = None
-    """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
+    """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the
+    embedded model.
+    """
     model_timeout: AboveZero = 120.0
     """Seconds that an endpoint has for one reply."""
     model_retries: NotNegative = 4
     """Times that a request to an endpoint is repeated after a failure that may pass."""
     tools: Annotated[Names, PlainSerializer(_shown_sources)] = ()
-    """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers; none: the built-in
-    flights service."""
+    """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers;
+    none: the built-in flights service.
+    """
     start_servers: bool = False
     """Whether the command of an MCP server that `tools` spells is started without asking."""
     trust_annotations: bool = False
     """Whether every MCP server is believed that says of a tool that it only reads."""
     lend_credentials: bool = True
-    """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml` names never do."""
+    """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml`
+    names never do.
+    """
     near_hosts: bool = True
-    """Whether tools may call services of this machine and of its own networks; those that an untrusted `atc.toml` names
-    never do."""
+    """Whether tools may call services of this machine and of its own networks; those that an
+    untrusted `atc.toml` names never do.
+    """
     strategy: Text = "auto"
     """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
-    """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
+    """What the model is told of a failure: what the facts say, the paper's reflection, a traceback;
+    or no repair.
+    """
     retrieval: Text = AUTO
-    """How tools are found where not all of them fit the prompt: a method of `atc tools search --method`."""
+    """How tools are found where not all of them fit the prompt: a method of `atc tools search
+    --method`.
+    """
     embedder: Text = "minilm+paraphrase"
-    """What turns tools and queries into vectors: two small models side by side, another of `atc models list` (`minilm`
-    is a third of the size), or `openai:NAME`."""
+    """What turns tools and queries into vectors: two small models side by side, another of `atc
+    models list` (`minilm` is a third of the size), or `openai:NAME`.
+    """
     index: Folder | None = None
-    """Folder that keeps what search needs of the tools; None: one in the cache, by their sources."""
+    """Folder that keeps what search needs of the tools; None: one in the cache, by their sources.
+    """
     sandbox: Backend = AUTO
     """What runs the program: the best that there is, or a backend by its name."""
     policy: bool = False
-    """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
+    """Whether each program is reviewed before it runs: what only attacks need is refused with a
+    reason.
+    """
     max_tools: AtLeastOne = 40
     """Tools in one prompt, where not all of them fit."""
     prompt_tokens: Annotated[int, Field(ge=200)] | None = None
     """Tokens that descriptions of tools may take in a prompt; None: what suits the model."""
     samples: AtLeastOne | None = None
-    """Replies drawn to one prompt until one is a program that was not tried; None: what suits the model, 4 for the
-    embedded one, else 1."""
+    """Replies drawn to one prompt until one is a program that was not tried; None: what suits the
+    model, 4 for the embedded one, else 1.
+    """
     max_repairs: NotNegative = 3
     """Programs written after the first one failed."""
     max_calls: NotNegative = 500
@@ -238,11 +269,15 @@ class Config:
     max_cost: AboveZero | None = None
     """USD that the model of one run may cost, by `model_price`; None: no cap."""
     model_price: Prices | None = None
-    """USD for a million tokens of prompts, and of replies; None: the list price (`atc/models/prices.py`)."""
+    """USD for a million tokens of prompts, and of replies; None: the list price
+    (`atc/models/prices.py`).
+    """
     allow_writes: Names = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
     on_unknown: OnUnknown = "stop"
-    """What to do with a write of which nothing tells whether it took effect: pause, or go on without it."""
+    """What to do with a write of which nothing tells whether it took effect: pause, or go on
+    without it.
+    """
     settle_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
     """How long a write whose answer was lost is given to show up in the read that verifies it."""
     trust: Names = ()
@@ -250,23 +285,29 @@ class Config:
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     """Of samples after the first, which is greedy."""
     decoding: Literal["off", "calls", "auto"] = "auto"
-    """What a model is held to while it writes single calls: nothing, or the tools; `auto` is `calls` and says nothing
-    where the endpoint cannot. Programs are written freely."""
+    """What a model is held to while it writes single calls: nothing, or the tools; `auto` is
+    `calls` and says nothing where the endpoint cannot. Programs are written freely.
+    """
     docs: Literal["full", "requests", "names"] = "full"
-    """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone."""
+    """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or
+    names alone.
+    """
     workers: Annotated[str, _of_form(r"^ray(:\S+)?$", "'ray' or 'ray:ADDRESS'")] | None = None
-    """Where benchmarks, indexes and probing are worked on: `ray:HOST:PORT` is a Ray cluster, `ray` the one that
-    RAY_ADDRESS names, else one of this machine alone; None: this process."""
+    """Where benchmarks, indexes and probing are worked on: `ray:HOST:PORT` is a Ray cluster, `ray`
+    the one that RAY_ADDRESS names, else one of this machine alone; None: this process.
+    """
     learn: bool = True
-    """Whether tools whose response schema is missing, or wrong, get one from what their calls bring, kept for later
-    runs."""
+    """Whether tools whose response schema is missing, or wrong, get one from what their calls
+    bring, kept for later runs.
+    """
     state_dir: Folder = field(
         default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False)
     )
     """Where runs are stored, unless `store` says otherwise, and what was learned of responses."""
     store: Address | None = field(default=None, repr=False)
-    """A PostgreSQL database for the runs of several machines (extra `scale`); None: a file in `state_dir`. The password
-    is better kept in `~/.pgpass`."""
+    """A PostgreSQL database for the runs of several machines (extra `scale`); None: a file in
+    `state_dir`. The password is better kept in `~/.pgpass`.
+    """
     cache_dir: Folder = field(
         default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False)
     )
@@ -278,12 +319,16 @@ class Config:
     headers: Mapping[Annotated[str, AfterValidator(_host)], Mapping[str, str]] = field(
         default_factory=dict
     )
-    """Fixed headers of a source, by the host that its tools call. What is secret belongs into `credentials`."""
+    """Fixed headers of a source, by the host that its tools call. What is secret belongs into
+    `credentials`.
+    """
 
     @model_validator(mode="wrap")
     @classmethod
     def _explained(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
-        """Check what a Python program gives. `atc.cli.settings` explains what files, variables and flags hold."""
+        """Check values that a Python program gives. `atc.cli.settings` explains what files,
+        variables and flags hold.
+        """
         if not isinstance(given, ArgsKwargs):
             return read(given)
         if given.args:
@@ -304,14 +349,16 @@ class Config:
 
 
 TABLES = ("credentials", "mcp", "headers")
-"""Settings that are tables by name, and so neither flags nor variables."""
+"""Settings that are tables, so they can be neither flags nor variables."""
 SETTINGS = tuple(setting.name for setting in fields(Config))
 _SECRET = frozenset({*TABLES, "store"})
-"""Settings with secrets in them, whose values no message quotes."""
+"""Settings that hold secrets. No message quotes their values."""
 
 
 def _sentence(problem: ErrorDetails) -> str:
-    """Return what is wrong with a setting that a Python program gave, and what to do."""
+    """Return a sentence that says what is wrong with a setting from a Python program, and what to
+    do.
+    """
     name = str(problem["loc"][0])
     if name not in SETTINGS:
         near = closest_spellings(name, SETTINGS)
@@ -322,9 +369,10 @@ def _sentence(problem: ErrorDetails) -> str:
 
 
 def _require_kind(name: str, value: object, made: object) -> None:
-    """Raise `InvalidConfig` if `value` is a text or a truth value where the setting is a number, or the like.
+    """Raise `InvalidConfig` if `value` is a text or a bool and the setting is a number, or similar.
 
-    Files, variables and flags hold texts, so pydantic reads those; a program that gives one has made a mistake.
+    Files, variables and flags hold texts, so pydantic converts these. A program that gives one has
+    made a mistake.
     """
     if (
         isinstance(value, str | bool)
@@ -336,27 +384,32 @@ def _require_kind(name: str, value: object, made: object) -> None:
 
 
 def got(problem: ErrorDetails) -> str:
-    """Return the value that was found, as the end of a sentence about it; empty where it may hold a secret."""
+    """Return the value that was found, as the end of a sentence about it; empty if it may hold a
+    secret.
+    """
     return "" if problem["loc"][0] in _SECRET else f", got {problem['input']!r}"
 
 
 def public(config: Config) -> dict[str, Json]:
-    """The configuration as plain JSON, with no secret in it."""
+    """Return the configuration as plain JSON, without any secret."""
     plain: dict[str, Json] = config_adapter().dump_python(config, mode="json", warnings=False)
     return plain
 
 
 @cache
 def config_adapter() -> TypeAdapter[Config]:
-    """What checks and writes the configuration; it takes 9 ms to make."""
+    """Return the pydantic adapter that validates and dumps the configuration. Making it takes 9 ms,
+    so it is cached.
+    """
     return TypeAdapter(Config)
 
 
 def read_value(what: str, value: str) -> str:
-    """What `env:NAME` or `file:PATH` stands for, else the text itself; `what` names it in messages.
+    """Return what `env:NAME` or `file:PATH` refers to, or else the text itself. `what` names the
+    setting in messages.
 
     Raises:
-        InvalidConfig: the variable is not set, or the file cannot be read.
+        InvalidConfig: The variable is not set, or the file cannot be read.
     """
     scheme, _, rest = value.partition(":")
     if scheme == "env":
@@ -381,7 +434,10 @@ def read_value(what: str, value: str) -> str:
 
 
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
-    """The configuration with its secrets read, and why some of them cannot be, by credential or `mcp.SERVER`."""
+    """Return the configuration with its secrets, and the reasons why some cannot be read.
+
+    The reasons are by name of the credential, or `mcp.SERVER`.
+    """
     problems: dict[str, str] = {}
 
     def read(owner: str, what: str, value: str) -> str:
@@ -408,10 +464,10 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
 
 
 def portable(config: Config) -> Config:
-    """The configuration for workers on other machines: each secret read here, where its variable or file is.
+    """Return the configuration for workers on other machines, with each secret read on this one.
 
     Raises:
-        InvalidConfig: a secret cannot be read.
+        InvalidConfig: A secret cannot be read.
     """
     read, problems = with_secrets(config)
     for problem in problems.values():

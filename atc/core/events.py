@@ -1,4 +1,6 @@
-"""What a run tells whoever watches it (the live view, the store), in the order it happens."""
+"""The events of a run, in the order in which they happen. Observers such as the live view and the
+store get them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolsChosen:
-    """Retrieval is over: the aliases that the prompt will hold, best first, out of `total`."""
+    """Retrieval is done. `aliases` are the tools that the prompt will describe, best first, out of
+    `total` tools.
+    """
 
     tools: tuple[str, ...]
     total: int
@@ -21,7 +25,7 @@ class ToolsChosen:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A prompt is about to go to the model. `purpose`: write, sample or repair."""
+    """A prompt is about to be sent to the model. `purpose` is write, sample or repair."""
 
     purpose: str
     messages: Sequence[Message]
@@ -29,7 +33,7 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """The reply to the last `ModelAsked`."""
+    """The model has replied to the last `ModelAsked`."""
 
     purpose: str
     completion: Completion
@@ -37,42 +41,44 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ProgramWritten:
-    """A program that is going to be executed (or, with findings, given back to the model)."""
+    """The model has written a program. It is run next, or given back to the model if it has
+    findings.
+    """
 
     attempt: int
     program: Program
     findings: tuple[Finding, ...]
     mended: tuple[Finding, ...] = ()
-    """What was found in the program as the model wrote it, and mended."""
+    """Findings of the program as the model wrote it that were corrected automatically."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsNamed:
-    """A program is about to run that names these tools: what they were when it ran, by alias."""
+    """A program is about to run. `tools` are the tools that it names, by alias, as they are now."""
 
     protocols: Mapping[str, ToolProtocol]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A call: its intent, before it is sent, and then, `complete`, its outcome."""
+    """A call is about to be sent, or, if `complete`, it has an outcome."""
 
     execution: int
-    """The journal's number of the execution that makes it."""
+    """The journal's number of the execution that makes the call."""
     call: ToolCall
     complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
-    """Something is done otherwise than the settings ask for: a sentence, told once a run."""
+    """A sentence about something that is done differently from the settings. Sent once in a run."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over; its fault is None when it gave an answer. Told again where its doubts became others."""
+    """An attempt is over. Its fault is None if it gave an answer. Sent again if its doubts change."""
 
     attempt: int
     result: Attempt

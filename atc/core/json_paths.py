@@ -1,4 +1,6 @@
-"""Places in a JSON value, the text of a path, and the earlier responses that hold a value."""
+"""Paths into JSON values: finding the places that they mean, formatting them, and finding where a
+value came from.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,16 @@ from protocols.schema import Json, join_path
 from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000
-"""Values visited in one search; larger responses are searched up to here, in order."""
+"""Values visited in one search. Of larger responses only the first ones are searched."""
 
 
 class Many(Enum):
-    """Steps that stand for many."""
+    """Path steps that stand for several places."""
 
     EACH = "[]"
-    """Some element of a list, or some value of an object."""
+    """Any element of a list, or any value of an object."""
     KEY = "key"
-    """Some key of an object: a text, with nothing beneath it."""
+    """Any key of an object. It is a text and the last step of a path."""
 
 
 EACH = Many.EACH
@@ -33,7 +35,9 @@ JsonPath = tuple[PathStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A concrete place in a response. `missing` is the step that leads no further from `value`, None when all exist."""
+    """A concrete place in a response. `missing` is the first step that does not exist in `value`,
+    None if all exist.
+    """
 
     path: JsonPath
     value: Json
@@ -41,17 +45,19 @@ class Place:
 
     @property
     def value_or_none(self) -> Json:
-        """What a program that asked politely (`.get`) had in hand."""
+        """The value as a program gets it by `.get`: None if a step is missing."""
         return self.value if self.missing is None else None
 
 
 def can_overlap(one: PathStep, other: PathStep) -> bool:
-    """Whether two steps may lead to the same place."""
+    """Return True if two steps may lead to the same place."""
     return one is EACH or other is EACH or one == other
 
 
 def format_json_path(path: JsonPath) -> str:
-    """`("rows", EACH, "id")` → `rows[].id`; the empty path is the whole response."""
+    """Return a path as text: `rows[].id` for `("rows", EACH, "id")`. The empty path is the whole
+    response.
+    """
     out = ""
     for step in path:
         match step:
@@ -65,7 +71,9 @@ def format_json_path(path: JsonPath) -> str:
 
 
 def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Iterator[Place]:
-    """Every place in `value` that `path` may mean, in document order, at most `limit` of them."""
+    """Return the places in `value` that `path` may mean, in document order, at most `limit` of
+    them.
+    """
     stack: list[tuple[JsonPath, Json, JsonPath]] = [((), value, path)]
     visited = 0
     while stack and visited < limit:
@@ -82,7 +90,9 @@ def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Itera
 
 
 def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
-    """Where `step` leads from `value`; None where it leads nowhere (an empty list is no dead end for EACH)."""
+    """Return the places that `step` leads to from `value`; None if there are none. An empty list is
+    fine for EACH.
+    """
     match step, value:
         case Many.EACH, list():
             return list(enumerate(value))
@@ -98,7 +108,7 @@ def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | N
 
 
 def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
-    """Every value inside `value` with its path, in document order, at most `MAX_NODES`."""
+    """Yield every value inside `value` with its path, in document order, at most `MAX_NODES`."""
     stack: list[tuple[JsonPath, Json]] = [((), value)]
     visited = 0
     while stack and visited < MAX_NODES:
@@ -115,19 +125,21 @@ def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
 
 
 def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPath, Json]]:
-    """Every value inside the responses of calls, with its path, in the order of these calls, at most `MAX_NODES`."""
+    """Yield every value inside the responses of calls with its path, in the order of the calls, at
+    most `MAX_NODES`.
+    """
     return islice(
         ((call, path, inner) for call in calls for path, inner in walk(call.result)), MAX_NODES
     )
 
 
 def generalize(path: JsonPath) -> JsonPath:
-    """The path with every index of a list replaced by EACH."""
+    """Return the path with each list index replaced by EACH."""
     return tuple(EACH if isinstance(step, int) else step for step in path)
 
 
 def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
-    """How many first steps two paths have in common."""
+    """Return how many first steps two paths have in common."""
     return next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
         min(len(one), len(other)),
@@ -135,7 +147,7 @@ def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
 
 
 def get_at_path(value: Json, path: JsonPath) -> Json:
-    """What stands at a concrete path; None where nothing does."""
+    """Return the value at a concrete path; None if there is none."""
     place = next(find_places(value, path, limit=len(path) + 1), None)
     return place.value_or_none if place is not None else None
 
@@ -159,22 +171,29 @@ _COMMON = frozenset(
         "date",
     ]
 ) | {"data", "all", "any", "on", "off", "utc", "gmt", "usd", "eur", "en", "us"}
-"""Texts that stand everywhere, lower case: an equal one elsewhere says nothing."""
+"""Common texts in lower case. An equal one elsewhere is no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseOrigin:
-    """A place in an earlier response that holds the value: call index, the tool's alias, path in the full response."""
+    """A place in an earlier response that holds a value: index of the call, alias of the tool, path
+    in the full response.
+    """
 
     call: int
     tool: str
     path: str
     steps: JsonPath
-    """The same path as steps; of the first match where `path` says `[]` for several."""
+    """The same path as steps. If `path` has `[]` for several places, these are the steps to the
+    first.
+    """
 
 
 def is_distinctive(value: Json) -> bool:
-    """Whether an equal value elsewhere says something: ids and names do; None, booleans, 0, 1 and "" do not."""
+    """Return True if an equal value elsewhere is unlikely by chance, as for ids and names.
+
+    None, booleans, 0, 1, "" and common words are not distinctive.
+    """
     match value:
         case None | bool():
             return False
@@ -189,10 +208,11 @@ def is_distinctive(value: Json) -> bool:
 
 
 def find_origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
-    """Every place in the responses of `calls_before` that holds `value`, nearest call first.
+    """Return every place in the responses of `calls_before` that holds `value`, nearest call first.
 
-    Equal means equal and of the same type. Matches that differ in list indices alone are one origin with `[]` for
-    the indices. Values that occur everywhere have no origin. At most `MAX_NODES` values are looked at.
+    A place holds the value if it is equal and of the same type. Matches that differ only in list
+    indices are one origin, with `[]` for the indices. Values that are not distinctive have no
+    origin. At most `MAX_NODES` values are compared.
     """
     if not is_distinctive(value):
         return ()

@@ -1,4 +1,4 @@
-"""Findings as values and as text, and the words for values and calls that all messages share."""
+"""Findings as values and as text, and the formatting of values and calls that all messages share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sandbox.trace import ToolCall
 
 _MOST_COMPARED = 100_000
 _EVERY_GUESS = 30
-"""What a guess costs besides, in names."""
+"""The fixed cost of a guess, counted in names."""
 MOST_KEYS = 20
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
@@ -35,7 +35,9 @@ def make_finding(
     keys: Iterable[str] = (),
     certain: bool = True,
 ) -> Finding:
-    """A finding that points at `node`; one that spans lines ends with its first line."""
+    """Return a finding about `node`. If the node spans several lines, the finding ends with the
+    first one.
+    """
     line = getattr(node, "lineno", 1)
     column = getattr(node, "col_offset", 0)
     ends_here = getattr(node, "end_lineno", line) == line
@@ -56,7 +58,9 @@ def make_finding(
 
 @contextmanager
 def limit_guesses() -> Iterator[None]:
-    """Within this, `may_guess` allows for `_MOST_COMPARED` names: a program may have very many wrong ones."""
+    """Limit the comparisons of `may_guess` to `_MOST_COMPARED` names within the block, since a
+    program may have many errors.
+    """
     token = _compared.set([0])
     try:
         yield
@@ -65,7 +69,7 @@ def limit_guesses() -> Iterator[None]:
 
 
 def may_guess(names: int) -> bool:
-    """Whether what was meant by a name may be looked for among so many others."""
+    """Return True if an unknown name may be compared with so many known names."""
     so_far = _compared.get()
     if so_far is None:
         return True
@@ -76,7 +80,10 @@ def may_guess(names: int) -> bool:
 def find_nearest(
     name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True
 ) -> str | None:
-    """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
+    """Return the one of `names` that `name` most likely stands for; None if none is near.
+
+    With `loose`, a name that contains the other one counts too.
+    """
     if len(name) > LONGEST_COMPARED:
         return None
     whole = names if isinstance(names, Collection) else list(names)
@@ -102,24 +109,24 @@ def find_nearest(
 
 @lru_cache(maxsize=16_384)
 def _fold(name: str) -> str:
-    """Return `depDelay`, `dep-delay` and `Dep_Delay` in one spelling."""
+    """Return a name in a normal form that is the same for `depDelay`, `dep-delay` and `Dep_Delay`."""
     spaced = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", "_", name)
     return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
 def format_list(names: Iterable[str], *, most: int = 24) -> str:
-    """`a, b, c`, cut where there are very many."""
+    """Return `a, b, c`, shortened if there are very many."""
     known = list(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
 
 
 def snippet(value: Json, *, most: int = 160) -> str:
-    """A value as one short line of JSON."""
+    """Return a value as one short line of JSON."""
     return shorten(json.dumps(value, ensure_ascii=False, default=str), most)
 
 
 def describe_type(value: Json) -> str:
-    """`a list of 3`, `None`, `a string`."""
+    """Return what kind of value this is: `a list of 3`, `None`, `a string`."""
     kind = type_name(value)
     if kind == "array":
         return f"a list of {len(value)}" if value else "an empty list"
@@ -127,7 +134,9 @@ def describe_type(value: Json) -> str:
 
 
 def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
-    """`get_flights(origin="JFK", page=1)`, with `most` characters of each value."""
+    """Return a call as `get_flights(origin="JFK", page=1)`, with at most `most` characters of each
+    value.
+    """
     given = ", ".join(
         f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items()
     )
@@ -135,7 +144,7 @@ def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
 
 
 def describe_keys(value: Json) -> str:
-    """`its keys are a, b, c`, or what the value is where it has none."""
+    """Return `its keys are a, b, c`, or what the value is if it has no keys."""
     if isinstance(value, Mapping):
         return (
             f"its keys are {format_list(map(str, value), most=MOST_KEYS)}"
@@ -146,7 +155,7 @@ def describe_keys(value: Json) -> str:
 
 
 def format_expression(node: ast.AST, *, most: int = 60) -> str:
-    """The source of an expression, in one short line."""
+    """Return the source of an expression on one short line."""
     try:
         return shorten(" ".join(ast.unparse(node).split()), most)
     except (RecursionError, ValueError):
@@ -154,12 +163,14 @@ def format_expression(node: ast.AST, *, most: int = 60) -> str:
 
 
 def render_finding(finding: Finding, program: Program) -> str:
-    """The finding for a terminal or a prompt: the sentence, the line, and carets under what it is about."""
+    """Return a finding for a terminal or a prompt: the sentence, the line, and carets under the
+    place.
+    """
     return f"line {finding.line}: {finding.message}{render_place(finding, program)}"
 
 
 def render_place(finding: Finding, program: Program) -> str:
-    """The line of a finding with carets, each on a line of its own; empty where the program has no such line."""
+    """Return the line of a finding, and below it the carets; empty if the program has no such line."""
     text = program.raw_line(finding.line)
     if text is None:
         return ""
@@ -172,7 +183,9 @@ def render_place(finding: Finding, program: Program) -> str:
 
 
 def character_span(finding: Finding, program: Program) -> tuple[int, int]:
-    """Where a finding begins and ends in its line, in characters from 0: the columns of a syntax tree count bytes."""
+    """Return the begin and end of a finding in its line, in characters from 0. (A syntax tree
+    counts bytes.)
+    """
     text = program.raw_line(finding.line)
     if text is None:
         return finding.column, finding.end_column

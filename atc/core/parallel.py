@@ -1,4 +1,6 @@
-"""Work side by side, on threads that do not keep a process from ending: among it requests to a model, with an end."""
+"""Parallel work on daemon threads, which do not keep the process from ending, and model requests
+with a deadline.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,11 @@ _UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 def run_parallel(
     work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: int, ordered: bool = False
 ) -> Iterator[_Given]:
-    """What `work` gives for each item, `most` at once, as it comes or in the order of the items.
+    """Yield the result of `work` for each item, `most` at once: as they finish, or in the order of
+    the items if `ordered`.
 
-    When this is left, no further one is begun, and what is under way is not waited for: Ctrl-C must not last as long as
-    the slowest reply.
+    When the iteration is left, no further item is begun, and those under way are not waited for. So
+    Ctrl-C does not have to wait for the slowest reply.
     """
     if most <= 1:
         yield from map(work, items)
@@ -40,7 +43,7 @@ def run_parallel(
 
 
 def _run_item(work: Callable[[_Item], _Given], item: _Item) -> Future[_Given]:
-    """What came of it; a pool would lose what is no Exception."""
+    """Return the result or the exception of one item; a thread pool would lose a BaseException."""
     future: Future[_Given] = Future()
     try:
         future.set_result(work(item))
@@ -50,27 +53,30 @@ def _run_item(work: Callable[[_Item], _Given], item: _Item) -> Future[_Given]:
 
 
 OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Given]]]
-"""Opens a worker with all that it needs; it is given one item at a time. Can be pickled (by cloudpickle)."""
+"""Opens a worker, which then takes one item at a time. It can be pickled (by cloudpickle)."""
 
 
 Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
-"""Where work is done: threads of this process (`Threads`), or processes of a cluster (`atc.core.ray_pool.RayPool`).
+"""Where work is done: threads of this process (`Threads`), or processes of a cluster
+(`atc.core.ray_pool.RayPool`).
 
-It gives what the workers give for each item, as it comes; when it is left, no further one is begun. It raises whatever
-opening a worker, or a worker, raises.
+It yields the workers' result for each item, as they finish. When the iteration is left, no further
+item is begun. It raises whatever a worker raises, or the opening of one.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The `Pool` of this process: `most` workers, opened one after another by the thread that asks."""
+    """The `Pool` of this process: at most `most` workers, opened one after another in the calling
+    thread.
+    """
 
     most: int = 1
 
     def __call__(
         self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
     ) -> Generator[_Given, None, None]:
-        """See `Pool`."""
+        """Yield the results of the items, see `Pool`."""
         idle: queue.SimpleQueue[Callable[[_Item], _Given]] = queue.SimpleQueue()
 
         def work(item: _Item) -> _Given:
@@ -88,7 +94,7 @@ class Threads:
 
 
 class ModelRequest(NamedTuple):
-    """What a model is asked: the arguments of `Ask`."""
+    """The arguments of one request to a model, see `Ask`."""
 
     messages: Sequence[Message]
     schema: Mapping[str, Any] | None = None
@@ -102,9 +108,11 @@ ModelReply: TypeAlias = Completion | ModelUnavailable
 
 
 def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
-    """The reply to each request, `most` asked at once; an outage stands in the place of the reply it prevented.
+    """Return the reply to each request, or the outage that prevented it; `most` requests are made
+    at once.
 
-    An `Ask` that keeps a record of what it was asked, in order, has an `each` of its own.
+    If an `Ask` records its requests in order, it has a method `each` of its own, which is used
+    instead.
     """
     if each := getattr(ask, "each", None):
         found: Sequence[ModelReply] = each(requests, most)
@@ -113,7 +121,7 @@ def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[
 
 
 def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
-    """The reply to one request, or the outage that prevented it."""
+    """Return the reply to one request, or the outage that prevented it."""
     options = request._asdict()
     try:
         return ask(options.pop("messages"), **options)
@@ -122,7 +130,7 @@ def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
 
 
 def require_completion(reply: ModelReply) -> Completion:
-    """A reply that was had. Raises the outage that prevented it."""
+    """Return a reply, or raise the outage that prevented it."""
     if isinstance(reply, ModelUnavailable):
         raise reply
     return reply
@@ -130,7 +138,9 @@ def require_completion(reply: ModelReply) -> Completion:
 
 @contextmanager
 def wait_until(moment: float) -> Iterator[None]:
-    """Within it, in this thread, no reply of a model is waited for beyond `moment` of `time.monotonic()`."""
+    """Limit waits for model replies in this thread to the time `moment` of `time.monotonic()`,
+    within the block.
+    """
     token = _UNTIL.set(moment)
     try:
         yield
@@ -139,10 +149,10 @@ def wait_until(moment: float) -> Iterator[None]:
 
 
 def seconds_to_wait(most: float) -> float:
-    """Seconds that a reply may take from now on: `most`, or what is left.
+    """Return how many seconds a reply may take from now on: `most`, or the time that is left.
 
     Raises:
-        OutOfTime: nothing is left.
+        OutOfTime: No time is left.
     """
     left = _UNTIL.get() - time.monotonic()
     if left <= 0:

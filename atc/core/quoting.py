@@ -1,7 +1,8 @@
-"""Foreign names and values as a person reads them before an answer: one line, in quotes, nothing hidden.
+"""Quoting of foreign names and values for questions to a person: one line, in quotes, nothing
+hidden.
 
-Every text that asks a person something quotes by these functions, so that no name and no value can end a line, turn the
-direction of reading, vanish, pass for other letters, or pass for our own words.
+Every text that asks a person something uses these functions. So no name or value can end a line,
+reverse the direction of reading, be invisible, look like other letters, or pass for our own words.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ INVISIBLE = frozenset(
         *range(0xE0000, 0xE1000),
     ]
 )  # fmt: skip
-"""What Unicode calls default ignorable (DerivedCoreProperties.txt), and letters and symbols without any ink."""
+"""Characters that Unicode calls default ignorable (DerivedCoreProperties.txt), and letters and
+symbols without ink.
+"""
 MOST = 120
-"""Characters of a value that are shown whole. Of a longer one its two ends are, and its length."""
+"""Characters of a value that are shown. Of a longer value only its two ends and its length are
+shown.
+"""
 _LONGEST_NAME = 80
 _LONGEST_TYPED = 200
-"""Characters of a text that a command is offered for."""
+"""Longest text for which a command is offered, in characters."""
 _MOST_MARKS = 3
 """Combining marks on one letter; more of them cover the lines above and below."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_\[][A-Za-z0-9_.\[\]-]{0,79}")
@@ -36,19 +41,26 @@ _QUOTE_MARKS = frozenset("'`´‘’‚‛“”„‟′″‵‶ʹʺʻʼʽˈˊ
 _LATIN_SHAPES = frozenset(
     "асеорхуіјѕһԁԛԝӏАВСЕНІЈКМОРЅТХУԌԚԜαινοκρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսցօᎪᏴᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ"
 )
-"""Cyrillic, Greek, Armenian and Cherokee letters of which whole words can be made that look English."""
+"""Cyrillic, Greek, Armenian and Cherokee letters from which whole words can be made that look
+English.
+"""
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
-"""Scripts that are written beside Latin letters without a blank, and whose letters pass for none of them."""
+"""Scripts that are written beside Latin letters without a space, and whose letters do not look like
+Latin ones.
+"""
 _LAST_LATIN = 0x24F
-"""Up to here letters are Latin ones of some language; in an address they are escaped all the same."""
+"""The last code point of the Latin letters. In an address those that are not ASCII are escaped too.
+"""
 _RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
-    """Return `text` with each character escaped that nobody sees, or that changes how others are seen.
+    """Return `text` with each character escaped that is invisible or changes how others are
+    displayed.
 
-    These are controls, line ends, direction marks, invisible letters, unusual blanks, marks that strike a letter out,
-    and piles of combining marks. `keep_newlines` leaves line feeds as they are.
+    These are controls, line ends, direction marks, invisible letters, unusual blanks, marks that
+    strike a letter out, and piles of combining marks. `keep_newlines` leaves line feeds as they
+    are.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -60,9 +72,9 @@ def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
 def quoted(value: Json, *, most: int = MOST) -> str:
     """Return the value in single quotes, or as JSON if it is no text; always on one line.
 
-    A text of more than `most` characters is cut in the middle, with its length behind it. Within the quotes a quote and
-    a backslash are escaped, so no text can seem to end before it does. Letters that pass for others are escaped where
-    Latin letters stand in the same word.
+    A text of more than `most` characters is cut in the middle and followed by its length. Quotes
+    and backslashes within it are escaped, so no text can seem to end early. Letters that look like
+    Latin ones are escaped if the word has Latin letters.
     """
     if not isinstance(value, str):
         text = format_number(value)
@@ -77,30 +89,40 @@ def quoted(value: Json, *, most: int = MOST) -> str:
 
 
 def quote_name(name: str) -> str:
-    """Return a name as it is if it is one plain ASCII word, else quoted; for lists of names, and in sentences."""
+    """Return a name as it is if it is one plain ASCII word, else quoted. For lists of names, and in
+    sentences.
+    """
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name, most=_LONGEST_NAME)
 
 
 def safe_shell_argument(text: str) -> str | None:
-    """Return the text as an argument of a shell's command, or None if nobody could tell by eye what they type."""
+    """Return the text quoted as an argument of a shell command; None if a reader could not see what
+    they type.
+    """
     if len(text) > _LONGEST_TYPED or "".join(_escape_lookalikes(text, strict=True)) != text:
         return None
     return shlex.quote(text)
 
 
 def shell_word(word: str) -> str:
-    """Return a word of a command as it is if a shell needs no quotes around it, else quoted for a reader."""
+    """Return a word of a command as it is if a shell needs no quotes around it, else quoted for a
+    reader.
+    """
     return word if shlex.quote(word) == word and len(word) <= _LONGEST_TYPED else quoted(word)
 
 
 def command(*words: str) -> str | None:
-    """Return a command that a person can copy into a shell, or None if one of its words must not be typed."""
+    """Return a command that a person can copy into a shell, or None if one of its words must not be
+    typed.
+    """
     safe = [safe_shell_argument(word) for word in words]
     return None if None in safe else " ".join(filter(None, safe))
 
 
 def format_number(value: Json) -> str:
-    """Return a number or a truth value as JSON writes it; an integer of thousands of digits in hexadecimal ones."""
+    """Return a number or a truth value as JSON writes it; an integer of thousands of digits in
+    hexadecimal ones.
+    """
     try:
         return json.dumps(value)
     except ValueError:
@@ -108,7 +130,7 @@ def format_number(value: Json) -> str:
 
 
 def _quotable(text: str) -> list[str]:
-    """Return what stands for each character of a text between single quotes."""
+    """Return, for each character of a text, what is shown for it between single quotes."""
     units = _escape_lookalikes(text)
     for place, character in enumerate(text):
         if character in "'\\":
@@ -121,14 +143,16 @@ def _quotable(text: str) -> list[str]:
 
 
 def _within_word(text: str, place: int) -> bool:
-    """Return True if letters stand on both sides of a place: an apostrophe ends no quotation there."""
+    """Return True if a position has letters on both sides, so that an apostrophe there ends no
+    quotation.
+    """
     return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
 
 
 def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
-    """Join what stands for each character, without the middle if there are too many characters or columns.
+    """Join the shown characters, without the middle if there are too many characters or columns.
 
-    `length` is that of the whole text, of which `units` may be the two ends.
+    `length` is that of the whole text, of which `units` may be only the two ends.
     """
     if len(units) <= most and sum(map(len, units)) <= 2 * most:
         return quote + "".join(units) + quote
@@ -151,9 +175,11 @@ def _take_fitting(units: Iterable[str], most: int) -> list[str]:
 
 
 def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
-    """Return what stands for each character, in words that mix scripts without the letters that pass for others.
+    """Return what is shown for each character. In words of mixed scripts, letters that look like
+    others are escaped.
 
-    `strict` judges every word as an address, in which nothing but Latin letters stands beside Latin letters.
+    `strict` treats every word as an address, in which only Latin letters may stand beside Latin
+    letters.
     """
     units = _escape_units(text)
     if text.isascii():
@@ -170,7 +196,9 @@ def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
 
 
 def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
-    """Return what says of a character of this word, which is no Latin one, whether it may pass for another."""
+    """Return a function that tells if a non-Latin character of this word may be taken for another
+    one.
+    """
     if re.search(r"[A-Za-z]", word):
         address = strict or re.search(r"[@/:.\\]\w", word) is not None
         return (lambda _: True) if address else _passes_for_latin
@@ -182,14 +210,18 @@ def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
 
 
 def _looks_latin(character: str) -> bool:
-    """Return True for a letter or digit that looks like an ASCII one by its shape, whatever its script."""
+    """Return True for a letter or digit of any script that looks like an ASCII one."""
     return character in _LATIN_SHAPES or (
         character.isalnum() and unicodedata.normalize("NFKC", character).isascii()
     )
 
 
 def _passes_for_latin(character: str) -> bool:
-    """Return True for a letter or digit of another script that is no plain word's neighbour, as `ø` and `中` are."""
+    """Return True for a letter or digit of another script, except those that normally stand in one
+    word with Latin letters.
+
+    `ø` and `中` are such exceptions.
+    """
     east_asian = unicodedata.name(character, "").startswith(_EAST_ASIAN)
     return character.isalnum() and ord(character) > _LAST_LATIN and not east_asian
 
@@ -201,7 +233,9 @@ def _is_latin(character: str) -> bool:
 
 
 def _escape_units(text: str) -> list[str]:
-    """Return what stands for each character: itself, or its escape if it is hidden or hides others."""
+    """Return what is shown for each character: itself, or an escape if it is hidden or hides
+    others.
+    """
     units: list[str] = []
     marks = _MOST_MARKS  # a mark at the very beginning has no letter of its own
     for character in text:

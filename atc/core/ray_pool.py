@@ -1,8 +1,8 @@
-"""A Ray cluster as the place where work is done, and what there is of it.
+"""A Ray cluster as a pool of workers.
 
-Placement, retries and back-pressure are Ray's: each item is a task, which Ray gives to a process with a free CPU and
-starts again elsewhere when the process or its node dies. A process opens its worker for its first item and keeps it.
-Results come to the one who asked, who alone writes them down.
+Ray does placement, retries and back-pressure. Each item is a Ray task. Ray gives it to a process
+with a free CPU, and starts it elsewhere if the process or its node dies. A process opens its worker
+for its first item and keeps it. Only the process that asked writes results down.
 """
 
 from __future__ import annotations
@@ -42,20 +42,26 @@ _DESCRIBE_SECONDS = 30.0
 
 
 class ClusterUnavailable(AtcError):
-    """There is no such cluster, it is gone, or its versions differ from ours. Says the next step."""
+    """There is no such cluster, it is gone, or its versions differ from ours. The message has the
+    next step.
+    """
 
 
 def versions() -> str:
-    """What must be the same in all processes, of this one."""
+    """Return the versions of this process that must be equal in all processes."""
     return f"atc {__version__}, Python {platform.python_version()}, ray {ray.__version__}"
 
 
 @contextmanager
 def connect_cluster(workers: str) -> Iterator[None]:
-    """The cluster of the setting `workers`: `ray:HOST:PORT`, of which this machine is a node, or `ray`, the one that
-    RAY_ADDRESS names, else one of this machine alone, which lasts as long as the block.
+    """Connect to the cluster that the setting `workers` names, within the block.
 
-    Raises `ClusterUnavailable`: nothing answers there, it is not usable from here, or its versions differ from ours.
+    `ray:HOST:PORT` is a cluster of which this machine is a node. `ray` is the cluster that
+    RAY_ADDRESS names, else one of this machine alone, which ends with the block.
+
+    Raises:
+        ClusterUnavailable: Nothing answers there, it cannot be used from here, or its versions
+            differ from ours.
     """
     address = workers.partition(":")[2] or os.environ.get("RAY_ADDRESS") or _ALONE
     if address != _ALONE:
@@ -81,10 +87,11 @@ def connect_cluster(workers: str) -> Iterator[None]:
 
 @contextmanager
 def _away_from_folder() -> Iterator[None]:
-    """Start Ray as if the command had been given where atc itself is installed.
+    """Run the block as if the command had been started in the folder where atc is installed.
 
-    Ray puts the current folder into the search path of its workers, and starts its own processes there: a module of a
-    folder that somebody else wrote would be imported. Under `uv run` it would also send that folder to them.
+    Ray puts the current folder into the search path of its workers, and starts its own processes
+    there. A module in a folder that somebody else wrote would be imported. Under `uv run` Ray would
+    also send that folder to the workers.
     """
     here = Path.cwd()
     before = ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV
@@ -98,7 +105,9 @@ def _away_from_folder() -> Iterator[None]:
 
 
 def _require_reachable(address: str, more: str = "") -> None:
-    """Raise ClusterUnavailable unless something listens at HOST:PORT: Ray would try for long, and end the process."""
+    """Raise ClusterUnavailable unless something listens at HOST:PORT. Ray itself would try for long
+    and end the process.
+    """
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdecimal():
         raise ClusterUnavailable(
@@ -116,7 +125,9 @@ def _require_reachable(address: str, more: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class RayPool:
-    """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once."""
+    """The `Pool` of the connected cluster: a process for each of its CPUs, or at most `most` at
+    once.
+    """
 
     most: int | None = None
     environment: Mapping[str, str] = field(
@@ -126,11 +137,13 @@ class RayPool:
     def __call__(
         self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
     ) -> Generator[_Given, None, None]:
-        """See `atc.core.parallel.Pool`. An item whose process died again and again is told of when all others are done.
+        """Yield the results of the items, see `atc.core.parallel.Pool`.
+
+        An item whose process died several times is reported after all others are done.
 
         Raises:
-            ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
-            SandboxUnavailable: a node has no sandbox with a boundary.
+            ClusterUnavailable: The cluster is gone, a node has other versions, or an item was lost.
+            SandboxUnavailable: A node has no sandbox with a boundary.
         """
         order = _Order(
             cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment
@@ -158,13 +171,17 @@ class RayPool:
 
 
 def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
-    """A function or class as Ray runs it, on the node of this id, beside the items that take its CPUs."""
+    """Return a function or class as a Ray task on the node with this id, which needs no CPU of its
+    own.
+    """
     there = NodeAffinitySchedulingStrategy(node, soft=False)
     return ray.remote(num_cpus=0, scheduling_strategy=there, **options)(what)
 
 
 class _Order(NamedTuple):
-    """What each task of one command carries along, in memory alone: the object store may write to disk."""
+    """What all tasks of one command have in common. It stays in memory: Ray's object store may
+    write to disk.
+    """
 
     opener: (
         bytes  # opens a worker; whose tasks have the same one, they share the worker of a process
@@ -175,15 +192,15 @@ class _Order(NamedTuple):
 
 
 class _WorkerLost(ClusterUnavailable):
-    """An item's process died, and those after it."""
+    """The process of an item died, and so did those that tried again."""
 
 
 def _result(reference: Any) -> Any:
-    """What a task gave, or the error that it ended with as it would have come in this process.
+    """Return the result of a task, or raise its error as if it had happened in this process.
 
     Raises:
-        _WorkerLost: its process died.
-        ClusterUnavailable: the node cannot run it.
+        _WorkerLost: Its process died.
+        ClusterUnavailable: The node cannot run it.
     """
     try:
         return ray.get(reference)
@@ -207,7 +224,7 @@ _open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's w
 
 
 def _work(order: _Order, item: Any) -> Any:
-    """In a worker process: the outcome of one item."""
+    """Return the outcome of one item. Runs in a worker process."""
     if (here := versions()) != order.versions:
         there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
         raise ClusterUnavailable(f"{there}: install the same on all nodes.")
@@ -230,9 +247,10 @@ def _work(order: _Order, item: Any) -> Any:
 
 
 def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
-    """Of each living node of the cluster that is connected: its name, its CPUs, and why it cannot be used, if so.
+    """Return, for each living node of the cluster, its name, its CPUs, and why it cannot be used,
+    if so.
 
-    `look` raises SandboxUnavailable in a node that has no sandbox for programs.
+    `look` raises SandboxUnavailable on a node that has no sandbox for programs.
     """
     order = _Order(
         cloudpickle.dumps(lambda: nullcontext(lambda _: look())), versions(), str(Path.cwd()), {}

@@ -13,11 +13,12 @@ _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILI
 
 
 def program_in_reply(reply: str) -> Program | None:
-    """Return the program in a reply, without stubs that only repeat the given functions; None if there is none.
+    """Return the program in a reply, without stubs that only repeat the given functions; None if
+    there is none.
 
-    The longest fenced block that is Python wins, then the longest block, then the whole reply if it is Python that
-    does something. An unclosed fence runs to the end of the reply; one may close at the end of a line of code, as small
-    models write it.
+    The longest fenced block that is Python is taken, else the longest block, else the whole reply
+    if it is Python that does something. An unclosed fence ends with the reply. A fence may also
+    close at the end of a line of code, as small models write it.
     """
     blocks = [
         text
@@ -44,10 +45,12 @@ def _statements(source: str) -> list[ast.stmt]:
 
 
 def _without_stubs(source: str) -> str | None:
-    """`source` without functions that do nothing; None where only imports and shapes are left of it.
+    """Return `source` without functions that do nothing; None if only imports and type definitions
+    are left.
 
-    A small model that sees a function's documentation sometimes answers with it. Such a stub would replace the real
-    function. As it came where it is no Python, and where there are none.
+    A small model that sees a function's documentation sometimes answers with it. Such a stub would
+    replace the real function. A source that is no Python, or has no such functions, is returned
+    unchanged.
     """
     body = _statements(source)
     functions = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]

@@ -1,4 +1,4 @@
-"""A run in a thread of its own, for callers in an event loop."""
+"""Running a task in a thread, for callers in an event loop."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ R = TypeVar("R")
 
 
 async def run_in_thread(run: Callable[[Observer], R], observer: Observer | None) -> R:
-    """Return what `run` gives, called in a thread of its own with an observer that passes each event on.
+    """Return the result of `run`, called in a thread with an observer that passes each event on.
 
-    If the caller's task is cancelled, the run ends at its next event, as one that Ctrl-C interrupts.
+    If the caller's asyncio task is cancelled, the run ends at its next event, as after Ctrl-C.
     """
     cancelled = threading.Event()
 

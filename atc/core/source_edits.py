@@ -1,4 +1,4 @@
-"""Edits of a program's source at the places that its syntax tree speaks of, which count bytes."""
+"""Edits of a program's source at positions of its syntax tree, which counts bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edit:
 
 
 class SourceOffsets:
-    """Byte offsets of 1-based lines and the columns, in bytes, of a source."""
+    """Byte offsets in a source, by 1-based line and column in bytes."""
 
     def __init__(self, source: str) -> None:
         self._lines = [0]
@@ -29,22 +29,24 @@ class SourceOffsets:
             self._lines.append(self._lines[-1] + len(line))
 
     def start(self, node: Node) -> int:
-        """Where a node begins."""
+        """Return the offset at which a node begins."""
         return self._lines[node.lineno - 1] + node.col_offset
 
     def end(self, node: Node) -> int:
-        """Where a node ends."""
+        """Return the offset at which a node ends."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def replacement(self, node: Node, text: str) -> Edit:
-        """`text` in the place of a node."""
+        """Return the edit that puts `text` in the place of a node."""
         return Edit(self.start(node), self.end(node), text)
 
 
 def apply_edits(program: Program, edits: Iterable[Edit]) -> Program:
-    """The program with these edits. Of two that want the same place, the later one in the program is made."""
+    """Return the program with these edits. If two edits overlap, the later one in the program is
+    made.
+    """
     source = program.source.encode("utf-8", "surrogatepass")
     end = len(source) + 1
     for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):

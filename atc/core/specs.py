@@ -1,4 +1,4 @@
-"""How a choice with flags of its own is spelled, such as a strategy or a method of search: `NAME:flag=value,flag`."""
+"""Choices with flags, such as a strategy or a method of search, written as `NAME:flag=value,flag`."""
 
 from __future__ import annotations
 
@@ -12,26 +12,30 @@ from pydantic_core import ErrorDetails
 from protocols.naming import closest_spellings
 
 Kinds: TypeAlias = Mapping[str, Any]
-"""Flags by name, and of what type each is; pydantic reads it."""
+"""Types of flags by name, for pydantic."""
 Flags: TypeAlias = dict[str, Any]
 
 
 class Flagged(Protocol):
-    """An entry of a table of things that are spelled with flags."""
+    """An entry of a table of choices with flags."""
 
     @property
     def flags(self) -> Kinds:
-        """What can be set of it."""
+        """The flags of the entry and their types."""
 
 
 _Entry = TypeVar("_Entry", bound=Flagged)
 
 
 def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
-    """The entry of `table` that `spec` names, and its flags; one named alone is `yes`. `what` says what an entry is.
+    """Return the entry of `table` that `spec` names, and its flags. `what` says what an entry is,
+    for messages.
+
+    A flag without a value is `yes`.
 
     Raises:
-        ValueError: no such entry or flag, or a value that the flag does not take; the message is a sentence.
+        ValueError: There is no such entry or flag, or the flag does not take its value; the message
+            is a sentence.
     """
     name, _, text = spec.partition(":")
     if name not in table:
@@ -54,7 +58,9 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
-    """Return the sentence that there is no such name, with the nearest one and all. `what` says what it names."""
+    """Return the sentence that there is no such name, with the nearest one and all. `what` says
+    what it names.
+    """
     near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
     return f"no {what} is named {name!r}; {meant} {', '.join(known)}."

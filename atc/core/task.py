@@ -1,4 +1,4 @@
-"""The text of a task, checked before anybody works on it."""
+"""The text of a task, and its check."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from reprlib import repr as shortened
 from protocols.errors import AtcError
 
 LONGEST_TASK = 20_000
-"""Characters. A longer task would leave a small model no room for the tools."""
+"""Longest task, in characters. A longer one would leave a small model no room for the tools."""
 
 
 class InvalidTask(AtcError):
-    """A task that cannot be worked on: no text, empty, or too long to be read."""
+    """A task that cannot be solved because it is no text, is empty, or is too long."""
 
     exit_code = 2
 
 
 def readable(task: str) -> str:
-    """Return the task without blank ends.
+    """Return the task without surrounding blanks.
 
     Raises:
-        InvalidTask: it is no text, or nothing is left, or more than `LONGEST_TASK` characters.
+        InvalidTask: It is no text, is empty, or has more than `LONGEST_TASK` characters.
     """
     if not isinstance(task, str):
         raise InvalidTask(

@@ -1,4 +1,4 @@
-"""Text that a person reads: foreign characters that cannot act on a terminal, shortened lines, counted nouns."""
+"""Text for people: escaped foreign characters, shortened lines, counted nouns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNSAFE = [
 
 
 def escape_visibly(code: int) -> str:
-    """A character as an escape that can be seen, as in a Python string."""
+    """Return a character as a visible escape, as in a Python string."""
     short = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\x1b"}
     return short.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
@@ -28,17 +28,21 @@ _LINES = {code: text for code, text in _ONE_LINE.items() if code not in (0x09, 0
 
 
 def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
-    """`text` with every character that could act on a terminal made visible; line ends too unless they are kept."""
+    """Return `text` with every character escaped that could control a terminal; line ends too
+    unless they are kept.
+    """
     return text.translate(_LINES if keep_newlines else _ONE_LINE)
 
 
 def clipped(text: str, width: int | None) -> str:
-    """`text` on one line, cut to `width` characters with an ellipsis where something is missing."""
+    """Return `text` on one line, cut to `width` characters with an ellipsis if something is
+    missing.
+    """
     line = " ".join(text.split())
     most = max(width or 0, 10)
     return line if width is None or len(line) <= most else line[: most - 1] + "…"
 
 
 def count(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
+    """Return a number with its noun: `1 call`, `2 calls`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

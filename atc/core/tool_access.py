@@ -1,4 +1,4 @@
-"""How the tools of a configuration may be called: its credentials, headers and MCP servers."""
+"""Settings of calls: the credentials, headers and MCP servers of a configuration."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ def call_settings(
     open_browser: Callable[[str], object] | None = None,
     tokens: Path | None = None,
 ) -> InvokeSettings:
-    """Return the settings of calls; tools that need a secret which cannot be read fail with the reason.
+    """Return the settings of calls. Tools that need a secret that cannot be read fail with the
+    reason.
 
-    The other arguments are fields of `InvokeSettings`. Tools that get no credentials have `confirm_start` alone.
+    The other arguments are fields of `InvokeSettings`. If tools get no credentials, only
+    `confirm_start` is used.
     """
     settings = InvokeSettings(
         confirm_start=confirm_start,

@@ -1,4 +1,6 @@
-"""The nouns of the pipeline: Program, Finding, Fault, Attempt, Solution. All frozen."""
+"""The values that the pipeline works with: Program, Finding, Fault, Attempt, Solution. All are
+frozen.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ FaultKind = Literal[
     "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result", "empty_result", "drift",
     "unknown_outcome", "limit", "no_answer", "error",
 ]  # fmt: skip
-"""`error` is the program's own mistake that no call had a part in (a NameError, a division by zero)."""
+"""Kinds of faults. `error` is a mistake of the program that no call had a part in, such as a
+division by zero.
+"""
 
 FactKind = Literal[
     "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "schema", "test",
@@ -29,7 +33,9 @@ Status = Literal["solved", "failed", "paused"]
 
 
 ANSWERING = "print_answer"
-"""What the finished program of one that grew calls `print`, so that what it printed on the way stays silent."""
+"""The name by which the final one of several growing programs calls `print`. What the earlier ones
+printed is dropped.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +46,22 @@ class Program:
 
     @property
     def printing(self) -> str:
-        """The function that prints its answer."""
+        """The name of the function that prints the program's answer."""
         return ANSWERING if f"{ANSWERING}(" in self.source else "print"
 
     def line(self, number: int | None) -> str:
-        """The text of a 1-based line, stripped; empty when there is no such line."""
+        """Return a 1-based line without surrounding blanks; empty if there is no such line."""
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:
-        """The text of a 1-based line; None when there is no such line."""
+        """Return a 1-based line as it is; None if there is no such line."""
         lines = self.source.splitlines()
         return lines[number - 1] if 0 < number <= len(lines) else None
 
     def lines_of(self, before: Program) -> int:
-        """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""
+        """Return how many of its first lines are those of `before`, if it continues that program; 0
+        if it does not.
+        """
         kept = before.source.splitlines()
         lines = self.source.splitlines()
         head = (
@@ -64,10 +72,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that the static check knows to be wrong, before any call.
+    """An error that the static check has found before any call is made.
 
-    `line` is 1-based, `column` and `end_column` 0-based in that line; `tool` is the alias of the call that is to
-    blame where there is one; `suggestion` is a replacement or the names that exist.
+    `line` is 1-based, `column` and `end_column` are 0-based in that line. `tool` is the alias of
+    the call that it concerns, if any. `suggestion` is a replacement, or the names that exist.
     """
 
     code: str
@@ -77,20 +85,25 @@ class Finding:
     end_column: int = 0
     tool: str | None = None
     argument: str | None = None
-    """The alias of the argument of `tool` that it is about, or the name that the program gave it."""
+    """The alias of the argument of `tool` that it is about, or the name that the program used for
+    it.
+    """
     suggestion: str | None = None
     keys: tuple[str, ...] = ()
-    """Of a missing key: those that are really there."""
+    """For a missing key: the keys that exist."""
     certain: bool = True
-    """False for what only may go wrong (a field that can be null): no reason not to run the program."""
+    """False if it depends on the data, such as a field that can be null. The program is run
+    nevertheless.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact about a fault: `text` is a sentence for people and models, the rest is for programs.
+    """One fact about a fault. `text` is a sentence for people and models; the other fields are for
+    programs.
 
-    `path` is the place in the response of call `call`, or the argument of that call; `names` are the keys, arguments,
-    tools or values that the sentence offers.
+    `path` is a place in the response of call number `call`, or an argument of that call. `names`
+    are the keys, arguments, tools or values that the sentence suggests.
     """
 
     kind: FactKind
@@ -102,10 +115,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What went wrong, blamed on one call from facts.
+    """Why an attempt failed, attributed to one call by facts.
 
-    `call` is the blamed call's index in the trace (None: before any call, or no call's fault), `tool` its alias,
-    `path` the place in its response or its argument's name, `evidence` the facts that a repair prompt quotes.
+    `call` is the index of the blamed call in the trace; it is None if no call was made yet or none
+    is to blame. `tool` is its alias, `path` the place in its response or the name of its argument.
+    `evidence` are the facts that a repair prompt quotes.
     """
 
     kind: FaultKind
@@ -118,7 +132,9 @@ class Fault:
 
 
 def parse_answer(text: str) -> Json:
-    """What a program printed: as JSON where it is JSON or the `repr` of a value, else the text (`1,234`, `+49…`)."""
+    """Return what a program printed: parsed if it is JSON or the `repr` of a value, else as text
+    (`1,234`, `+49…`).
+    """
     for read in (
         (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)
     ):  # NTF: None, True …
@@ -133,11 +149,12 @@ def parse_answer(text: str) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One program and what became of it. `trace` is None when the check found something, `fault` when it answered.
+    """One program and its outcome. `trace` is None if the check found something; `fault` is None if
+    it gave an answer.
 
-    `mended` is what the check found in the program as the model wrote it, and what was mended before it ran.
-    `doubts` are sentences against an answer that no fault stopped. `round` is 0 for the first programs, n for those of
-    the n-th repair; several samples may share a round.
+    `mended` are findings of the program as the model wrote it that were corrected before it ran.
+    `doubts` are sentences that speak against an answer although nothing failed. `round` is 0 for
+    the first programs and n for those of the n-th repair; several samples may have the same round.
     """
 
     program: Program
@@ -148,16 +165,16 @@ class Attempt:
     mended: tuple[Finding, ...] = ()
     round: int = 0
     execution: int | None = None
-    """The journal's number of the execution that `trace` is of; None where nothing ran."""
+    """The journal's number of the execution that `trace` describes; None if nothing ran."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """What it called."""
+        """The calls that the program made."""
         return self.trace.calls if self.trace is not None else ()
 
     @property
     def paused(self) -> bool:
-        """Whether it was stopped before a write that nobody allowed."""
+        """True if it was stopped before a write that nobody had allowed."""
         return (
             self.trace is not None
             and self.trace.failure is not None
@@ -166,7 +183,9 @@ class Attempt:
 
     @property
     def answer(self) -> str | None:
-        """What the program printed, or else the value of its last expression; None when it gave no answer."""
+        """What the program printed, or else the value of its last expression; None if it gave no
+        answer.
+        """
         if self.fault is not None or self.trace is None:
             return None
         if printed := self.trace.stdout.strip():
@@ -177,9 +196,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a run took, tools aside. `model_seconds` is the time spent waiting for the model.
+    """What a run used of the model. `model_seconds` is the time spent waiting for it.
 
-    `cached_tokens` of the `input_tokens` stood in the model's cache and were not read again.
+    `cached_tokens` are those of the `input_tokens` that the model had in its cache.
     """
 
     model_calls: int = 0
@@ -190,12 +209,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Read anew and written: what a budget counts."""
+        """Tokens that count for a budget: those written, and those read that were not cached."""
         return self.input_tokens - self.cached_tokens + self.output_tokens
 
     @classmethod
     def of(cls, *replies: Completion) -> Usage:
-        """What these replies took."""
+        """Return the sum of what these replies used."""
         return cls(
             model_calls=len(replies),
             input_tokens=sum(reply.input_tokens for reply in replies),
@@ -215,7 +234,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """How a task ended: every attempt, and the answer of the last one if it has one."""
+    """The result of a task: every attempt, and the answer of the last one if it has one."""
 
     task: str
     attempts: tuple[Attempt, ...]
@@ -230,15 +249,18 @@ class Solution:
     run_id: str | None = None
     """The id of the stored run; None if there is no store."""
     orphans: tuple[ToolCall, ...] = ()
-    """Writes of earlier attempts that the answer's program does not make, and that nothing has undone."""
+    """Writes of earlier attempts that the final program does not make, and that nothing has undone.
+    """
     unknown_writes: tuple[ToolCall, ...] = ()
     """Writes of which nobody knows whether they took effect."""
     notes: tuple[str, ...] = ()
-    """Sentences on what was done otherwise than the settings ask for."""
+    """Sentences about what was done differently from the settings."""
 
     @property
     def call_count(self) -> int:
-        """Number of calls really made, over all attempts: neither answered by the journal nor refused unsent."""
+        """Number of calls that were really sent, over all attempts: without those answered from the
+        journal or refused.
+        """
         traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
         return sum(
             not call.reused and call.outcome != "not_run"
@@ -248,7 +270,7 @@ class Solution:
 
     @property
     def problem(self) -> str | None:
-        """Why there is no answer that stands, in a sentence; None if the task was solved."""
+        """A sentence that says why there is no answer; None if the task was solved."""
         if self.status == "solved":
             return None
         last = self.attempts[-1] if self.attempts else None
@@ -276,7 +298,7 @@ class Solution:
         """Return the solution itself if the task was solved.
 
         Raises:
-            Unsolved: the task has failed, or is paused. The error has the solution.
+            Unsolved: The task has failed, or is paused. The error carries the solution.
         """
         if self.status != "solved":
             raise Unsolved(self)
@@ -284,13 +306,13 @@ class Solution:
 
     @property
     def repairs(self) -> int:
-        """How many times the model was told of a fault and wrote anew."""
+        """How many times the model was told of a fault and wrote a new program."""
         return max((attempt.round for attempt in self.attempts), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a run would begin with: tools that were found for the task, a first program, and what is wrong with it.
+    """What a run would begin with: the tools found for the task, a first program, and its findings.
 
     `program` is None if the model wrote none.
     """
@@ -301,7 +323,7 @@ class Draft:
 
 
 class Unsolved(AtcError):
-    """A task that has failed or is paused, for callers that want an exception; see `Solution.raise_if_unsolved`.
+    """A task that has failed or is paused. Raised by `Solution.raise_if_unsolved`.
 
     `solution` has each attempt with its program, its calls and its fault.
     """

@@ -1,4 +1,4 @@
-"""The version of this distribution; pyproject.toml has it too."""
+"""The version of this distribution. It is also in pyproject.toml."""
 
 from __future__ import annotations
 

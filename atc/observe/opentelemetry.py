@@ -1,10 +1,11 @@
-"""Spans of runs for OpenTelemetry. Imported only where `OTEL_EXPORTER_OTLP_ENDPOINT` is set (`atc.run.record`).
+"""OpenTelemetry spans of runs. Imported only if `OTEL_EXPORTER_OTLP_ENDPOINT` is set
+(`atc.run.record`).
 
-Names and attributes are those of the GenAI and MCP conventions as of November 2026
-(github.com/open-telemetry/semantic-conventions-genai); what they have no name for begins with `atc.`. Prompts, replies,
-programs, arguments, results and messages go out only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks
-for them in spans, and never with a secret. All spans are made at the end of a run: then its secrets are known, and it
-is not slowed down while it goes on.
+Names and attributes follow the GenAI and MCP conventions as of November 2026
+(github.com/open-telemetry/semantic-conventions-genai); our own begin with `atc.`. Prompts, replies,
+programs, arguments, results and messages are included only if
+`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for them, and never with a secret. All
+spans are made at the end of a run. Then its secrets are known, and the run is not slowed down.
 """
 
 from __future__ import annotations
@@ -45,19 +46,21 @@ from sandbox.trace import ToolCall
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _WANTS_CONTENT = frozenset({"span_only", "span_and_event", "true"})
 _LONGEST = 100_000
-"""Characters of one attribute."""
+"""Longest attribute, in characters."""
 _LARGEST = 2**63 - 1
-"""Of a number in a span, which has 64 bits."""
+"""Largest number in a span, which has 64 bits."""
 _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
-"""Seconds that a collector has to answer, also as the process ends."""
+"""Seconds that a collector may take to answer, also at the end of the process."""
 
 Attribute = str | int | float | bool | Sequence[str] | None
 
 
 @cache
 def provider() -> TracerProvider:
-    """The application's, where it has set up OpenTelemetry itself; else one that exports as the environment says."""
+    """Return the application's tracer provider if it has set one up, else one that exports as the
+    environment says.
+    """
     own = trace.get_tracer_provider()
     if isinstance(own, TracerProvider):
         return own
@@ -68,13 +71,17 @@ def provider() -> TracerProvider:
 
 
 def close() -> None:
-    """Send what is left, where the process may end without its clean-up. A silent collector is not waited for long."""
+    """Send the remaining spans, for a process that may end without cleaning up. A silent collector
+    gets little time.
+    """
     if provider.cache_info().currsize:
         provider().shutdown()
 
 
 class RunSpans:
-    """An observer that makes one run's spans when it is over. Takes events as they are, from any thread."""
+    """An observer that makes the spans of one run when the run is over. Events may come from any
+    thread.
+    """
 
     def __init__(self, task: str, run: str | None, tools: Mapping[str, Tool]) -> None:
         self._task = task
@@ -100,7 +107,9 @@ class RunSpans:
     def end(
         self, solution: Solution | None, redact: Redactor, error: BaseException | None = None
     ) -> None:
-        """The run is over, with its solution or the exception that ended it; `redact` knows all its secrets."""
+        """Make the spans of a run that ended with a solution or an exception. `redact` knows all
+        its secrets.
+        """
         self._redact = redact
         over = time.time_ns()
         about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "atc"}
@@ -180,7 +189,7 @@ class RunSpans:
                 self._fault = (event.attempt, found) if found else None
 
     def _end_chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
-        """The span of the last request, with its reply where one came."""
+        """End the span of the last request, with its reply if there was one."""
         began, asked = self._asked or (self._now, ModelAsked("", ()))
         self._asked = None
         model = reply.model if reply else ""
@@ -254,7 +263,9 @@ class RunSpans:
         kind: SpanKind = SpanKind.INTERNAL,
         at: int | None = None,
     ) -> Span:
-        """A span under `parent`, else under the run's own, which stands where the application is."""
+        """Begin a span under `parent`, or else under the run's own span, which is a child of the
+        application's.
+        """
         above = self._root if parent is _NO_SPAN else parent
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
         known = {"gen_ai.conversation.id": self._conversation, **about}
@@ -276,7 +287,7 @@ class RunSpans:
         span.end(self._now)
 
     def _set_content(self, span: Span, name: str, value: Json) -> None:
-        """Content, where it is wanted."""
+        """Add content to a span, if content is to be captured."""
         if self._content:
             text = (
                 value
@@ -291,7 +302,9 @@ class RunSpans:
 def _to_attributes(
     about: Mapping[str, Attribute],
 ) -> dict[str, str | int | float | bool | Sequence[str]]:
-    """What is known, as spans can hold it: numbers of 64 bits, and no character that acts on a screen."""
+    """Return the known values as span attributes: 64-bit numbers, and texts without control
+    characters.
+    """
     held: dict[str, str | int | float | bool | Sequence[str]] = {}
     for name, value in about.items():
         if isinstance(value, str):

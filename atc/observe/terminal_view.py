@@ -1,4 +1,6 @@
-"""What a person sees of a run, on stderr: lines as things happen, and on a terminal a moving status below them."""
+"""The view of a run on stderr: lines as things happen, and on a terminal a moving status below
+them.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,9 @@ _LABEL_WIDTH = 9
 _LONGEST_LINE = 160
 _MANY_TOOLS = 8
 _ALIKE = 3
-"""Calls of one tool in a row that are shown each on its line; of more, only how many they are."""
+"""Calls of one tool in a row that are shown on a line each. Further ones are only counted."""
 _LONG_PROMPT = 1_000
-"""Tokens from which on a person is shown how far the prompt has been read."""
+"""Tokens of a prompt above which its reading is shown."""
 _BAR = 24
 _DOING = {
     "retrieve": "looking for tools",
@@ -54,12 +56,16 @@ _DOING = {
 
 
 def stderr_console() -> Console:
-    """For talk and progress. Plain where stderr is no terminal; heeds NO_COLOR."""
+    """Return the console for remarks and progress. It is plain if stderr is no terminal, and
+    respects NO_COLOR.
+    """
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 class RunView:
-    """An observer of one run. A context manager, so that the moving status never outlives it."""
+    """An observer that shows one run. It is a context manager, so that the moving status always
+    ends.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -123,17 +129,19 @@ class RunView:
                 self.line("doubt", " ".join(end.doubts), "yellow")
 
     def show_reading(self, done: int, total: int, seconds: float) -> None:
-        """The embedded model has read `done` of `total` tokens of a prompt, which took so long."""
+        """Show that the embedded model has read `done` of `total` tokens of a prompt after so many
+        seconds.
+        """
         if total >= _LONG_PROMPT:
             self._set_status(format_reading(done, total, seconds) if done < total else self._doing)
 
     def line(self, label: str, text: str, style: str) -> None:
-        """One labelled line; foreign text in it cannot move the cursor or colour the screen."""
+        """Write one labelled line. Foreign text in it cannot control the terminal."""
         self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_hidden(text)))
 
     @contextmanager
     def pause_status(self) -> Iterator[None]:
-        """The moving status stands still while a person is asked."""
+        """Stop the moving status within the block, while a person is asked."""
         if self._status is not None:
             self._status.stop()
         try:
@@ -186,7 +194,7 @@ class RunView:
             self.line("settled", call.note, "yellow")
 
     def _fold(self) -> None:
-        """Say how many calls of the last tool were not shown."""
+        """Write how many calls of the last tool were not shown."""
         if (more := self._alike + 1 - _ALIKE) > 0:
             self.line("call", f"… {count(more, 'more call')} of {self._last_tool}", "green")
         self._last_tool = ""
@@ -201,14 +209,14 @@ class RunView:
 
 
 def format_reading(done: int, total: int, seconds: float) -> str:
-    """How many of a prompt's tokens are read, after so many seconds, as a bar with an estimate."""
+    """Return a bar of how many tokens of a prompt are read, with an estimate of the time left."""
     filled = _BAR * done // total
     left = f", about {seconds * (total - done) / done:.0f} s left" if done else ""
     return f"reading the tools {'━' * filled}{'╌' * (_BAR - filled)} {done:,} of {total:,} tokens{left}"
 
 
 def format_whole_call(call: ToolCall) -> str:
-    """A call as a program writes it, its values whole."""
+    """Return a call as a program writes it, with whole values."""
     return format_tool_call(call, most=sys.maxsize)
 
 

@@ -1,4 +1,5 @@
 """The gateway: other agents act on APIs by sending programs over MCP.
 
-`gateway` is what it does, `server` how MCP says it, `http` who may connect.
+`gateway` implements its operations, `server` offers them over MCP, and `http` decides who may
+connect.
 """

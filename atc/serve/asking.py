@@ -1,8 +1,9 @@
-"""How a gateway asks the person at its client, over MCP, and which answer is taken for which question.
+"""Asking the person at a gateway's client, over MCP.
 
-Consent is asked in the middle of a request where the connection lets the server ask (protocol versions up to
-2025-11-25); since 2026-07-28 the reply says what is asked, the run waits paused, and the client's second request goes
-on with it. An answer is for the one question that the reply had, by its id: for any other, the person is asked again.
+With protocol versions up to 2025-11-25 the server can ask in the middle of a request. Since
+2026-07-28 the reply has the question instead: the run waits paused, and a second request of the
+client continues it with the answer. An answer belongs to one question, by its id. For any other
+question the person is asked again.
 """
 
 from __future__ import annotations
@@ -22,31 +23,35 @@ from atc.safety.questions import Question, question_text
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 _PERSON_SECONDS = 900.0
-"""A question that nobody answers for so long stays open, and the run waits paused."""
+"""How long a question waits for an answer. After that it stays open, and the run is paused."""
 _MOST_ROUNDS = 8
-"""Questions after which a client is told that its run is paused, and goes on with it: some give up after ten."""
+"""Questions in one request. After that the client is told that its run is paused: some clients give
+up after ten.
+"""
 _NO = "no"
 _THIS = "this call"
 _THESE = "these calls"
-"""What a person may answer; the last where a question lists several calls."""
+"""The choices that a person has. The last one is for a question that lists several calls."""
 
 
 class RequestState(NamedTuple):
-    """What a client echoes with its person's answer; sealed, and bound to the arguments of the request."""
+    """The state that a client returns together with its person's answer. It is sealed and bound to
+    the request's arguments.
+    """
 
     run: str = ""
-    """The handle of the run that waits."""
+    """The handle of the paused run."""
     asked: str = ""
-    """The id of the question that the answer is for."""
+    """The id of the question that the answer belongs to."""
     agreed: tuple[str, ...] = ()
-    """Ids of questions with a yes, whose calls have not come yet."""
+    """Ids of questions that were answered with yes and whose calls have not been made yet."""
     yes: str = ""
-    """What the question offered as a yes."""
+    """The text of the choice that means yes."""
     rounds: int = 0
 
     @classmethod
     def of(cls, params: types.CallToolRequestParams) -> Self:
-        """That of a request; an empty one where it is no answer."""
+        """Return the state of a request; an empty one if the request answers no question."""
         if params.request_state is None:
             return cls()
         run, asked, agreed, yes, rounds = json.loads(params.request_state)
@@ -54,11 +59,11 @@ class RequestState(NamedTuple):
 
 
 class ClientConsent:
-    """Asks the person at the client about one request's calls.
+    """Asks the person at the client about the calls of one request.
 
-    `later` is set where the connection has no way back: the question stays `open`, and the client's next request, with
-    the answer, goes on with the paused run. `answers` are those that are known, by the id of their question; None is
-    that of a person who has not decided.
+    `later` is True if the server cannot ask during a request: the question then stays in `open`,
+    and the client's next request brings the answer and continues the paused run. `answers` are
+    those known so far, by id of their question; None means that the person has not decided.
     """
 
     def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
@@ -80,17 +85,19 @@ class ClientConsent:
         self.gave_way = False
 
     def give_way(self) -> None:
-        """Let go of the open question, which gets no answer, since its client has asked too many others."""
+        """End the open question without an answer, because its client has asked too many others."""
         self.gave_way = True
         self.leave()
 
     def leave(self) -> None:
-        """The client is gone: a question that is open gets no answer."""
+        """End the open question without an answer, because the client is gone."""
         if self._asking is not None:
             self._asking.cancel()
 
     def ask(self, question: Question) -> bool | None:
-        """What the person decides about this call; called from the program's threads, one after the other."""
+        """Return the person's decision about this call. Called in the program's threads, one at a
+        time.
+        """
         if not self._can:
             return None
         if question.id in self.answers:
@@ -114,7 +121,7 @@ class ClientConsent:
         return _decision(found, _yes(question))
 
     def build_question_reply(self, run: str) -> types.InputRequiredResult:
-        """The reply that has the client ask its person, and come again."""
+        """Return the reply that makes the client ask its person and send the request again."""
         assert self.open is not None
         form = types.ElicitRequestFormParams(
             message=question_text(self.open), requested_schema=_schema(self.open)
@@ -128,19 +135,21 @@ class ClientConsent:
 
 
 def _yes(question: Question) -> str:
-    """Return the one answer that sends what a question lists."""
+    """Return the text of the one choice that sends what a question lists."""
     return _THESE if question.others else _THIS
 
 
 def _schema(question: Question) -> dict[str, Any]:
-    """Return the form that a person fills in."""
+    """Return the JSON Schema of the form that the person fills in."""
     title = "Send them?" if question.others else "Send it?"
     allow = {"type": "string", "title": title, "enum": [_NO, _yes(question)], "default": _NO}
     return {"type": "object", "properties": {"allow": allow}, "required": ["allow"]}
 
 
 def _decision(response: object, yes: str) -> bool | None:
-    """Return what the person chose; None if they closed the question, or if it is none of the choices offered."""
+    """Return the person's choice; None if they closed the question or chose something that was not
+    offered.
+    """
     if not isinstance(response, types.ElicitResult):
         return None
     if response.action == "accept":

@@ -1,4 +1,4 @@
-"""What a person pastes into the configuration of an agent so that it finds the gateway."""
+"""The text that a person pastes into an agent's configuration, so that it finds the gateway."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import shlex
 from collections.abc import Sequence
 
 CLIENTS = ("claude", "cursor", "vscode", "codex")
-"""Agents whose configuration `config_for` writes."""
+"""Agents for which `config_for` knows the format."""
 TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
 
 
 def config_for(client: str, command: Sequence[str], *, url: str) -> str:
-    """The text for `client`: over HTTP where there is a `url`, with the variable of the token; else by `command`."""
+    """Return the text for `client`.
+
+    With a `url` the client connects over HTTP, and the text names the variable of the token. Else
+    it starts `command`.
+    """
     entry: dict[str, object] = {"command": command[0], "args": command[1:]}
     if url:
         entry = {"url": url, "headers": {"Authorization": f"Bearer ${{env:{TOKEN}}}"}}

@@ -1,4 +1,4 @@
-"""Writes of stored runs whose callers may not know what became of them."""
+"""Writes of stored runs whose callers may not know the outcome."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Return the stored run that made this same write (by original names), and its call; None if there is no such run.
+    """Return the stored run that made this same write, and its call; None if there is no such run.
 
-    A write counts if nobody knows whether it took effect, or if it did and the run was then interrupted, or waits for
-    an answer to a question that a client was given.
+    Arguments are compared by original name. A write counts if nobody knows whether it took effect.
+    It also counts if it took effect and the run was then interrupted, or waits for the answer to a
+    question that a client was given.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)
     wanted = canonical_call(tool.alias, {**defaults, **arguments})

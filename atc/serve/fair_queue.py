@@ -1,4 +1,6 @@
-"""Fair shares of a gateway for its clients: whose program runs next, and what a client may keep open."""
+"""Fair shares of a gateway for its clients: whose program runs next, and what a client may keep
+open.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,17 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 class TooMany(AtcError):
-    """A client that has too many requests waiting."""
+    """Too many requests of one client are waiting."""
 
 
 class FairQueue:
-    """Places that clients share, so that one which floods does not starve the others. Of one event loop.
+    """A limited number of places for requests, shared so that one busy client does not block the
+    others.
 
-    A client waits for one of its own places first: of one that floods, few requests stand in the others' way. A request
-    leaves its place while a person is asked, and waits for one again afterwards. `parked` are the requests that may
-    have begun beyond the places, of all clients, and `parked_each` those of one client.
+    It belongs to one event loop. A request first waits for one of its client's own places, so of a
+    client that sends very many only a few compete for the shared places. A request leaves its place
+    while a person is asked and waits for one again afterwards. `parked` is how many requests of all
+    clients may be in that state, and `parked_each` how many of one.
     """
 
     def __init__(
@@ -38,10 +42,10 @@ class FairQueue:
         self._requests: Counter[str] = Counter()  # at work, or waiting
 
     async def take(self, client: str) -> QueuePlace:
-        """Wait for a place; closing it ends its use.
+        """Return a place for a request, once one is free. Close it when the request is done.
 
         Raises:
-            TooMany: so many requests of this client wait already.
+            TooMany: Too many requests of this client wait already.
         """
         if (made := self._requests[client]) >= self._most:
             raise TooMany(
@@ -67,7 +71,7 @@ class FairQueue:
 
 
 class _ClientPlaces:
-    """The places of one client."""
+    """The places of one client, and how many of its requests wait."""
 
     def __init__(self, each: int, begun_each: int) -> None:
         self.places = asyncio.Semaphore(each)
@@ -75,7 +79,7 @@ class _ClientPlaces:
 
 
 class QueuePlace:
-    """The place of one request among those at work."""
+    """The place of one request."""
 
     def __init__(
         self,
@@ -98,7 +102,9 @@ class QueuePlace:
 
     @contextmanager
     def vacate(self) -> Iterator[None]:
-        """Free the place within the block, and wait for one at its end; for a thread that is not the event loop's."""
+        """Free the place within the block and wait for one at its end. For threads other than the
+        event loop's.
+        """
         self._loop.call_soon_threadsafe(self._at_work.close)
         try:
             yield
@@ -106,13 +112,13 @@ class QueuePlace:
             asyncio.run_coroutine_threadsafe(self._work(), self._loop).result()
 
     def close(self) -> None:
-        """Free the place for good; called in the event loop."""
+        """Free the place for good. Called in the event loop."""
         self._closed = True
         self._at_work.close()
         self._kept.close()
 
     async def _work(self) -> None:
-        """Wait for a place, unless the request has ended meanwhile."""
+        """Wait for a shared place, unless the request has ended meanwhile."""
         with ExitStack() as held:
             if not self._closed:
                 await _acquire(self._places, held)
@@ -121,18 +127,19 @@ class QueuePlace:
 
 
 async def _acquire(semaphores: list[asyncio.Semaphore], held: ExitStack) -> None:
-    """Wait for each semaphore in turn; `held` releases those that were acquired."""
+    """Acquire each semaphore in turn; `held` releases those that were acquired."""
     for semaphore in semaphores:
         await semaphore.acquire()
         held.callback(semaphore.release)
 
 
 class ClientQuota(Generic[Thing]):
-    """Things that clients keep open, `each` of one client and `most` of all. Safe to share between threads.
+    """Limits on what clients keep open: at most `each` of one client and `most` of all.
+    Thread-safe.
 
-    `nobodys` are those of which nobody knows yet whose they are, kept under an empty name.
-    One more than that, and the thing that has been idle longest gives way: of this client, or of the client that keeps
-    the most. One that is busy gives way only where all of them are.
+    Things whose client is not known yet are kept under an empty name; there may be `nobodys` of
+    them. Beyond a limit, the thing that has been idle longest is closed: one of the same client, or
+    one of the client that keeps the most. A busy one is closed only if all are busy.
     """
 
     def __init__(
@@ -156,11 +163,11 @@ class ClientQuota(Generic[Thing]):
         self._owners: dict[Thing, str] = {}
 
     def owner(self, thing: Thing) -> str | None:
-        """Return whose thing this is; None if it is not kept, or not any more."""
+        """Return the client that keeps a thing; None if the thing is not kept."""
         return self._owners.get(thing)
 
     def use(self, client: str, thing: Thing) -> None:
-        """Note that a client uses a thing now, which it kept before or which is new."""
+        """Record that a client uses a thing now, be it new or kept before."""
         with self._lock:
             if self._owners.get(thing, client) != client:
                 self.drop(thing)
@@ -174,7 +181,7 @@ class ClientQuota(Generic[Thing]):
                 self._oldest_gives_way(max(self._kept.values(), key=len))
 
     def drop(self, thing: Thing) -> None:
-        """Forget a thing that is not open any more."""
+        """Forget a thing that is no longer open."""
         with self._lock:
             client = self._owners.pop(thing, None)
             if client is not None:

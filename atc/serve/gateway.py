@@ -1,7 +1,9 @@
-"""What the gateway does, without MCP: search and describe tools, check and run programs, go on with a paused one.
+"""The operations of the gateway, without MCP: search and describe tools, check and run programs,
+resume a paused run.
 
-The client's model writes the programs. `atc` checks each against the response schemas before any call, runs it in the
-sandbox, answers calls that the same run has completed from the journal, and blames a failure on one call.
+The client's model writes the programs. `atc` checks each one against the response schemas before
+any call and runs it in the sandbox. Calls that the same run has completed are answered from the
+journal. A failure is blamed on one call.
 """
 
 from __future__ import annotations
@@ -57,14 +59,14 @@ from sandbox.base import Paused
 from sandbox.zygote.channel import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000
-"""Toolboxes whose stubs fit so many tokens are described when a client connects, without a search."""
+"""If the stubs of all tools fit in so many tokens, they are described when a client connects."""
 _SEARCHED = 8
-"""Tools that a search names unless it is asked for more."""
+"""How many tools a search returns by default."""
 _MOST_SEARCHED = 40
 _INDEX_SECONDS = 5.0
 """How long the first search waits for the index."""
 _DESCRIBED_AT_ONCE = 12_000
-"""Tokens of one reply of `describe`."""
+"""Tokens of one reply of `describe_tools`."""
 _CALLS_SHOWN = 30
 _CUT = (
     f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is here: print it, or"
@@ -72,36 +74,42 @@ _CUT = (
 )
 _CALL_AGAIN = "When a person has decided, make the same call again: it brings the answer, and nothing is sent twice."
 _WRITERS_KEPT = 10_000
-"""Runs of which it is known which client's they are, the latest ones."""
+"""How many runs, the latest ones, have their client remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayLimits:
-    """What one client may use of a gateway that others use, too."""
+    """What one client may use of a gateway that others use too."""
 
     run_seconds: float = 120.0
-    """Wall time of one program, waits on tools included."""
+    """Wall time of one program, including its waits for tools."""
     programs: int = 16
-    """Programs that run at the same time, of all clients together; others wait for their turn."""
+    """Programs of all clients that run at the same time; others wait."""
     programs_each: int = 10
-    """Of one client; so there is room left beside one that floods."""
+    """Programs of one client that run at the same time, so that a busy one leaves room for others.
+    """
     waiting_each: int = 100
-    """Requests of one client that wait for their turn; one more is refused."""
+    """Requests of one client that may wait; one more is refused."""
     questions: int = 32
-    """Questions to persons that are open at the same time, of all clients together."""
+    """Questions to persons, of all clients, that are open at the same time."""
     questions_each: int = 8
-    """Of one client; to one more, the question that has been open longest gives way, and its run pauses."""
+    """Open questions of one client. One more ends the question that has been open longest, and its
+    run is paused.
+    """
 
 
 class Gateway:
-    """Programs of other agents over one toolbox. Its methods may be called from several threads at once.
+    """Runs programs of other agents over one toolbox. Thread-safe.
 
-    Five of them are what clients are offered: their signatures and docstrings are what a client's model reads.
-    Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
-    and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
-    `key`. `agent` must have a store. A client is told the shapes that its own calls have shown; with `share_learned`
-    also those that the calls of other clients have shown, with the keys alone that certainly are names of fields.
-    `waits` is told of each run that waits for a person when its client has its reply.
+    Five of its methods are offered to clients; a client's model reads their signatures and
+    docstrings. Each reply is a JSON object. Runs are named by handles that cannot be guessed. So a
+    client can continue its own runs and no other's, also after it has reconnected, and at another
+    gateway with the same store and the same `key`. `agent` must have a store.
+
+    A client is told the response shapes that its own calls have shown. With `share_learned` it is
+    also told those that other clients' calls have shown, but only the keys that are certainly names
+    of fields. `waits` is called with each run that waits for a person, once its client has the
+    reply.
     """
 
     def __init__(
@@ -131,11 +139,14 @@ class Gateway:
 
     @property
     def seal(self) -> bytes:
-        """What seals the state that a client keeps between two requests; one gateway opens what another has sealed."""
+        """The key that seals the state a client keeps between two requests.
+
+        Each gateway with the same `key` opens what another has sealed.
+        """
         return hmac.digest(self._key, b"request state", "sha256")
 
     def _agent_of(self, client: str) -> Agent:
-        """Return the agent of one client. The one client over stdio is who runs the gateway."""
+        """Return the agent of one client. The client over stdio is the user who runs the gateway."""
         if not client:
             return self._agent
         name = (
@@ -149,12 +160,14 @@ class Gateway:
             return self._agents[name]
 
     def tools(self, client: str = "") -> Toolbox:
-        """The tools that a client's programs may call, but for `read_result`."""
+        """The tools that a client's programs may call, without `read_result`."""
         toolbox = self._agent_of(client).toolbox
         return toolbox.only([name for name in toolbox if name not in self._own])
 
     def overview(self, client: str = "") -> str:
-        """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
+        """Return the stubs of all tools if they fit `DESCRIBED_TOKENS`, else how many tools there
+        are and their sources.
+        """
         tools = self.tools(client)
         if (
             len(tools) * 10 <= DESCRIBED_TOKENS
@@ -184,7 +197,7 @@ class Gateway:
         return {"tools": lines, "of": len(toolbox) - len(self._own)}
 
     def _finder(self) -> Retriever:
-        """The configured search, once it is built; search by words while that takes its time."""
+        """Return the configured search once its index is built, and a search by words until then."""
         if self._search is None:
             self._search = _word_finder(self._agent)
             building = threading.Thread(target=self._build, daemon=True)
@@ -243,13 +256,14 @@ class Gateway:
     def call(
         self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
     ) -> GatewayReply:
-        """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
+        """Call one tool through a program of one line, so that it is checked, allowed and recorded
+        like any other.
 
-        The reply has the full response under `result`, or what went wrong under `error`. The same call of the same
-        client goes on with the run in which it waited for a person.
+        The reply has the full response under `result`, or what went wrong under `error`. If the
+        same client has made the same call before and it waits for a person, that run is continued.
 
         Raises:
-            UnknownTool: there is no such tool.
+            UnknownTool: There is no such tool.
         """
         tool = self._agent.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
@@ -272,7 +286,9 @@ class Gateway:
     def _find_waiting_run(
         self, tool: Tool, arguments: JsonObject, source: str, client: str
     ) -> str | None:
-        """The latest run in which this call of this client waits for a person, or was allowed and not answered yet."""
+        """Return the latest run in which this call of this client waits for a person, or was
+        allowed but not answered yet.
+        """
         store = self._agent.store
         for asked in store.questions.about(tool, arguments):
             attempts = (
@@ -283,7 +299,7 @@ class Gateway:
         return None
 
     def describe_run(self, handle: str) -> GatewayReply:
-        """A run with its programs, calls and faults; secrets are placeholders."""
+        """Return a run with its programs, calls and faults. Secrets are placeholders."""
         run = self._agent.store.load(self._run_of(handle))
         redact = create_redactor(run)
         attempts = [
@@ -300,7 +316,9 @@ class Gateway:
         return dump(self.tools(client).find(name).protocol)
 
     def handle_of(self, run: str) -> str:
-        """The name by which a client continues a run: its id, and a mark that only this gateway can make."""
+        """Return the handle by which a client continues a run: its id, and a signature of this
+        gateway.
+        """
         return f"{run}.{hmac.new(self._key, run.encode(), sha256).hexdigest()[:24]}"
 
     def _run_of(self, handle: str) -> str:
@@ -312,7 +330,10 @@ class Gateway:
         return run
 
     def _gated_options(self, **how: Unpack[Sent]) -> Gated:
-        """How the run of a client's program goes. A client is kept as a digest: its name may be a secret."""
+        """Return the options of a run of a client's program.
+
+        The client is recorded as a digest, since its name may be a secret.
+        """
         name = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
         hold = partial(self._refuse_repeated_write, name)
         return {
@@ -325,9 +346,11 @@ class Gateway:
     def _refuse_repeated_write(
         self, client: str, run: str, tool: Tool, arguments: JsonObject
     ) -> None:
-        """Stops `run` before a write which an earlier run made, too, and whose caller may not know what became of it.
+        """Stop `run` before a write that an earlier run made, if its caller may not know the
+        outcome.
 
-        A client that never got a reply sends its program anew: the same write must not be done twice.
+        A client that never got a reply sends its program again; the same write must not be made
+        twice.
         """
         self._writers[run] = client
         while len(self._writers) > _WRITERS_KEPT:
@@ -366,7 +389,7 @@ class Gateway:
             return self._agent_of(client).resume(run, **how)
 
     def _redact_solution(self, solution: Solution) -> Solution:
-        """The solution with a placeholder for each secret."""
+        """Return the solution with a placeholder in the place of each secret."""
         called = {call.tool for attempt in solution.attempts for call in attempt.calls}
         redact = Redactor(self._agent.toolbox.only(called))
         redact.learn_sources(self._agent.config.tools)
@@ -374,7 +397,7 @@ class Gateway:
         return redact.value(solution)
 
     def _call_reply(self, solution: Solution) -> GatewayReply:
-        """What the caller of one tool is told."""
+        """Return the reply to the call of one tool."""
         last = self._redact_solution(solution).attempts[-1]
         status = "declined" if is_declined(solution) else solution.status
         reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run_id or "")}
@@ -402,7 +425,7 @@ class Gateway:
         return reply | {"result": call.result}
 
     def _run_reply(self, solution: Solution, client: str) -> GatewayReply:
-        """What the client's model is told of a run. Secrets are placeholders."""
+        """Return the reply about a run. Secrets are placeholders."""
         solution = self._redact_solution(solution)
         last = solution.attempts[-1]
         printed = last.trace.stdout.strip() if last.trace is not None else ""
@@ -449,7 +472,7 @@ class Gateway:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Tell a client that another request works on its run. Which process does so is not for an agent to know."""
+    """Tell a client that another request works on its run, without saying in which process."""
     try:
         yield
     except RunTaken as taken:
@@ -459,6 +482,6 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _word_finder(agent: Agent) -> Retriever:
-    """Return a search by words alone. It is there at once, where an index by meaning takes minutes."""
+    """Return a search by words alone. It is ready at once, while an index by meaning takes minutes."""
     index = open_index(agent.toolbox, replace(agent.config, index=None, tools=()), method="bm25")
     return open_finder("bm25", index, agent.toolbox, ask=NoModel(), threads=1)

@@ -1,4 +1,4 @@
-"""The gateway over streamable HTTP: who may connect, and a server that ends when it is told to."""
+"""The gateway over streamable HTTP: authentication, and a server that stops on a signal."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from atc.serve.shares import CONNECTIONS_EACH, SESSIONS_EACH, Connections, Sessi
 
 PATH = "/mcp"
 LARGEST_REQUEST = 2 * 2**20
-"""Bytes of one request."""
+"""Largest size of one request, in bytes."""
 IDLE_SECONDS = 1800.0
-"""A session that says nothing for so long is forgotten; its runs are kept."""
+"""Seconds after which an idle session is forgotten; its runs are kept."""
 
 
 class BearerToken:
-    """Lets only requests through that carry one of the gateway's tokens, each a client's. The time tells nothing.
+    """Middleware that accepts only requests with one of the gateway's tokens. Each token stands for
+    a client.
 
-    What a token keeps open is limited, see `atc.serve.shares`.
+    Comparing takes the same time for every token. `atc.serve.shares` limits what a token keeps
+    open.
     """
 
     def __init__(self, app: ASGIApp, tokens: Sequence[str], *, sessions: Sessions) -> None:
@@ -40,7 +42,7 @@ class BearerToken:
         self._clients = [sha256(token.encode()).hexdigest() for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 without the token, else pass the request on."""
+        """Answer 401 if the token is missing or wrong, else pass the request on."""
         if scope["type"] != "http":
             await self._pass_on(scope, receive, send)
             return
@@ -76,11 +78,12 @@ class BearerToken:
 def http_app(
     server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()
 ) -> BearerToken:
-    """The ASGI application. `token` may be several with spaces between, each a client's.
+    """Return the ASGI application. `token` may hold several tokens with spaces between, one for
+    each client.
 
-    `hosts` are names besides the address by which clients may reach it.
-    Requests with another Host header are refused (a page whose name was rebound to this address), and so are those
-    with the Origin of another site.
+    `hosts` are further names by which clients reach it. Requests with another Host header are
+    refused, which stops a page whose name was rebound to this address. So are requests with the
+    Origin of another site.
     """
     tokens = token.split()
     clients = max(len(tokens), 1)
@@ -120,7 +123,7 @@ def serve_http(app: BearerToken, *, host: str, port: int) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`."""
+    """Return True if `host` can be reached from this machine alone."""
     with suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     return host == "localhost"

@@ -1,4 +1,4 @@
-"""What is shown of a value that is too large: a handle, its shape and a sample."""
+"""Values too large to be shown: a client gets a handle, the shape and a sample."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from protocols.schema import Json, shape
 from protocols.truncate import sample_value
 
 _LONGEST_SHOWN = 8_000
-"""Characters of JSON. A longer value is shown as a handle, its shape and its first items."""
+"""Characters of JSON that are shown. A longer value is shown as a handle, its shape and its first
+items.
+"""
 _PREVIEW = 1_500
 _KEPT_CHARACTERS = 64 * 2**20
-"""Of all clients; where there is no more room, the oldest value goes of the client that keeps the most."""
+"""Characters kept for all clients. If there is no room, the client that keeps the most loses its
+oldest value.
+"""
 
 
 class LargeResults:
-    """Values that were too large to be shown, by handle.
+    """Values that were too large to be shown, by handle. Thread-safe.
 
-    A handle cannot be guessed: whoever has it was shown it. Safe to share between threads.
+    A handle cannot be guessed, so whoever has it was given it.
     """
 
     def __init__(self) -> None:
@@ -33,7 +37,9 @@ class LargeResults:
         self._characters = Counter[str]()  # of each client
 
     def shorten(self, value: Json, client: str) -> Json:
-        """Return a value of a client's program as it is, or a handle with its size, its shape and a sample."""
+        """Return a value of a client's program as it is, or a handle with its size, its shape and a
+        sample if it is large.
+        """
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:
             return value

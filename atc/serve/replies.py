@@ -1,4 +1,4 @@
-"""What a gateway's client is told of a run: its calls, its faults, and what is left to a person."""
+"""The parts of a gateway's reply about a run: its calls, its faults, and what a person must decide."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ GatewayReply: TypeAlias = dict[str, Json]
 
 
 def answer_of(attempt: Attempt) -> Json:
-    """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
+    """Return what was printed, parsed if it is JSON or a Python literal; else the value of the last
+    expression.
+    """
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
     return parse_answer(printed) if printed else attempt.trace.value
 
 
 def call_line(call: ToolCall) -> str:
-    """`get_film(film_id=7) → {title: string} · 12 ms`."""
+    """Return a call on one line: `get_film(film_id=7) → {title: string} · 12 ms`."""
     came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
     took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
     within = f"{call.within}: " if call.within else ""
@@ -29,7 +31,7 @@ def call_line(call: ToolCall) -> str:
 
 
 def describe_finding(finding: Finding, program: Program) -> GatewayReply:
-    """Return a finding with the line of the program that it is about."""
+    """Return a finding together with the line of the program that it is about."""
     found: dict[str, Json] = {
         "line": finding.line,
         "code": program.line(finding.line),
@@ -41,7 +43,7 @@ def describe_finding(finding: Finding, program: Program) -> GatewayReply:
 
 
 def describe_fault(fault: Fault) -> GatewayReply:
-    """Return a fault with the call that is blamed and the evidence."""
+    """Return a fault with the blamed call and the evidence."""
     more = {
         "line": fault.line,
         "blamed_call": fault.tool,
@@ -52,14 +54,17 @@ def describe_fault(fault: Fault) -> GatewayReply:
 
 
 def is_declined(solution: Solution) -> bool:
-    """Whether the run stopped because a person said no."""
+    """Return True if the run stopped because a person said no."""
     last = solution.attempts[-1]
     failure = last.trace.failure if last.trace is not None else None
     return last.paused and failure is not None and failure.type == CallDeclined.__name__
 
 
 def next_step(solution: Solution, handle: str) -> str:
-    """What is left to a person, and what the client does then. It names no command: the client could give it."""
+    """Return what a person must decide, and what the client does after that.
+
+    It names no command, since the client could run it.
+    """
     last = solution.attempts[-1]
     failure = last.trace.failure if last.trace is not None else None
     if failure is None:

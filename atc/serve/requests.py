@@ -1,4 +1,4 @@
-"""What a client asks for, read and limited: names of tools, searches, programs; and what comes with a request."""
+"""Reading and limiting what a client asks for: names of tools, searches and programs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from protocols.errors import AtcError, UnknownTool
 from protocols.toolbox import Toolbox
 
 _LONGEST_SOURCE = 100_000
-"""Characters of a program."""
+"""Longest program, in characters."""
 _LONGEST_QUERY = 2_000
-"""Characters of a search."""
+"""Longest search, in characters."""
 _MOST_NAMES = 100
 """Tools that one request may name."""
 _MOST_SUGGESTED = 10
@@ -23,14 +23,14 @@ _MOST_SUGGESTED = 10
 
 
 class Asking(TypedDict, total=False):
-    """Who asks."""
+    """The client of a request."""
 
     client: str
-    """Whose request it is; empty for the one client over stdio."""
+    """Identifies the client; empty for the one client over stdio."""
 
 
 class Sent(TypedDict, total=False):
-    """What comes with a program of a client; `client` says whose it is, as in `Asking`."""
+    """What comes with a client's program. `client` identifies the client, as in `Asking`."""
 
     observer: Observer | None
     ask_person: AskPerson | None
@@ -39,7 +39,7 @@ class Sent(TypedDict, total=False):
 
 
 class Gated(TypedDict):
-    """How an agent runs a client's program, see `Agent.execute`."""
+    """The options with which an agent runs a client's program, see `Agent.execute`."""
 
     observer: Observer | None
     ask_person: AskPerson | None
@@ -48,14 +48,14 @@ class Gated(TypedDict):
 
 
 class BadRequest(AtcError):
-    """A request that cannot be carried out as it stands. The sentence says what to change."""
+    """A request that cannot be carried out. The message says what to change."""
 
 
 def validate_query(query: str) -> str:
     """Return the words of a search.
 
     Raises:
-        BadRequest: there are none, or too many.
+        BadRequest: There are none, or too many.
     """
     if not query.strip():
         raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
@@ -83,12 +83,12 @@ def validate_names(names: list[str] | str) -> list[str]:
 
 
 def find_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]:
-    """Return the tools of these names, and a line for each name that is none.
+    """Return the tools of these names, and a line about each name that no tool has.
 
-    Only the first few unknown names get suggestions: each of them is compared with all tools.
+    Only the first few unknown names get suggestions, since each is compared with all tools.
 
     Raises:
-        UnknownTool: there is none of these tools; it carries the nearest names of the first.
+        UnknownTool: None of the names is that of a tool. It carries the nearest names of the first.
     """
     known: dict[str, None] = {}
     unknown: list[UnknownTool] = []

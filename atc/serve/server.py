@@ -1,4 +1,5 @@
-"""The gateway as an MCP server: its tools, resources, progress, consent by elicitation, and cancellation.
+"""The gateway as an MCP server: tools, resources, progress, consent by elicitation, and
+cancellation.
 
 Gateway methods block, so each request runs in a thread of its own.
 """
@@ -40,11 +41,11 @@ CallResult: TypeAlias = types.CallToolResult
 
 T = TypeVar("T")
 CLIENT = "atc.client"
-"""Where an HTTP request's scope says which token it came with."""
+"""The key of an ASGI scope that holds the client of the request's token."""
 _QUICK_REQUESTS = 8
-"""Searches and the like that are answered beside the programs."""
+"""Requests without a program, such as searches, that are answered at the same time."""
 _QUICK_EACH = 4
-"""Of one client."""
+"""The same for one client."""
 
 _GAVE_WAY = (
     "The question to the person was withdrawn, since this client asked newer ones and may have {} open at a time."
@@ -60,7 +61,7 @@ INSTRUCTIONS = (
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
-    """An MCP server over `gateway`, for any transport."""
+    """Return an MCP server over `gateway`, for any transport."""
     service = _Service(gateway)
     server: Server[Any] = Server(
         "atc",
@@ -79,9 +80,11 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
 
 
 def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
-    """The server, with the state that a client echoes sealed for its token: it could be forged otherwise.
+    """Seal the state that clients of `server` return, so that they cannot forge it, and return the
+    server.
 
-    The SDK's own middleware, which traces each request for OpenTelemetry, is left out: nobody collects it here.
+    The SDK's own middleware, which traces requests for OpenTelemetry, is removed: nobody collects
+    its traces here.
     """
     security = RequestStateSecurity(keys=[gateway.seal], bind_principal=client_of)
     server.middleware[:] = [RequestStateBoundary(security, default_audience="atc")]
@@ -89,7 +92,7 @@ def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
 
 
 class Requests:
-    """Carries out the requests of one server, each in a thread of its own, in the turn of its client."""
+    """Carries out the requests of one server, each in its own thread, when it is its client's turn."""
 
     def __init__(self, gateway: Gateway) -> None:
         limits = gateway.limits
@@ -110,12 +113,14 @@ class Requests:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
 
     async def answer(self, ctx: Context, work: Callable[[], T]) -> T:
-        """What `work` gives, which runs no program."""
+        """Return the result of `work`, a request that runs no program."""
         place = await self._quick.take(client_of(ctx))
         return await self._in_thread(place, work)
 
     async def _in_thread(self, place: QueuePlace, work: Callable[[], T]) -> T:
-        """The place is free again when the thread has ended, which may be after the request was cancelled."""
+        """Run `work` in a thread. The place is freed when the thread ends, which may be after the
+        request was cancelled.
+        """
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())
         done.add_done_callback(
@@ -130,9 +135,10 @@ class Requests:
         run: Callable[..., GatewayReply],
         to_result: Callable[[GatewayReply], CallResult],
     ) -> CallResult | types.InputRequiredResult:
-        """What is `told` of the reply of `run`, a method of the gateway that runs a program; or a question to a person.
+        """Run a program by `run`, a method of the gateway, and return its reply as `told` formats
+        it, or a question.
 
-        The client is told of progress where it asks for it; when it cancels, the program ends.
+        The client gets progress notifications if it asks for them. If it cancels, the program ends.
         """
         consent = ClientConsent(ctx, params)
         how = {
@@ -170,7 +176,9 @@ class Requests:
     def _waiting_for_person(
         self, client: str, place: QueuePlace, consent: ClientConsent
     ) -> Iterator[None]:
-        """Within the block a person is asked: the program keeps no place, and its question is one of its client's."""
+        """Free the program's place while a person is asked within the block, and count the question
+        as its client's.
+        """
         with place.vacate():
             self._questions.use(client, consent)
             try:
@@ -196,7 +204,9 @@ class _Service:
     async def list_tools(
         self, ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """The gateway's own tools; few API tools are described in `run_program`'s description."""
+        """List the gateway's own tools. If there are few API tools, the description of
+        `run_program` has their stubs.
+        """
         tools = [
             _describe_tool(replace(tool.protocol, output_schema=None))
             for tool in self.tools.values()
@@ -209,7 +219,9 @@ class _Service:
     async def call_tool(
         self, ctx: Context, params: McpContext
     ) -> CallResult | types.InputRequiredResult:
-        """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
+        """Carry out one request. A mistake of the caller is a result that its model reads, not a
+        protocol error.
+        """
         try:
             if (tool := self.tools.get(params.name)) is None:
                 name = shorten(params.name, 100)
@@ -233,13 +245,13 @@ class _Service:
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Nothing is listed: a run is read by the handle that its client was given, a protocol by its tool's name."""
+        """List nothing: a run is read by its handle, and a protocol by its tool's name."""
         return types.ListResourcesResult(resources=[])
 
     async def list_templates(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """Where runs and protocols are read."""
+        """List the address templates of runs and protocols."""
         about = {
             "run": "A run by its handle: programs, calls, faults.",
             "protocol": "A tool's protocol.",
@@ -256,7 +268,7 @@ class _Service:
     async def read_resource(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """A run or a protocol as JSON."""
+        """Return a run or a protocol as JSON."""
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
         try:
             if kind == "runs":
@@ -281,7 +293,10 @@ class _Service:
 
 
 class _Progress:
-    """Tells a client how many calls have ended. One that does not read is told nothing more; the program goes on."""
+    """Notifies a client of how many calls have ended.
+
+    If the client does not read the notifications, it gets no more of them; the program goes on.
+    """
 
     def __init__(self, ctx: Context) -> None:
         self._session = ctx.session
@@ -290,7 +305,7 @@ class _Progress:
         self._telling: Future[None] | None = None
 
     def __call__(self, event: Event) -> None:
-        """An `Observer`; called by the program's thread."""
+        """Handle one event of the run, in the program's thread."""
         if not isinstance(event, ToolCalled) or not event.complete:
             return
         self._count += 1
@@ -301,9 +316,10 @@ class _Progress:
 
 
 def client_of(ctx: Context) -> str:
-    """Return whose request it is: a digest of the token that it came with; empty for the one client over stdio.
+    """Return the client of a request: a digest of its token, or an empty text for the one client
+    over stdio.
 
-    Sessions make no difference, since a client may open as many as it likes.
+    Sessions do not identify clients, since a client may open as many as it likes.
     """
     return "" if ctx.request is None else str(ctx.request.scope.get(CLIENT, ""))
 
@@ -317,7 +333,7 @@ def _run_result(reply: GatewayReply) -> CallResult:
 
 
 def make_result(reply: Json, *, failed: bool = False) -> CallResult:
-    """A reply as text, which the client's model reads."""
+    """Return a reply as text, which the client's model reads."""
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
 
@@ -326,7 +342,9 @@ def make_result(reply: Json, *, failed: bool = False) -> CallResult:
 
 
 def tools_server(gateway: Gateway) -> Server[Any]:
-    """An MCP server for `atc serve --as tools`: it offers each tool of `gateway` by its alias, for any transport."""
+    """Return an MCP server for `atc serve --as tools`, which offers each tool of `gateway` by its
+    alias.
+    """
     requests = Requests(gateway)
 
     def listed(client: str) -> list[types.Tool]:
@@ -343,7 +361,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         )
 
     async def call_tool(ctx: Context, params: McpContext) -> CallResult | types.InputRequiredResult:
-        """Call one tool. An error of the tool is a result that its caller reads."""
+        """Call one tool. An error of the tool is a result that the caller reads."""
         call = partial(
             gateway.call, params.name, params.arguments or {}, RequestState.of(params).run
         )
@@ -353,7 +371,9 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             return make_result({"error": str(error)}, failed=True)
 
     def told(client: str, name: str, reply: GatewayReply) -> CallResult:
-        """The response as text and, as its schema has it, as a structured result."""
+        """Return the response as text, and as the structured result that the tool's schema
+        describes.
+        """
         if "result" not in reply:
             return make_result(reply, failed=True)
         response = reply["result"]

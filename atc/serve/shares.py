@@ -1,4 +1,6 @@
-"""What each token may keep open over HTTP: connections and sessions. The one that has been idle longest gives way."""
+"""Limits on the connections and sessions of each token over HTTP. Beyond a limit the longest idle
+one is closed.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from atc.serve.fair_queue import ClientQuota
 CONNECTIONS_EACH = 128
 CONNECTIONS_OF_NOBODY = 256
 MOST_CONNECTIONS = 500
-"""Connections of one token, those that have shown no token yet, and all."""
+"""Connections of one token, of clients that have not shown a token yet, and of all together."""
 SESSIONS_EACH = 32
 """Sessions of one token."""
 _CLOSED_KEPT = 10_000
-"""Sessions that gave way, of which it is known why they are not there."""
+"""Closed sessions of which the reason is remembered."""
 _READING_SECONDS = 1.0
-"""After so long, a connection that gives way and of which nobody reads is cut off."""
+"""Seconds after which a connection that is being closed is cut off if its client does not read."""
 _CONNECTION = "atc.connection"
 _SESSION = b"mcp-session-id"
 
@@ -50,18 +52,18 @@ class OpenRequest:
         await self._send(message)
 
     async def finish(self) -> None:
-        """End the response where it was left in the middle, as of a request that its client has cancelled."""
+        """End the response if it was left unfinished, such as that of a cancelled request."""
         if self._started and not self._ended:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
-        """End it: its task is cancelled, and `explain` says why."""
+        """Cancel the request's task and explain why in the response."""
         self.gave_way = True
         if self._task is not None:
             self._task.cancel()
 
     async def explain(self, scope: Scope) -> None:
-        """Say why it ended."""
+        """Send the reason why the request was ended."""
         said = (
             f"This token has more than {CONNECTIONS_EACH} connections open, or all tokens more than"
             f" {MOST_CONNECTIONS}: the one that was idle longest gave way. Read and close what is open, then ask again."
@@ -76,7 +78,7 @@ class OpenRequest:
 
 
 class Connection(H11Protocol):
-    """A connection that is counted as its token's."""
+    """A connection that counts as its token's."""
 
     shares: ClassVar[ClientQuota[Connection]]
     exchange: OpenRequest | None = None
@@ -86,17 +88,17 @@ class Connection(H11Protocol):
         self.app_state = {**self.app_state, _CONNECTION: self}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count a new connection, of which nobody knows whose it is."""
+        """Count a new connection, whose token is not known yet."""
         super().connection_made(transport)
         self.shares.use("", self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no more."""
+        """Stop counting the connection."""
         self.shares.drop(self)
         super().connection_lost(exc)
 
     def give_way(self) -> None:
-        """Close it. Where a request is being answered, its client is told why."""
+        """Close the connection. The client of a request that is being answered is told why."""
         if self.exchange is None:
             self.transport.close()
         else:
@@ -104,7 +106,7 @@ class Connection(H11Protocol):
         self.loop.call_later(_READING_SECONDS, self._let_go)
 
     def _let_go(self) -> None:
-        """Close it for good: at once where its client does not read what was sent."""
+        """Close the connection for good, at once if its client does not read what was sent."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
@@ -124,12 +126,12 @@ class Connections:
         )
 
     def protocol(self) -> type[Connection]:
-        """Return what uvicorn makes of each connection."""
+        """Return the protocol object that uvicorn creates for each connection."""
         return type("Connection", (Connection,), {"shares": self._shares})
 
     @contextmanager
     def track_request(self, scope: Scope, client: str, send: Send) -> Iterator[OpenRequest]:
-        """Within the block a request of this client is answered."""
+        """Count a request of this client as being answered within the block."""
         exchange = OpenRequest(send)
         connection: Connection | None = scope.get("state", {}).get(_CONNECTION)
         if connection is None:
@@ -146,7 +148,7 @@ class Connections:
 
 
 class Sessions:
-    """The sessions of one MCP server, each of them its token's alone."""
+    """The sessions of one MCP server. Each belongs to one token."""
 
     def __init__(self, app: ASGIApp, *, host: str, path: str, tokens: int) -> None:
         self._app = app
@@ -163,7 +165,9 @@ class Sessions:
         )
 
     def refusal(self, scope: Scope, client: str) -> Response | None:
-        """Return what to answer to a request of a session that gave way, or that is another token's."""
+        """Return the answer to a request of a session that was closed or belongs to another token;
+        None for any other.
+        """
         session = header(scope, _SESSION).decode("latin-1")
         if session in self._closed:
             said = (
@@ -179,7 +183,9 @@ class Sessions:
 
     @contextmanager
     def track_session(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
-        """Within the block a request of this client is answered by what is given in place of `send`."""
+        """Count the session of a request as busy within the block. Yields what to use in the place
+        of `send`.
+        """
         session = header(scope, _SESSION).decode("latin-1")
         if session and self._shares.owner(session) is not None:
             self._shares.use(client, session)
@@ -198,7 +204,7 @@ class Sessions:
                 del self._requests[session]
 
     def _note_response(self, scope: Scope, message: Message, client: str, session: str) -> None:
-        """Note what a response says of the sessions that there are."""
+        """Record which session a response opens or ends."""
         ended = scope["method"] == "DELETE" and message["status"] < 400
         if session and (ended or message["status"] == 404):
             self._shares.drop(session)
@@ -230,7 +236,7 @@ class Sessions:
 
 
 def header(message: Scope | Message, name: bytes) -> bytes:
-    """Return the value of a header of a request or response, empty if there is none."""
+    """Return the value of a header of a request or response; an empty text if there is none."""
     return next(
         (bytes(value) for key, value in message.get("headers", ()) if key.lower() == name), b""
     )

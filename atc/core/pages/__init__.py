@@ -1,1 +1,3 @@
-"""Pages that atc shows in a browser: markup that is escaped by construction, figures, and the document around both."""
+"""HTML pages that atc shows in a browser: escaped markup, formatted figures, and the document
+around both.
+"""

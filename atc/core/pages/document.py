@@ -1,4 +1,6 @@
-"""A page as a whole: one file, nothing fetched, and a policy under which no other script or style can act."""
+"""A whole HTML page: one file that fetches nothing, with a policy that blocks all other scripts and
+styles.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ from atc.core.version import __version__
 def build_page(
     body: Html, *, title: str, made_by: str, package: str, skip: str, live: bool = False
 ) -> str:
-    """The page with `body`. `package` is where its own `style.css` and `script.js` stand.
+    """Return the page with `body`. `package` is the package with its own `style.css` and
+    `script.js`.
 
-    `made_by` is the command that a file of it can be known by, `skip` the id of the part that the keyboard can jump
-    to. A `live` page may ask the server that it came from, and nobody else; any other asks nobody.
+    `made_by` is the command that made it. `skip` is the id of the part that the keyboard can jump
+    to. A `live` page may ask the server that it came from; any other page makes no requests.
     """
     style = _asset("atc.core.pages", "base.css") + _asset(package, "style.css")
     script = _asset(package, "script.js")

@@ -1,4 +1,6 @@
-"""How figures are spelt: one rule each, so that the same figure looks the same everywhere on a page."""
+"""Formats of figures: one function each, so that the same figure looks the same everywhere on a
+page.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +8,30 @@ MISSING = "–"
 
 
 def percent(share: float | None) -> str:
-    """`62.5%`."""
+    """Return a share as `62.5%`."""
     return MISSING if share is None else f"{100 * share:.1f}%"
 
 
 def interval(low_high: tuple[float, float] | None) -> str:
-    """`55–69%`, of shares."""
+    """Return an interval of shares as `55–69%`."""
     if low_high is None:
         return MISSING
     return f"{100 * low_high[0]:.0f}–{100 * low_high[1]:.0f}%"
 
 
 def points(difference: float) -> str:
-    """`+4.2`, percentage points of a difference of shares."""
+    """Return a difference of shares in percentage points: `+4.2`."""
     spelt = f"{100 * difference:+.1f}".replace("-", "−")
     return "0.0" if spelt in ("+0.0", "−0.0") else spelt
 
 
 def whole(value: float | None) -> str:
-    """A count: `1,234`."""
+    """Return a count as `1,234`."""
     return MISSING if value is None else f"{value:,.0f}"
 
 
 def mean(value: float | None) -> str:
-    """A mean of counts, to three digits at least: `1,234`, `12.3`, `0.25`."""
+    """Return a mean of counts with at least three digits: `1,234`, `12.3`, `0.25`."""
     if value is None:
         return MISSING
     return (
@@ -42,7 +44,7 @@ def mean(value: float | None) -> str:
 
 
 def short(value: float) -> str:
-    """A tick of an axis: `0`, `0.5`, `20`, `1.5k`, `2M`."""
+    """Return a tick of an axis: `0`, `0.5`, `20`, `1.5k`, `2M`."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.4g}{suffix}"
@@ -50,7 +52,7 @@ def short(value: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """`8 ms`, `4.1 s`, `3 min 20 s`, `2 h 05 min`."""
+    """Return a duration: `8 ms`, `4.1 s`, `3 min 20 s`, `2 h 05 min`."""
     if value is None:
         return MISSING
     if value < 0.9995:
@@ -66,7 +68,9 @@ def seconds(value: float | None) -> str:
 
 
 def dollars(value: float | None, *, digits: int = 3) -> str:
-    """`$0.0042`, `$1.30`: `digits` significant ones below a dollar, cents above."""
+    """Return an amount: `$0.0042`, `$1.30`. Below a dollar it has `digits` significant digits,
+    above it cents.
+    """
     if value is None:
         return MISSING
     if value == 0:
@@ -79,5 +83,5 @@ def dollars(value: float | None, *, digits: int = 3) -> str:
 
 
 def size(characters: int) -> str:
-    """`1,234 characters`."""
+    """Return a length as `1,234 characters`."""
     return f"{characters:,} character" + ("" if characters == 1 else "s")

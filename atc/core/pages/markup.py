@@ -1,4 +1,6 @@
-"""HTML that is escaped by construction: whatever is not `Html` already is foreign text, and is made harmless here."""
+"""HTML that is escaped by construction: whatever is not an `Html` yet is foreign text, and is
+escaped here.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,12 @@ _HARMLESS = SPELLED | _ESCAPED
 
 
 class Html(str):
-    """Markup that stands in a page as it is. Foreign text never becomes one but by `text`."""
+    """Markup that is put into a page as it is. Only `text` makes foreign text an `Html`."""
 
     __slots__ = ()
 
     def __html__(self) -> Html:
-        """What a template takes it as."""
+        """Return the markup itself, for templates."""
         return self
 
 
@@ -32,10 +34,12 @@ NOTHING = Html()
 
 
 def escape_text(value: str) -> Html:
-    """`value` as text of a page, in content and in attributes; what cannot be seen is spelt as in JSON."""
+    """Return `value` as text of a page, for content and attributes. Invisible characters are
+    escaped as in JSON.
+    """
     return Html(value if hasattr(value, "__html__") else value.translate(_HARMLESS))
 
 
 def span(content: str, kind: str) -> Html:
-    """`content` in an element of the class `kind`."""
+    """Return `content` in an element of the class `kind`."""
     return Html(f'<span class="{escape_text(kind)}">{escape_text(content)}</span>')

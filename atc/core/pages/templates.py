@@ -1,4 +1,4 @@
-"""Templates of pages: whatever a template writes is escaped and made visible, without its asking for that."""
+"""Templates of pages. Everything that a template writes is escaped automatically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from protocols.schema import Json
 
 
 def load_templates(package: str) -> Environment:
-    """The templates that stand beside the modules of `package`, which may use those of `atc.core.pages`."""
+    """Return the templates in the folder of `package`; they may use those of `atc.core.pages`."""
     made = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.core.pages", ".")]),
         autoescape=True,
@@ -31,7 +31,7 @@ def load_templates(package: str) -> Environment:
 
 
 def format_json(value: Json, *, indent: int | None = None) -> str:
-    """A JSON value as text; a string as it is."""
+    """Return a JSON value as text; a string is returned as it is."""
     return (
         value
         if isinstance(value, str)

@@ -1,4 +1,5 @@
-"""Runs in a browser: `run_page` has the pages, `server` is who may see them, `resumes` what they can do.
+"""Runs in a browser: `run_page` builds the pages, `server` serves them, `resumes` continues runs
+from them.
 
 `calls` draws a run's calls with the origins that `provenance` finds, `source` its programs.
 """

@@ -1,4 +1,4 @@
-"""Who may see the pages: whoever brings a one-time code, and from then on the cookie that it was exchanged for."""
+"""Access to the viewer's pages: a code that works once is exchanged for a cookie."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _ELSEWHERE = (b"cross-site", b"same-site")
-"""Values of `Sec-Fetch-Site`, which browsers send, of requests that another page causes."""
+"""Values of the header `Sec-Fetch-Site` in requests that a page of another site causes."""
 
 
 class Guard:
-    """Lets a request through that has the cookie, names this address, and is not caused by another site's page.
+    """Middleware that accepts requests that have the cookie, name this address and do not come from
+    another site's page.
 
-    Pages stand below `/PLACE/`, and `/PLACE/CODE/…` leads to one of them: the first request with a code gets the
-    cookie, any other one a sentence. So what stands in a command line, a history or a log opens nothing afterwards. The
-    cookie is bound to the place, which no other server on this host knows: cookies do not heed ports. What changes
+    Pages are below `/PLACE/`, and `/PLACE/CODE/…` leads to one of them. The first request with a
+    code gets the cookie; any later one gets a sentence. So an address in a command line, a history
+    or a log opens nothing afterwards. The cookie is bound to the place, a random name that no other
+    server on this host knows, because cookies do not distinguish ports. A request that changes
     something (POST) must come from a page of this address, as JSON.
     """
 
@@ -44,14 +46,16 @@ class Guard:
         self._used: set[str] = set()
 
     def new_address(self) -> str:
-        """Return an address that works once; what stands behind it names the page."""
+        """Return an address that works once. Append the name of a page to it."""
         code = secrets.token_urlsafe(24)
         with self._lock:
             self._unused.add(code)
         return f"{self._base}{code}/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, exchange a code, or pass the request on without its place; every answer gets the same headers."""
+        """Refuse a request, exchange its code, or pass it on without its place. Every answer gets
+        the same headers.
+        """
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -71,7 +75,7 @@ class Guard:
         )
 
     def _refuse_foreign(self, scope: Scope) -> Response | None:
-        """The refusal of a request that another site may have caused."""
+        """Return a refusal if another site may have caused the request, else None."""
         headers = dict(scope["headers"])
         if headers.get(b"host") not in self._hosts:
             return PlainTextResponse("This address is not known here.\n", 421)
@@ -86,7 +90,9 @@ class Guard:
         return None
 
     def _exchange_code(self, scope: Scope) -> Response | None:
-        """The answer to a request with a code: the cookie and the way to the page, or why there is none."""
+        """Return the answer to a request with a code: the cookie with a redirection to the page, or
+        why there is none.
+        """
         code, slash, page = scope["path"].removeprefix(self._place).partition("/")
         if not slash or not scope["path"].startswith(self._place) or scope["method"] != "GET":
             return None
@@ -108,10 +114,11 @@ class Guard:
         return answer
 
     def _redirect(self, scope: Scope, target: str) -> Response:
-        """What leads a browser to `target`, so that the code does not stay in its history.
+        """Return what leads the browser to `target`, so that the code does not stay in its history.
 
-        A redirect counts as the other site's where a link there, or a local file, led here: a browser would not send
-        the cookie along. A page of ours that goes on by itself is where the next request comes from.
+        That is an HTTP redirect. If a link on another site or a local file led here, a browser
+        would count the redirected request as that site's and not send the cookie. Then it is a page
+        that goes on by itself, whose request counts as ours.
         """
         if dict(scope["headers"]).get(b"sec-fetch-site") != b"cross-site":
             return RedirectResponse(target, 303)
@@ -122,7 +129,9 @@ class Guard:
         )
 
     def _refuse_unknown(self, scope: Scope) -> Response | None:
-        """The refusal of a request without the cookie, or of one that would change something and is no JSON."""
+        """Return a refusal if the request has no cookie, or would change something and is no JSON;
+        else None.
+        """
         if not scope["path"].startswith(self._place):
             return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)
         if not self._has_cookie(scope):

@@ -1,4 +1,4 @@
-"""The calls of one execution as a page shows them, and the lines that lead from a value to its uses."""
+"""The calls of one execution as a page shows them, with lines that lead from a value to its uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocols.schema import shape
 from sandbox.trace import ToolCall
 
 _LANES = 6
-"""Lines side by side at most; of further ones only the words and links tell."""
+"""How many lines run side by side. Further ones are shown only as text and links."""
 _LONGEST_ARGUMENT = 60
 _LONGEST_SIGNATURE = 600
 _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown": "outcome unknown"}
@@ -21,8 +21,8 @@ _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call and what the page knows besides: `open` says so of one without an outcome, `writes` that it may change
-    something.
+    """A call as the page shows it. `open` is True if it has no outcome yet, `writes` if it may
+    change something.
     """
 
     call: ToolCall
@@ -32,12 +32,12 @@ class ShownCall:
 
     @property
     def words(self) -> str:
-        """How it came out."""
+        """The outcome, in words."""
         return self.open or ("from the journal" if self.call.reused else _WORDS[self.call.outcome])
 
     @property
     def kind(self) -> str:
-        """How it came out, as the class of its label."""
+        """The outcome, as the CSS class of its label."""
         if self.open:
             return "running" if self.open == "running" else "unknown"
         if self.call.reused:
@@ -50,18 +50,18 @@ class ShownCall:
 
     @property
     def signature(self) -> str:
-        """The call as a program writes it; it begins with the name of the tool."""
+        """The call as a program writes it. It begins with the name of the tool."""
         return format_tool_call(self.call, most=_LONGEST_ARGUMENT)[:_LONGEST_SIGNATURE]
 
     @property
     def came(self) -> str:
-        """What came of it: an error, or the shape of the response."""
+        """The result: an error, or the shape of the response."""
         if self.call.error is not None:
             return self.call.error
         return "" if self.open else str(shape(self.call.result, depth=1))
 
     def came_from(self, argument: str) -> list[ArgumentOrigin]:
-        """The origins of an argument and of the values within it."""
+        """Return the origins of an argument and of the values within it."""
         return [
             one
             for one in self.origins
@@ -70,7 +70,9 @@ class ShownCall:
 
 
 class LaneCell(NamedTuple):
-    """What of a line is beside one row: does it begin or end there, and is its value used there."""
+    """The part of a line beside one row: whether it begins or ends there, and whether its value is
+    used there.
+    """
 
     lane: int
     colour: int
@@ -80,9 +82,10 @@ class LaneCell(NamedTuple):
 
 
 class Lanes:
-    """Which line runs where beside the rows: from each call whose values were used down to the last use.
+    """The lines beside the rows: each runs from a call whose values were used down to their last
+    use.
 
-    `count` lanes are in use; `values` of arguments came from earlier responses.
+    `count` lanes are in use. `values` is how many values of arguments came from earlier responses.
     """
 
     def __init__(self, shown: Sequence[ShownCall]) -> None:
@@ -112,5 +115,5 @@ class Lanes:
         )
 
     def at(self, row: int) -> Sequence[LaneCell]:
-        """The lines beside a row."""
+        """Return the parts of lines beside a row."""
         return self._rows.get(row, ())

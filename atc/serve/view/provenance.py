@@ -1,4 +1,4 @@
-"""Where the values of a program's arguments came from: places in earlier responses, or the task."""
+"""Origins of the values of a program's arguments: places in earlier responses, or the task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ArgumentOrigin:
-    """An argument, or a value within it, and what it equals: `path` of the response of `call`, or the task (None)."""
+    """An argument, or a value within it, and its origin: `path` in the response of `call`, or the
+    task if that is None.
+    """
 
     argument: str
     call: int | None
@@ -21,10 +23,10 @@ class ArgumentOrigin:
 
 
 def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[ArgumentOrigin, ...]]:
-    """By index of a call, the origins of its arguments' values.
+    """Return the origins of the values of each call's arguments, by index of the call.
 
-    A value came from the first response that holds an equal one. What stands in no response and is a word of the task
-    came from there.
+    A value came from the first response that holds an equal one. A value that no response holds,
+    and that is a word of the task, came from the task.
     """
     first: dict[tuple[type, Json], tuple[int, JsonPath]] = {}
     words = task.casefold()

@@ -1,4 +1,6 @@
-"""Runs that somebody goes on with from the page: each in a thread, whose questions wait for an answer there."""
+"""Runs that a person continues from the page. Each runs in a thread whose questions are answered on
+the page.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _ACT: Any = load_templates("atc.serve.view").get_template("act.html").module
 
 @dataclass
 class _ResumingRun:
-    """One run that goes on. `number` is that of the question that waits; its answer must name it."""
+    """One run that was continued from the page. `number` is that of its open question; an answer
+    must name it.
+    """
 
     thread: threading.Thread | None = None
     question: Question | None = None
@@ -29,9 +33,11 @@ class _ResumingRun:
 
 
 class Resumes:
-    """All runs that go on from the page, by `resume`. `version` changes whenever there is something new to be shown.
+    """All runs that were continued from the page. `version` changes whenever there is something new
+    to show.
 
-    Without a `person`, who began the viewer on a terminal, runs are shown, and none goes on from the page.
+    `resume` continues a run. `person` is True if the viewer was started on a terminal; without one
+    no run is continued.
     """
 
     def __init__(self, resume: Callable[..., object], *, person: bool = True) -> None:
@@ -44,7 +50,9 @@ class Resumes:
         self.version = 0
 
     def start(self, run: str, *, accept_orphans: bool = False, resend: bool = False) -> bool:
-        """Go on with a run; False where that is under way already, or nobody is known to be there."""
+        """Continue a run; return False if it is under way already, or if no person is known to be
+        there.
+        """
         with self._changed:
             known = self._runs.get(run)
             if not self._person or self._closed or (known is not None and known.thread is not None):
@@ -59,7 +67,9 @@ class Resumes:
         return True
 
     def answer(self, run: str, number: int, *, allow: bool) -> bool:
-        """Allow or refuse the call of question `number`; False where it is not the one that waits."""
+        """Allow or refuse the call of question `number`; return False if that is not the open
+        question.
+        """
         with self._changed:
             going = self._runs.get(run)
             if (
@@ -74,7 +84,9 @@ class Resumes:
             return True
 
     def close(self, *, patience: float = 3.0) -> None:
-        """Leave what waits unanswered, so that its run pauses, and give the threads a moment to end."""
+        """End open questions without an answer, so that their runs are paused, and give the threads
+        a moment to end.
+        """
         with self._changed:
             self._closed = True
             self._tell()
@@ -83,7 +95,9 @@ class Resumes:
                 going.thread.join(patience)
 
     def show(self, stored: StoredRun) -> Html:
-        """What can be done with a run now, its question answered, or the run gone on with."""
+        """Return the markup of what can be done with a run now: answer its question, or continue
+        it.
+        """
         with self._changed:
             going = self._runs.get(stored.summary.run_id) or _ResumingRun()
             question = going.question
@@ -112,7 +126,7 @@ class Resumes:
             self._tell()
 
     def _ask(self, going: _ResumingRun, question: Question) -> bool | None:
-        """An `AskPerson`: waits for the answer."""
+        """Wait for the answer on the page. This is an `AskPerson`."""
         with self._changed:
             going.question = question
             going.number = next(self._numbers)
@@ -129,7 +143,9 @@ class Resumes:
 
 
 def _resume_buttons(stored: StoredRun, *, person: bool) -> Html:
-    """How a run that stands still can be gone on with, each way a button; without a `person` only why it stands."""
+    """Return a button for each way to continue a run that stands still; without a `person` only why
+    it stands.
+    """
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):
         return NOTHING

@@ -1,4 +1,4 @@
-"""The page of all runs, and that of one."""
+"""The page that lists all runs, and the page of one run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MADE_BY = "atc runs view"
 _RUN: Any = load_templates(PACKAGE).get_template("run.html").module
 _LIST: Any = load_templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
-"""Characters of arguments and responses that a page shows in all."""
+"""Characters of all arguments and responses that a page shows."""
 _LEAST = 300
 _MOST = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A program with the calls that it made, also while it runs. `seconds`: how long it took, 0 before its end."""
+    """A program with its calls so far. `seconds` is how long it ran, or 0 while it runs."""
 
     attempt: Attempt
     calls: Sequence[ShownCall]
@@ -41,7 +41,7 @@ class Execution:
 
     @property
     def span(self) -> float:
-        """Seconds from its begin to the end of the last call, for the bars."""
+        """Seconds from the start to the end of the last call, for the bars."""
         return (
             max([self.seconds, *(one.call.started + one.call.seconds for one in self.calls)]) or 1.0
         )
@@ -49,7 +49,9 @@ class Execution:
 
 @dataclass(slots=True)
 class ProgramLine:
-    """A line of a program: why it is marked (`fault`, `pause`), its calls, and what is said below it."""
+    """A line of a program: why it is marked (`fault`, `pause`), its calls, and the remarks below
+    it.
+    """
 
     code: Html
     mark: str = ""
@@ -58,12 +60,15 @@ class ProgramLine:
 
 
 def format_moment(moment: float) -> str:
-    """`2026-11-26 10:42`, local time."""
+    """Return a time as `2026-11-26 10:42`, local time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
-    """The page of `runs`, the newest of `total`, whose secrets are placeholders. `live` is where changes are told."""
+    """Return the page of `runs`, the newest of `total`, in which secrets are placeholders.
+
+    `live` is the address of the events that announce changes.
+    """
     values = {
         name: sorted({getattr(run.summary, name) for run in runs})
         for name in ("status", "strategy", "model")
@@ -80,7 +85,10 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
 
 
 def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
-    """The page of a run whose secrets are placeholders. `act` is what can be done, `live` where changes are told."""
+    """Return the page of a run, in which secrets are placeholders.
+
+    `act` is the markup of what can be done, `live` the address of the events that announce changes.
+    """
     run = stored.summary
     return build_page(
         _RUN.page(_parts(stored, act), live),
@@ -93,7 +101,7 @@ def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
 
 
 def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
-    """The parts of the page by id: an open page replaces those that have changed."""
+    """Return the parts of the page by id. An open page replaces those that have changed."""
     executions = _executions(stored)
     calls = [one.call for execution in executions for one in execution.calls]
     called = {call.tool for call in calls}
@@ -119,7 +127,9 @@ def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
 
 
 def _executions(stored: StoredRun) -> list[Execution]:
-    """The attempts, the last with the calls that it has made so far where it has not ended."""
+    """Return the attempts of a run. If the last one has not ended, it has the calls that were made
+    so far.
+    """
     running = stored.summary.status == "running"
     left = stored.unfinished_calls
     last = max((one.execution for one in left), default=-1)
@@ -150,7 +160,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
 
 
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
-    """What the run is and took, by name."""
+    """Return facts about the run and its costs, by name."""
     run = stored.summary
     usage = stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
@@ -174,7 +184,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
-    """The lines of the program, and what was said that is of none of them."""
+    """Return the lines of the program, and the remarks that belong to no line."""
     attempt = one.attempt
     lines = (
         [ProgramLine(code) for code in highlight_lines(attempt.program.source)]

@@ -1,4 +1,4 @@
-"""The pages over HTTP, on loopback alone, and how a page hears of changes."""
+"""The viewer's HTTP server, on loopback alone, with events that announce changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from atc.store.stored import RunSummary, StoredRun
 
 _NEWEST = 200
 _PAUSE = 0.25
-"""Seconds between looks for changes."""
+"""Seconds between two looks for changes."""
 
 
 class Viewer:
@@ -44,7 +44,7 @@ class Viewer:
         """Runs of the list as they were read last, so that what has not changed is not read again."""
 
     def app(self) -> Starlette:
-        """The pages and what they ask for."""
+        """Return the ASGI application of the pages."""
         return Starlette(
             routes=[
                 Route("/", self._list),
@@ -83,7 +83,7 @@ class Viewer:
         return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=live))
 
     def _state(self) -> str:
-        """Another text whenever there is something new to be shown."""
+        """Return a text that changes whenever there is something new to show."""
         return f"{self._resumes.version}.{self._store.changes()}"
 
     def _events(self, request: Request) -> Response:
@@ -91,7 +91,9 @@ class Viewer:
         return StreamingResponse(told, media_type="text/event-stream")
 
     async def _changes(self, seen: str) -> AsyncIterator[str]:
-        """A server-sent event whenever a page, which shows what was there at `seen`, is to ask for itself again."""
+        """Yield a server-sent event whenever a page that shows the state `seen` should reload
+        itself.
+        """
         while not self.ending():
             now = await run_in_threadpool(self._state)
             if now != seen:
@@ -115,7 +117,7 @@ class Viewer:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """A JSON object; an empty one where it is none."""
+    """Return the JSON object of a request; an empty one if there is none."""
     try:
         found = await request.json()
     except ValueError:
@@ -132,10 +134,12 @@ def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - 
 
 
 def serve(viewer: Viewer, *, port: int, ready: Callable[[Callable[[], str]], None]) -> None:
-    """Serve on 127.0.0.1 until SIGINT or SIGTERM; `ready` is given what makes addresses, each of which works once.
+    """Serve on 127.0.0.1 until SIGINT or SIGTERM.
+
+    `ready` is called with a function that makes addresses; each of them works once.
 
     Raises:
-        OSError: somebody else has the port.
+        OSError: The port is in use.
     """
     with socket.create_server(("127.0.0.1", port)) as listener:
         guarded = Guard(viewer.app(), port=listener.getsockname()[1])

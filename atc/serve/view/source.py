@@ -1,4 +1,6 @@
-"""A program as a page shows it: its coloured lines, and what became of them from one attempt to the next."""
+"""A program as a page shows it: its coloured lines, and how it changed from one attempt to the
+next.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,13 @@ from pygments.lexers.python import PythonLexer
 from atc.core.pages.markup import SPELLED, Html
 
 _AROUND = 3
-"""Lines that a change is shown with."""
+"""Unchanged lines that are shown around a change."""
 
 
 class ChangedLine(NamedTuple):
-    """A line of a change: its 1-based number is that in the program that has it, the new one where both have."""
+    """A line of a change. Its 1-based number is that in the new program, or in the old one if the
+    line was removed.
+    """
 
     kind: Literal["", "added", "removed"]
     sign: str
@@ -26,7 +30,7 @@ class ChangedLine(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What became of a program's lines; None stands for lines between two places, which are as they were."""
+    """The change of a program's lines. None stands for unchanged lines between two places."""
 
     rows: Sequence[ChangedLine | None]
     added: int
@@ -34,7 +38,7 @@ class Change(NamedTuple):
 
 
 def highlight_lines(source: str) -> list[Html]:
-    """The lines of a program as markup."""
+    """Return the lines of a program as markup."""
     shown = highlight(
         source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
     ).translate(SPELLED)
@@ -42,7 +46,7 @@ def highlight_lines(source: str) -> list[Html]:
 
 
 def diff_programs(before: str, after: str) -> Change:
-    """What became of a program's lines, each place with a few lines around it."""
+    """Return the change from one program to the next, each place with a few lines around it."""
     old = _lines(before)
     new = _lines(after)
     old_shown = highlight_lines(before)
@@ -68,5 +72,5 @@ def diff_programs(before: str, after: str) -> Change:
 
 
 def _lines(source: str) -> list[str]:
-    """The lines as pygments counts them."""
+    """Return the lines of a program as pygments counts them."""
     return source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
