@@ -112,7 +112,7 @@ OTHER_USER = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
         (0, 12345, 0o2775, ""),
         (0, 0, 0o777, "user 0, its owner, can repair it"),
         (1000, 1000, 0o755, "run atc as that user"),
-        (0, 0, 0o1777, "atc-12345"),
+        (0, 0, 0o1777, "a folder of your own"),
     ],
 )
 def test_a_user_who_cannot_repair_a_folder_is_told_what_they_can_do(user, owner, group, mode, told):

@@ -420,7 +420,9 @@ class Agent(AgentResources):
         seed: int | None = None,
         given: Toolbox | None = None,
     ) -> RunRecord:
-        """Return the record of a new run; `given` are the tools of a program that the caller wrote."""
+        """Return the record of a new run; `given` are the tools of a program that the caller
+        wrote.
+        """
         return begin_run(
             task,
             options,

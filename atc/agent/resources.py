@@ -1,4 +1,6 @@
-"""Store, model, sandbox and search index of an agent: given by the caller, or opened on first use."""
+"""Store, model, sandbox and search index of an agent: given by the caller, or opened on first
+use.
+"""
 
 from __future__ import annotations
 

@@ -209,15 +209,18 @@ def explain_error(error: BaseException) -> tuple[str, int]:
                 3,
             )
         case OSError():
-            place = f" ({error.filename})" if error.filename else ""
-            step = (
-                "choose another address or port"
-                if "attempting to bind" in str(error.strerror)
-                else _DEBUG
-            )
-            return f"{error.strerror or error}{place}; {step}.", 3
+            return _explain_os_error(error), 3
         case _:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
+
+
+def _explain_os_error(error: OSError) -> str:
+    """Return the sentence about an error of the system, with what to do next."""
+    place = f" ({error.filename})" if error.filename else ""
+    step = _DEBUG
+    if "attempting to bind" in str(error.strerror):
+        step = "choose another address or port"
+    return f"{error.strerror or error}{place}; {step}."
 
 
 def _report_error(sentence: str, code: int, arguments: Sequence[str]) -> int:

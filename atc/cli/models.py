@@ -1,4 +1,6 @@
-"""`atc models`: list the language models that can be used, fetch the embedded one, and try one out."""
+"""`atc models`: list the language models that can be used, fetch the embedded one, and try one
+out.
+"""
 
 from __future__ import annotations
 

@@ -298,7 +298,9 @@ def _show_plan(plan: ProbePlan, settings: ProbeSettings) -> None:
 
 
 def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
-    """Return a line for each tool: how it is called and at most how often, or why it is not called."""
+    """Return a line for each tool: how it is called and at most how often, or why it is not
+    called.
+    """
     width = max((len(quote_name(tool.name)) for tool in tools), default=0)
     for tool in tools:
         often = (
@@ -343,7 +345,9 @@ def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: App
     print_result(document, "\n".join(_check_lines(checked)))
     if problem:
         say(problem)
-    return 1 if checked.breaking else 3 if problem else 0
+    if checked.breaking:
+        return 1
+    return 3 if problem else 0
 
 
 def _check_lines(checked: DriftReport) -> Iterator[str]:

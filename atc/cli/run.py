@@ -184,7 +184,9 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
 
 
 def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
-    """Return what `config` allows and the run did not allow when it began, as command-line options."""
+    """Return what `config` allows and the run did not allow when it began, as command-line
+    options.
+    """
     known = {
         key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
     }
@@ -240,11 +242,9 @@ def _keep_harmless_settings(
             f"run {run} cannot go on by itself: it stands in a database that others can write to, and names what your"
             f" settings do not: {named}. If that is what you want to run, say so: atc runs resume {run} {options}"
         )
-    taken = {
-        key: value
-        for key, value in known.items()
-        if key in _SHAPES or (key == "tools" and not flags.get(key))
-    }
+    taken = {key: value for key, value in known.items() if key in _SHAPES}
+    if "tools" in known and not flags.get("tools"):
+        taken["tools"] = known["tools"]
     taken |= {
         key: value
         for key, value in known.items()

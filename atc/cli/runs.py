@@ -1,8 +1,9 @@
-"""`atc runs`: show earlier runs as text or in the browser, export and replay them, and delete them."""
+"""`atc runs`: show earlier runs as text or in the browser, export and replay them, and delete
+them.
+"""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 import time
@@ -27,24 +28,22 @@ from atc.cli import options, output
 from atc.cli.browser import open_page
 from atc.cli.output import has_person, json_text, print_result, say
 from atc.cli.run import config_of, resume, script_of
+from atc.cli.run_text import clip_line, format_duration, format_run, format_time
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
 from atc.core.quoting import escape_hidden
-from atc.core.text import clipped, count
-from atc.core.types import Attempt, Solution
+from atc.core.text import count
+from atc.core.types import Solution
 from atc.models.local import forget_prompts
-from atc.observe.terminal_view import format_whole_call
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
-from atc.store.stored import RunSummary, StoredRun
+from atc.store.stored import RunSummary
 from protocols.errors import AtcError
 from protocols.private_files import FILE_MODE, FOLDER_MODE, write_whole
 from protocols.protocol import dump
 from protocols.schema import Json
 from sandbox.choose import open_sandbox
-from sandbox.trace import ToolCall
 
-_WIDTH = 200
 _LISTED = (
     "run_id", "task", "created", "ended", "status", "model", "strategy", "sandbox", "answer", "error",
     "attempt_count", "call_count",
@@ -77,9 +76,9 @@ def list_(*, limit: int) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()) as store:
         found = [line_without_secrets(store.load(run.run_id)) for run in store.list(limit)]
-    shown = [(stored.summary, _line(stored.purpose)) for stored in found]
+    shown = [(stored.summary, clip_line(stored.purpose)) for stored in found]
     rows = [
-        (run.run_id, run.status, _format_time(run.created), _format_duration(run), purpose)
+        (run.run_id, run.status, format_time(run.created), format_duration(run), purpose)
         for run, purpose in shown
     ]
     print_result([{name: getattr(run, name) for name in _LISTED} for run, _ in shown], rows)
@@ -107,7 +106,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     )
     document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
     print_result(
-        document, escape_hidden("\n".join(_format_run(stored, prompts=prompts)), keep_newlines=True)
+        document, escape_hidden("\n".join(format_run(stored, prompts=prompts)), keep_newlines=True)
     )
 
 
@@ -187,27 +186,43 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
         )
     config = load_config()
     with open_store(config) as store:
-        if names:
-            chosen = list(
-                {(run := store.load(name).summary).run_id: run for name in names}.values()
-            )
-        else:
-            before = time.time() - (older_than or 0) * 86_400
-            chosen = [run for run in store.list(None) if run.created <= before]
+        chosen = _choose_runs(store, names, older_than=older_than)
         running = [run.run_id for run in chosen if run.status == "running" and not names]
         chosen = [run for run in chosen if run.run_id not in running]
         if chosen and not yes:
-            if not has_person():
-                raise click.UsageError("nobody can be asked here; give --yes to delete them")
-            question = f"Delete {count(len(chosen), 'run')} with all that they hold?"
-            if not output.confirmed(question):
-                raise click.Abort
+            _confirm_deletion(len(chosen))
         deleted = store.delete([run.run_id for run in chosen])
     forget_prompts([run.task for run in chosen], folder=config.cache_dir / "models")
     print_result({"deleted": [run.run_id for run in chosen], "running": running})
     say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
+
+
+def _choose_runs(
+    store: RunStore, names: Sequence[str], *, older_than: float | None
+) -> list[RunSummary]:
+    """Return the runs of these names, or else all runs that began more than `older_than` days
+    ago.
+    """
+    if names:
+        named = [store.load(name).summary for name in names]
+        return list({run.run_id: run for run in named}.values())
+    before = time.time() - (older_than or 0) * 86_400
+    return [run for run in store.list(None) if run.created <= before]
+
+
+def _confirm_deletion(number: int) -> None:
+    """Ask the person if so many runs are to be deleted.
+
+    Raises:
+        click.UsageError: Nobody can be asked.
+        click.Abort: The person said no.
+    """
+    if not has_person():
+        raise click.UsageError("nobody can be asked here; give --yes to delete them")
+    if not output.confirmed(f"Delete {count(number, 'run')} with all that they hold?"):
+        raise click.Abort
 
 
 @runs.command("export", examples=["atc runs export last -o run.json"])
@@ -415,86 +430,3 @@ def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any
     end = "end" if recording.answer is None else "answer"
     took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
     return document, f"the same {end} ({took})"
-
-
-def _format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
-    """Return the lines that describe a run: its head, each attempt, with `prompts` each model
-    request, and its end.
-    """
-    run = stored.summary
-    usage = stored.summary.usage
-    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    lines = [
-        f"run      {run.run_id} ({run.status})",
-        f"task     {run.task}",
-        f"when     {_format_time(run.created)}, took {_format_duration(run)}",
-        f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
-        f"tools    {', '.join(run.tools) or '-'}",
-        *(f"note     {note}" for note in run.notes),
-    ]
-    for number, attempt in enumerate(stored.attempts, start=1):
-        source = [
-            f"{line:>7} │ {text}"
-            for line, text in enumerate(attempt.program.source.splitlines(), start=1)
-        ]
-        lines += ["", f"attempt {number}", *source, *_format_attempt(attempt)]
-    if unfinished := stored.unfinished_calls:
-        lines += ["", "calls of executions that broke off or were begun again"]
-        lines += [_format_call(one.call, complete=one.complete) for one in unfinished]
-    if prompts:
-        for exchange in stored.exchanges:
-            lines += ["", f"prompt ({exchange.purpose})"]
-            lines += [f"[{message.role}]\n{message.content}" for message in exchange.messages]
-            reply = exchange.reply
-            took = f" ({reply.output_tokens} tokens, {reply.seconds:.1f} s)" if reply else ""
-            lines += [f"reply{took}", reply.text if reply and reply.text else "(none)"]
-    if run.status == "interrupted":
-        lines += ["", f"error    interrupted; go on with: atc runs resume {run.run_id}"]
-    elif run.error is not None:
-        lines += ["", f"error    {run.error}"]
-    return lines + (["", f"answer   {run.answer}"] if run.answer is not None else [])
-
-
-def _format_attempt(attempt: Attempt) -> list[str]:
-    """Return the lines that describe what became of a program: its findings, calls, output and
-    fault.
-    """
-    lines = [
-        f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings
-    ]
-    lines += [
-        f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended
-    ]
-    if attempt.trace is not None:
-        lines += [_format_call(call) for call in attempt.trace.calls]
-        lines += (
-            [f"printed  {_line(attempt.trace.stdout.rstrip())}"]
-            if attempt.trace.stdout.strip()
-            else []
-        )
-    if attempt.fault is not None:
-        lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]
-        lines += [f"         {_line(fact.text)}" for fact in attempt.fault.evidence]
-    return lines + [f"doubt    {_line(doubt)}" for doubt in attempt.doubts]
-
-
-def _format_call(call: ToolCall, *, complete: bool = True) -> str:
-    result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
-    if not complete:
-        result = "(no outcome was recorded)"
-    how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
-    how += f" · within {call.within}" if call.within is not None else ""
-    how += f" · {call.note}" if call.note is not None else ""
-    return f"call {call.index:<3} {format_whole_call(call)} → {_line(result)} · {how}"
-
-
-def _line(text: str) -> str:
-    return clipped(text, _WIDTH)
-
-
-def _format_time(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-
-
-def _format_duration(run: RunSummary) -> str:
-    return "-" if run.ended is None else f"{run.ended - run.created:.1f} s"

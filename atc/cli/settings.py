@@ -374,10 +374,9 @@ def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
     is no setting.
     """
     if key == "tools":
-        sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
-        beyond = [
-            mask_source(one) for one in sources if isinstance(one, str) and not is_local_data(one)
-        ]
+        sources = raw if isinstance(raw, list) else [raw]
+        texts = [source for source in sources if isinstance(source, str)]
+        beyond = [mask_source(source) for source in texts if not is_local_data(source)]
         if not beyond:
             return ""
         return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, an address, or a place elsewhere)"

@@ -229,8 +229,6 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         guarded = consent.toolbox[tool.alias]
         consent.accept_arguments(guarded, values)  # what a person types is theirs
         began = time.monotonic()
-        code = 0
-        sent = False
         report: dict[str, Any] = {
             "tool": tool.alias,
             "arguments": values,
@@ -238,28 +236,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
             "error": None,
         }
         report |= {"status": None, "outcome": "done", "curl": None, "drift": ()}
-        try:
-            if guarded.admit is not None:
-                guarded.admit(values)
-            sent = True
-            report["result"] = guarded.call(values)
-            broken = find_violation(tool.protocol.output_schema or {}, report["result"])
-            report["drift"] = (
-                [f"{broken.path}: {broken.message}".lstrip(": ")] if broken is not None else []
-            )
-        except ToolError as error:
-            code = 3 if isinstance(error, CredentialMissing) else 1
-            report |= {
-                "error": str(error),
-                "status": error.status,
-                "outcome": error.outcome,
-                "curl": error.curl,
-            }
-        except Paused as pause:
-            code, report["error"], report["outcome"] = 1, str(pause), "not_run"
-        except KeyboardInterrupt:
-            code = 130
-            report |= _explain_interrupt(tool, sent=sent)
+        code, outcome = _call_guarded(guarded, values)
+        report |= outcome
         report["seconds"] = round(time.monotonic() - began, 4)
     shown = "" if code else output.json_text(report["result"], indent=2)
     output.print_result(report | output.error_document(report["error"], code), shown)
@@ -339,6 +317,33 @@ def export(*, format_: str, path: Path | None, **flags: Any) -> None:
         return
     write_whole(path, text)
     output.say(f"{count(len(toolbox), 'tool')} written to {path}")
+
+
+def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[int, dict[str, Any]]:
+    """Call a tool behind its gate; return the exit code, and the entries of the report that it
+    changes.
+    """
+    sent = False
+    try:
+        if tool.admit is not None:
+            tool.admit(values)
+        sent = True
+        result = tool.call(values)
+    except ToolError as error:
+        failed = {
+            "error": str(error),
+            "status": error.status,
+            "outcome": error.outcome,
+            "curl": error.curl,
+        }
+        return (3 if isinstance(error, CredentialMissing) else 1), failed
+    except Paused as pause:
+        return 1, {"error": str(pause), "outcome": "not_run"}
+    except KeyboardInterrupt:
+        return 130, _explain_interrupt(tool, sent=sent)
+    broken = find_violation(tool.protocol.output_schema or {}, result)
+    drift = [] if broken is None else [f"{broken.path}: {broken.message}".lstrip(": ")]
+    return 0, {"result": result, "drift": drift}
 
 
 def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:

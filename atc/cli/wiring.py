@@ -121,7 +121,9 @@ def _is_absent(path: Path) -> bool:
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:
-    """Return the response schemas that earlier runs have learned; return None if learning is off."""
+    """Return the response schemas that earlier runs have learned; return None if learning is
+    off.
+    """
     return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 

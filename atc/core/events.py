@@ -78,7 +78,9 @@ class NoteAdded:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over. Its fault is None if it gave an answer. Sent again if its doubts change."""
+    """An attempt is over. Its fault is None if it gave an answer. Sent again if its doubts
+    change.
+    """
 
     attempt: int
     result: Attempt

@@ -1,4 +1,6 @@
-"""Findings as values and as text, and the formatting of values and calls that all messages share."""
+"""Findings as values and as text, and the formatting of values and calls that all messages
+share.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,9 @@ def find_nearest(
 
 @lru_cache(maxsize=16_384)
 def _fold(name: str) -> str:
-    """Return a name in a normal form that is the same for `depDelay`, `dep-delay` and `Dep_Delay`."""
+    """Return a name in a normal form that is the same for `depDelay`, `dep-delay` and
+    `Dep_Delay`.
+    """
     spaced = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", "_", name)
     return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
 
@@ -170,7 +174,9 @@ def render_finding(finding: Finding, program: Program) -> str:
 
 
 def render_place(finding: Finding, program: Program) -> str:
-    """Return the line of a finding, and below it the carets; empty if the program has no such line."""
+    """Return the line of a finding, and below it the carets; empty if the program has no such
+    line.
+    """
     text = program.raw_line(finding.line)
     if text is None:
         return ""

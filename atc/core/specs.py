@@ -1,4 +1,6 @@
-"""Choices with flags, such as a strategy or a method of search, written as `NAME:flag=value,flag`."""
+"""Choices with flags, such as a strategy or a method of search, written as
+`NAME:flag=value,flag`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Kinds of argument values that a program may choose itself: small numbers, plain words, measures."""
+"""Kinds of argument values that a program may choose itself: small numbers, plain words,
+measures.
+"""
 
 from __future__ import annotations
 

@@ -139,13 +139,9 @@ class RunSpans:
                 _messages([("assistant", solution.answer or "")]),
             )
             if solution.status == "failed":
-                failed = (
-                    "limit"
-                    if solution.limit
-                    else self._fault[1].kind
-                    if self._fault
-                    else "no_answer"
-                )
+                failed = self._fault[1].kind if self._fault else "no_answer"
+                if solution.limit:
+                    failed = "limit"
         self._end_span(self._root, failed=failed, why=None if error is None else str(error))
 
     def _record_event(self, event: Event) -> None:
@@ -329,5 +325,6 @@ def _tokens(spent: Usage | Completion) -> dict[str, int]:
 
 
 def _provider(model: str) -> str:
-    local = model == "local" or model.endswith(".gguf")
-    return "llama_cpp" if local else model if model == "scripted" else "openai"
+    if model == "local" or model.endswith(".gguf"):
+        return "llama_cpp"
+    return model if model == "scripted" else "openai"

@@ -146,7 +146,9 @@ class Gateway:
         return hmac.digest(self._key, b"request state", "sha256")
 
     def _agent_of(self, client: str) -> Agent:
-        """Return the agent of one client. The client over stdio is the user who runs the gateway."""
+        """Return the agent of one client. The client over stdio is the user who runs the
+        gateway.
+        """
         if not client:
             return self._agent
         name = (
@@ -197,7 +199,9 @@ class Gateway:
         return {"tools": lines, "of": len(toolbox) - len(self._own)}
 
     def _finder(self) -> Retriever:
-        """Return the configured search once its index is built, and a search by words until then."""
+        """Return the configured search once its index is built, and a search by words until
+        then.
+        """
         if self._search is None:
             self._search = _word_finder(self._agent)
             building = threading.Thread(target=self._build, daemon=True)
@@ -410,13 +414,11 @@ class Gateway:
             return reply | {"result": answer_of(last)}
         call = last.calls[-1] if last.calls else None
         if call is None or call.error is not None:
-            problem = (
-                call.error
-                if call is not None
-                else last.fault.message
-                if last.fault is not None
-                else "no call"
-            )
+            problem: str | None = "no call"
+            if call is not None:
+                problem = call.error
+            elif last.fault is not None:
+                problem = last.fault.message
             then = {"next": _CALL_AGAIN} if status == "paused" else {}
             return reply | {"error": problem} | then
         if call.drift:
@@ -482,6 +484,8 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _word_finder(agent: Agent) -> Retriever:
-    """Return a search by words alone. It is ready at once, while an index by meaning takes minutes."""
+    """Return a search by words alone. It is ready at once, while an index by meaning takes
+    minutes.
+    """
     index = open_index(agent.toolbox, replace(agent.config, index=None, tools=()), method="bm25")
     return open_finder("bm25", index, agent.toolbox, ask=NoModel(), threads=1)

@@ -1,4 +1,6 @@
-"""The parts of a gateway's reply about a run: its calls, its faults, and what a person must decide."""
+"""The parts of a gateway's reply about a run: its calls, its faults, and what a person must
+decide.
+"""
 
 from __future__ import annotations
 

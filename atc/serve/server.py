@@ -92,7 +92,9 @@ def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
 
 
 class Requests:
-    """Carries out the requests of one server, each in its own thread, when it is its client's turn."""
+    """Carries out the requests of one server, each in its own thread, when it is its client's
+    turn.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         limits = gateway.limits

@@ -34,13 +34,9 @@ def mean(value: float | None) -> str:
     """Return a mean of counts with at least three digits: `1,234`, `12.3`, `0.25`."""
     if value is None:
         return MISSING
-    return (
-        f"{value:,.0f}"
-        if abs(value) >= 100
-        else f"{value:.1f}"
-        if abs(value) >= 10
-        else f"{value:.2f}"
-    )
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def short(value: float) -> str:

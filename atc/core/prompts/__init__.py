@@ -8,10 +8,12 @@ from string import Template
 
 
 def fill_from(package: str, prompt: str, /, **values: str) -> str:
-    """The text of `prompt` (a file's name without `.md`) in `package`, with each `$variable` replaced.
+    """The text of `prompt` (a file's name without `.md`) in `package`, with each `$variable`
+    replaced.
 
     Raises:
-        KeyError: a variable of the prompt is missing, or a value has no variable: a mistake in our code.
+        KeyError: a variable of the prompt is missing, or a value has no variable: a mistake in our
+            code.
     """
     template = _read(package, prompt)
     if unused := values.keys() - set(template.get_identifiers()):

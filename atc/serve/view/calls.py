@@ -1,4 +1,6 @@
-"""The calls of one execution as a page shows them, with lines that lead from a value to its uses."""
+"""The calls of one execution as a page shows them, with lines that lead from a value to its
+uses.
+"""
 
 from __future__ import annotations
 

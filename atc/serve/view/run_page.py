@@ -133,6 +133,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
     running = stored.summary.status == "running"
     left = stored.unfinished_calls
     last = max((one.execution for one in left), default=-1)
+    without_outcome = "running" if running else "no outcome recorded"
     found = []
     for attempt in stored.attempts:
         waits = (
@@ -150,7 +151,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
                 origins[call.index],
                 writes=(protocol := stored.protocols.get(call.tool)) is not None
                 and protocol.writes,
-                open="" if complete else "running" if running else "no outcome recorded",
+                open="" if complete else without_outcome,
             )
             for call, complete in made
         ]

@@ -1,0 +1,112 @@
+"""A stored run as text for people: its programs, calls, faults and prompts."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from atc.core.text import clipped, count
+from atc.core.types import Attempt
+from atc.observe.terminal_view import format_whole_call
+from atc.store.stored import Exchange, RunSummary, StoredRun
+from sandbox.trace import ToolCall
+
+_WIDTH = 200
+"""Characters of one line."""
+
+
+def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
+    """Return the lines that describe a run: its head, each attempt, with `prompts` each model
+    request, and its end.
+    """
+    run = stored.summary
+    usage = stored.summary.usage
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    lines = [
+        f"run      {run.run_id} ({run.status})",
+        f"task     {run.task}",
+        f"when     {format_time(run.created)}, took {format_duration(run)}",
+        f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
+        f"tools    {', '.join(run.tools) or '-'}",
+        *(f"note     {note}" for note in run.notes),
+    ]
+    for number, attempt in enumerate(stored.attempts, start=1):
+        lines += ["", f"attempt {number}", *_format_source(attempt), *_format_attempt(attempt)]
+    if unfinished := stored.unfinished_calls:
+        lines += ["", "calls of executions that broke off or were begun again"]
+        lines += [_format_call(one.call, complete=one.complete) for one in unfinished]
+    if prompts:
+        for exchange in stored.exchanges:
+            lines += _format_exchange(exchange)
+    if run.status == "interrupted":
+        lines += ["", f"error    interrupted; go on with: atc runs resume {run.run_id}"]
+    elif run.error is not None:
+        lines += ["", f"error    {run.error}"]
+    return lines + (["", f"answer   {run.answer}"] if run.answer is not None else [])
+
+
+def _format_source(attempt: Attempt) -> list[str]:
+    """Return the numbered lines of an attempt's program."""
+    source = attempt.program.source.splitlines()
+    return [f"{number:>7} │ {text}" for number, text in enumerate(source, start=1)]
+
+
+def _format_exchange(exchange: Exchange) -> list[str]:
+    """Return the lines that show a prompt and its reply."""
+    lines = ["", f"prompt ({exchange.purpose})"]
+    lines += [f"[{message.role}]\n{message.content}" for message in exchange.messages]
+    reply = exchange.reply
+    if reply is None:
+        return [*lines, "reply", "(none)"]
+    took = f"{reply.output_tokens} tokens, {reply.seconds:.1f} s"
+    return [*lines, f"reply ({took})", reply.text or "(none)"]
+
+
+def _format_attempt(attempt: Attempt) -> list[str]:
+    """Return the lines that describe what became of a program: its findings, calls, output and
+    fault.
+    """
+    lines = [
+        f"finding  line {finding.line}: {clip_line(finding.message)}"
+        for finding in attempt.findings
+    ]
+    lines += [
+        f"mended   line {finding.line}: {clip_line(finding.message)}" for finding in attempt.mended
+    ]
+    if attempt.trace is not None:
+        lines += [_format_call(call) for call in attempt.trace.calls]
+        lines += (
+            [f"printed  {clip_line(attempt.trace.stdout.rstrip())}"]
+            if attempt.trace.stdout.strip()
+            else []
+        )
+    if attempt.fault is not None:
+        lines += [f"fault    {attempt.fault.kind}: {clip_line(attempt.fault.message)}"]
+        lines += [f"         {clip_line(fact.text)}" for fact in attempt.fault.evidence]
+    return lines + [f"doubt    {clip_line(doubt)}" for doubt in attempt.doubts]
+
+
+def _format_call(call: ToolCall, *, complete: bool = True) -> str:
+    """Return a call with its result on one line."""
+    result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
+    if not complete:
+        result = "(no outcome was recorded)"
+    how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    how += f" · within {call.within}" if call.within is not None else ""
+    how += f" · {call.note}" if call.note is not None else ""
+    return f"call {call.index:<3} {format_whole_call(call)} → {clip_line(result)} · {how}"
+
+
+def clip_line(text: str) -> str:
+    """Return a text on one line of at most `_WIDTH` characters."""
+    return clipped(text, _WIDTH)
+
+
+def format_time(seconds: float) -> str:
+    """Return a Unix time as local time."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def format_duration(run: RunSummary) -> str:
+    """Return how long a run took; `-` if it has not ended."""
+    return "-" if run.ended is None else f"{run.ended - run.created:.1f} s"
