@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 
 import jsonschema_rs
 
-from protocols.links import record_fields
 from protocols.naming import split_words
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, iter_parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool
 from protocols.validate import BoundedValidator
+from protocols.verifiers import record_fields
 
 _PAGING = split_words(
     "page per_page page_size pagesize limit offset cursor after before start skip top first max "
