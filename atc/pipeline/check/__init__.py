@@ -1,8 +1,8 @@
-"""The static check: what is wrong with a program, known from its tools' schemas before any call is made.
+"""Static check: report what is wrong with a program before any tool is called.
 
-The check never raises, runs nothing and asks no model. It follows the type of every value from the response schemas
-through the program; whatever it is not certain of is unknown, and no finding rests on that. A program that calls no
-tool is not a finding.
+The check never raises, executes nothing and asks no model. It infers the type of every value from
+the tools' response schemas and follows it through the program. Anything it is not certain about has
+the type `ANY`, and no finding is based on that. A program that calls no tool is not a finding.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ MOST_FINDINGS = 10
 
 
 def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
-    """What is wrong with `program`, in the order of its lines; at most `MOST_FINDINGS`.
+    """Return the problems found in `program`, sorted by line; at most `MOST_FINDINGS`.
 
-    A finding that is not `certain` is about data that may or may not come: a field that can be null.
+    A finding whose `certain` is False depends on the data that arrives at run time, for example on
+    a field that can be null.
     """
     tree = parse_or_report(program)
     if isinstance(tree, Finding):
@@ -45,7 +46,10 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 
 
 def _distinct(found: list[Finding]) -> tuple[Finding, ...]:
-    """In order of position, one finding of a code at a place; where there are many, the certain ones are kept."""
+    """Return the findings sorted by position, with at most one finding per code and place.
+
+    If there are more than `MOST_FINDINGS`, the uncertain ones are dropped first.
+    """
     placed: dict[tuple[int, int, str], Finding] = {}
     for finding in sorted(found, key=lambda f: (f.line, f.column, f.code)):
         placed.setdefault((finding.line, finding.column, finding.code), finding)

@@ -1,4 +1,7 @@
-"""Does a value fit an argument's schema? Constants are judged by the JSON Schema validator, types by their kind."""
+"""Check of a constant or an inferred type against the JSON Schema of an argument.
+
+Constants are judged by the JSON Schema validator, inferred types by their JSON types.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from sandbox.arguments import TYPE_WORDS
 _MOST_DEPTH = 5
 _MOST_JUDGES = 4096
 _LONGEST = 1_000
-"""Characters of a text that is compared with a pattern."""
+"""Maximum length, in characters, of a string that is matched against a pattern."""
 _FORMATS = {
     "date": "a date such as '2013-01-31'",
     "date-time": "a date and time such as '2013-01-31T08:30:00Z'",
@@ -29,14 +32,18 @@ _FORMATS = {
 
 
 class Mismatch(NamedTuple):
-    """What a value must be and is not; `better` is a value to write instead, as Python, where one suggests itself."""
+    """The value that was expected. `better` is Python source of a better value, if one can be
+    derived.
+    """
 
     expectation: str
     better: str | None = None
 
 
 def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
-    """The first clause of `schema`, a part of `root`, that a JSON value breaks, or None."""
+    """Return the first clause of `schema` that a JSON value violates, or None. `root` is the
+    document that contains `schema`.
+    """
     if not isinstance(schema, Mapping) or (
         value is None and resolve(schema, root).get("nullable") is True
     ):
@@ -54,11 +61,15 @@ def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
 _judges: dict[
     tuple[int, int], tuple[BoundedValidator | None, JsonObject, JsonObject, JsonObject]
 ] = {}
-"""By the identities of a part of a document and of the document, which are kept alive beside it."""
+"""Validators by the ids of a schema and of its document. Both are stored too, so that they stay
+alive.
+"""
 
 
 def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None, JsonObject]:
-    """What judges a part of a document, None where nothing can, and that part as a schema of its own."""
+    """Return the validator of a part of a document, or None if it cannot be built. Also return the
+    part as a schema of its own.
+    """
     key = (id(part), id(root))
     if key not in _judges:
         schema = {name: root[name] for name in ("$defs", "definitions") if name in root} | dict(
@@ -75,7 +86,10 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None,
 
 
 def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
-    """What an error says, as what the value must be. What an option says names the whole way there already."""
+    """Convert a validation error into what the value should have been.
+
+    The text for `anyOf` and `oneOf` already contains the path to the value.
+    """
     found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
         inside = (
@@ -126,7 +140,9 @@ _CLAUSES = {
 
 
 def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
-    """The complaint of the option that has the value's type: the others only say that the type differs."""
+    """Explain a failed `anyOf` or `oneOf`. If one option has the type of the value, its error is
+    used: the others only say that the type differs.
+    """
     found = [(option[0], _explain_error(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):
         return None
@@ -138,6 +154,9 @@ def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mism
 
 
 def _convert_value(value: Any, allowed: list[str]) -> str | None:
+    """Return Python source of `value` converted to one of the allowed types, or None if that is not
+    possible.
+    """
     match value:
         case str() if {"integer", "number"} & set(allowed) and re.fullmatch(
             r"-?\d+(\.\d+)?", value
@@ -161,7 +180,7 @@ def _not_listed(value: Any, choices: list[Any]) -> Mismatch:
 
 @lru_cache(maxsize=1024)
 def can_match(pattern: str, text: str) -> bool:
-    """Whether a text fits a schema's pattern; True where nobody can tell."""
+    """Return True if a string matches a schema's pattern, or if that cannot be decided."""
     try:
         return len(text) > _LONGEST or validator({"pattern": pattern}).is_valid(text)
     except ValueError:
@@ -171,7 +190,9 @@ def can_match(pattern: str, text: str) -> bool:
 def find_type_mismatch(
     value: t.Type, schema: Any, root: JsonObject, depth: int = 0
 ) -> Mismatch | None:
-    """Why no value of one type, no union of several, fits, or None. What is unknown fits."""
+    """Return why no value of a type fits the schema, or None if one may fit. `value` must not be a
+    union.
+    """
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
     if isinstance(value, t.Atom) and value.values is not None:
@@ -187,7 +208,7 @@ def find_type_mismatch(
 
 
 def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
-    """The JSON types that a schema admits; None where it is open."""
+    """Return the JSON types that a schema allows, or None if it does not restrict them."""
     found = {*all_types(schema, root)}
     nullable = isinstance(schema, Mapping) and resolve(schema, root).get("nullable") is True
     return found | {"null"} if found and nullable else found or None
@@ -196,7 +217,7 @@ def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
 def find_pattern_mismatch(
     pattern: str, schema: Any, root: JsonObject, depth: int = 0
 ) -> Mismatch | None:
-    """Why no text of a pattern fits."""
+    """Return why no string that matches `pattern` fits the schema, or None if one may fit."""
     resolved = resolve(schema, root) if isinstance(schema, Mapping) and depth <= _MOST_DEPTH else {}
     for key in ("anyOf", "oneOf"):
         options = [
@@ -218,7 +239,7 @@ def find_pattern_mismatch(
 def _find_item_mismatch(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int
 ) -> Mismatch | None:
-    """Why what a list holds cannot fit."""
+    """Return why the contents of a list or dict cannot fit the schema, or None if they may fit."""
     items = schema.get("items")
     properties = schema.get("properties") or {}
     match value:
@@ -251,7 +272,9 @@ _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 
 
 def are_disjoint(one: str, other: str) -> bool:
-    """Whether certainly no text matches both patterns, since they begin with different texts, as those of ids do."""
+    """Return True if no string can match both patterns, because they start with different literal
+    prefixes, as those of ids do.
+    """
     first = _beginnings(one)
     second = _beginnings(other)
     return bool(first and second) and not any(
@@ -260,7 +283,9 @@ def are_disjoint(one: str, other: str) -> bool:
 
 
 def _beginnings(pattern: str) -> list[str]:
-    """What a match begins with: `ci_` or `af_` of `^(ci|af)_[a-z2-7]{5}$`; none where that is not clear."""
+    """Return the literal prefixes of a pattern: `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`. Empty
+    if they are not clear.
+    """
     found = _BEGINNING.match(pattern)
     if found is None or "|" in pattern[found.end() :]:
         return []

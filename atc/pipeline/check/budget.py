@@ -1,4 +1,6 @@
-"""The work that one check may do: counted and not timed, so that a program gets the same findings on every machine."""
+"""Work budget of one check. Work is counted, not timed, so that a program gets the same findings on
+every machine.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +9,24 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 MOST_WORK = 1_000_000
-"""Units of work, each about a tenth of a microsecond, before the check stops looking further."""
+"""Units of work after which the check stops. One unit is about a tenth of a microsecond."""
 STEP = 25
-"""Units of one visit of an expression or a statement."""
+"""Units charged for visiting one expression or statement."""
 FINDING = 250
-"""Units of one finding: its words, and what it looks up for them."""
+"""Units charged for one finding, including the lookups for its message."""
 
 _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 
 class OutOfSteps(Exception):
-    """The program needs more work than the check spends; what was found so far stands."""
+    """The program needs more work than the budget of the check. Findings of completed parts are
+    kept.
+    """
 
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Within this, `spend` counts, from the whole budget on."""
+    """Start a new budget, which `spend` charges within this context."""
     token = _left.set([MOST_WORK])
     try:
         yield
@@ -31,12 +35,13 @@ def bounded() -> Iterator[None]:
 
 
 def spend(work: int) -> None:
-    """Count units of work, in the `bounded` part around it.
+    """Charge units of work to the enclosing `bounded` context. Without one, do nothing.
 
-    What is done once for each name, key, alternative or node says so here: a step alone may reach all of them.
+    Work that is repeated for each name, key, alternative or node must be charged here, since a
+    single step may visit all of them.
 
     Raises:
-        OutOfSteps: there were too many.
+        OutOfSteps: the budget is used up.
     """
     left = _left.get()
     if left is None:

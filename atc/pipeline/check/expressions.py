@@ -1,4 +1,4 @@
-"""The type of each kind of expression."""
+"""Types of expressions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _SYMBOLS: dict[type[ast.AST], str] = {
 
 
 _LONGEST_KNOWN = 10_000
-"""Characters of a text that the check puts together, as of an f-string: each may hold the last one twice."""
+"""Maximum length, in characters, of a string whose value is tracked. Without a limit, an f-string
+that contains the previous one twice would grow exponentially.
+"""
 
 
 def binary(
@@ -52,7 +54,7 @@ def binary(
     right: t.Type,
     node: ast.AST,
 ) -> t.Type:
-    """The type of `left op right`."""
+    """Return the type of `left op right`."""
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
         core.escape([left, right])
         return t.INT if t.category(left) == t.category(right) == "number" else t.ANY
@@ -88,6 +90,7 @@ def _is_supported(op: ast.operator, left: str, right: str) -> bool:
 
 
 def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
+    """Return the numeric type of an arithmetic operation."""
     if isinstance(op, ast.Div):
         return t.FLOAT
     names = {
@@ -110,6 +113,7 @@ def _report(
     right: t.Type,
     node: ast.AST,
 ) -> None:
+    """Report an operator that does not accept both operands."""
     if core.catches("TypeError"):
         return
     better = None
@@ -140,7 +144,7 @@ def _report(
 
 
 def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
-    """A chain of comparisons: always a bool, as far as we know."""
+    """Check a chain of comparisons. Return `BOOL`."""
     left_node = node.left
     left = core.evaluate(node.left)
     for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -167,7 +171,9 @@ def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
 
 
 def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
-    """Report `left == right` where it never holds, by the kinds or by what a schema says of one side."""
+    """Report `left == right` if it is never true, judging by the types or by the schema of one
+    side.
+    """
     left_node = node.left
     right_node = node.comparators[0]
     if isinstance(left_node, ast.Constant):
@@ -197,7 +203,9 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
 
 
 def _describe_allowed_values(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
-    """What a schema says of a value, and which of its values may be meant by a text."""
+    """Describe the values that a schema allows. Also return the one that `text` is close to, or
+    None.
+    """
     values = [value for member in known for value in member.values or () if isinstance(value, str)]
     near = find_nearest(text, values, cutoff=0.75) if values else None
     wanted = (
@@ -209,7 +217,7 @@ def _describe_allowed_values(text: str, known: list[t.Atom]) -> tuple[str, str |
 
 
 def _is_never(member: t.Type, text: str) -> bool:
-    """Whether a schema says that a value is never this text."""
+    """Return True if a schema excludes `text` as a value of this type."""
     if not isinstance(member, t.Atom) or member.name != "str":
         return False
     if member.values is not None:
@@ -218,7 +226,7 @@ def _is_never(member: t.Type, text: str) -> bool:
 
 
 def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
-    """Something looked for among things of another kind."""
+    """Report `left in right` if the container only holds values of another kind."""
     if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
         return
     container = format_expression(node.comparators[0])
@@ -234,7 +242,7 @@ def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type)
 
 
 def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
-    """The type of an expression; what is wrong in it is reported."""
+    """Return the type of an expression and report the problems in it."""
     core.step()
     handler = _HANDLERS.get(type(node))
     if handler is not None:
@@ -247,7 +255,7 @@ def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
 
 
 def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.expr) -> None:
-    """Assign `value`, which `source` gave, to a target of any form."""
+    """Assign `value`, the value of `source`, to an assignment target of any form."""
     match target:
         case ast.Name(id=name):
             core.bind(name, value)
@@ -299,7 +307,7 @@ def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast
 
 
 def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
-    """`owner[index] = value`."""
+    """Execute `owner[index] = value`."""
     owner = core.evaluate(target.value)
     index = t.ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
     for member in t.members(owner):
@@ -337,12 +345,16 @@ def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether the text of a constant is worth knowing; Python writes no integer of very many digits."""
+    """Return True if the text of a constant is worth tracking. Python refuses to convert very long
+    integers.
+    """
     return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 
 def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
-    """`a or b`, `a and b`: later operands are evaluated knowing how the earlier ones came out."""
+    """Return the type of `a or b` or `a and b`. Later operands are evaluated with what the earlier
+    ones imply.
+    """
     start = core.frame.env
     if start is None:
         return t.ANY
@@ -367,7 +379,7 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
 
 
 def _restore_names(core: Interpreter, before: Env, after: Env | None) -> None:
-    """Back to `before`, with names that the expression itself bound (`:=`)."""
+    """Restore the environment `before`, but keep names that the expression itself bound with `:=`."""
     spend(2 * len(after.names) if after is not None else 0)
     for name, value in after.names.items() if after is not None else ():
         before.names[name] = t.join(before.names.get(name, value), value)

@@ -1,4 +1,6 @@
-"""The state of the interpreter: environments, frames, findings, and what the program's containers hold."""
+"""State of the abstract interpreter: environments, frames, findings and the contents of the
+program's containers.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,24 @@ from protocols.toolbox import Toolbox
 
 @dataclass(slots=True)
 class Env:
-    """What is known at one point: types of names, and nulls of schemas that some test has ruled out (`calm`)."""
+    """Flow state at one point of the program: the types of variables, and the nullable response
+    fields that were already tested for None.
+    """
 
     names: dict[str, t.Type] = field(default_factory=dict)
     null_checked: frozenset[t.ResponsePlace] = frozenset()
 
     def copy(self) -> Env:
-        """A separate copy."""
+        """Return an independent copy."""
         spend(len(self.names) // 8)
         return Env(dict(self.names), self.null_checked)
 
 
 def join_env(left: Env | None, right: Env | None) -> Env | None:
-    """What is known after two ways meet. A name bound on one way only keeps its type: unbound, it raises anyway."""
+    """Return what is known where two control-flow paths meet.
+
+    A name bound on only one path keeps its type: on the other path, using it would raise anyway.
+    """
     if left is None or right is None:
         return left or right
     spend(len(left.names) // 8 + len(right.names))
@@ -44,9 +51,10 @@ def join_env(left: Env | None, right: Env | None) -> Env | None:
 
 @dataclass(eq=False, slots=True)
 class ScopeFrame:
-    """One activation of a function, or the module. `env` is None where control cannot be.
+    """One activation of a function, or of the module. `env` is None if this point is unreachable.
 
-    `detached` frames run at an unknown time (a callback of a library), so names of outer frames tell nothing.
+    A `detached` frame runs at an unknown time (for example as a callback of a library), so the
+    types of names in outer frames are not known in it.
     """
 
     scope: ast.AST
@@ -56,11 +64,13 @@ class ScopeFrame:
     returns: list[t.Type] = field(default_factory=list)
     yields: list[t.Type] = field(default_factory=list)
     loops: list[tuple[list[Env], list[Env]]] = field(default_factory=list)
-    """The environments at the `break`s and at the `continue`s of each loop that is running."""
+    """For each enclosing loop, the environments at its `break`s and at its `continue`s."""
 
 
 class Interpreter:
-    """State shared by all parts. `flow.Flow` adds how expressions and statements run."""
+    """State shared by all parts of the check. `statements.ProgramInterpreter` adds the evaluation
+    of expressions and statements.
+    """
 
     def __init__(self, tools: Toolbox, module: ast.Module, hints: SyntaxFacts) -> None:
         self.tools = tools
@@ -70,44 +80,52 @@ class Interpreter:
         self.findings: list[Finding] = []
         self.quiet = 0
         self.version = 0
-        """Counts what was new of containers."""
+        """Counter of changes to container contents. A loop is stable when a pass does not change
+        it.
+        """
         self.volatile = set(hints.shared)
-        """Names whose value at a point is not known."""
+        """Names whose type is unknown at every point."""
         self.shielded: list[frozenset[str]] = []
-        """The exceptions that each `try` around this point handles."""
+        """For each enclosing `try`, the exceptions that it handles."""
         self.active: list[FunctionNode] = []
         self.analysed: set[ast.AST] = set()
         self.tested: set[str] = set()
-        """Tools of which the program tests a value that can be null for None."""
+        """Tools for which the program tests a nullable response value for None."""
         self.foreign = False
-        """Whether the program may have put values of another shape into a response."""
+        """True if the program may have stored values of another type into a response."""
         self.defined_in: dict[ast.AST, ScopeFrame] = {}
-        """The frame in which a function was last defined."""
+        """The frame in which each function was last defined."""
         self._cells: dict[tuple[ast.AST, str], Any] = {}
         self._results: dict[str, t.Type] = {}
 
     def evaluate(self, node: ast.expr) -> t.Type:
-        """The type of an expression, its findings reported."""
+        """Return the type of an expression and report the problems in it."""
         raise NotImplementedError
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Run statements in the current frame."""
+        """Execute statements in the current frame."""
         raise NotImplementedError
 
     def step(self) -> None:
-        """Count one visit. Raises `OutOfSteps` where there were too many."""
+        """Count one visit of a node.
+
+        Raises:
+            OutOfSteps: the budget of the check is used up.
+        """
         spend(STEP)
 
     # Findings.
 
     def report(self, code: str, node: ast.AST, message: str, **more: Any) -> None:
-        """Record a finding at `node` unless findings are silenced there; `more` as for `report.finding`."""
+        """Record a finding at `node`, unless findings are currently suppressed. `more` is passed to
+        `make_finding`.
+        """
         spend(FINDING)
         if not self.quiet:
             self.findings.append(make_finding(code, node, message, **more))
 
     def peek(self, node: ast.expr) -> t.Type:
-        """The type of an expression, without findings."""
+        """Return the type of an expression without reporting findings."""
         self.quiet += 1
         try:
             return self.evaluate(node)
@@ -115,7 +133,9 @@ class Interpreter:
             self.quiet -= 1
 
     def catches(self, *exceptions: str) -> bool:
-        """Whether a `try` around this point handles one of these exceptions, by its name or with all others."""
+        """Return True if an enclosing `try` handles one of these exceptions, by name or as
+        `Exception`.
+        """
         names = {*exceptions, "Exception", "BaseException"}
         return any(names & caught for caught in self.shielded)
 
@@ -123,16 +143,18 @@ class Interpreter:
 
     @property
     def env(self) -> Env:
-        """The current environment; an empty one that leads nowhere where control cannot be."""
+        """The current environment. At an unreachable point, a new empty one whose changes have no
+        effect.
+        """
         return self.frame.env if self.frame.env is not None else Env()
 
     def bind(self, name: str, value: t.Type) -> None:
-        """Give a name of the current frame a value."""
+        """Bind a name of the current frame to a value."""
         if self.frame.env is not None:
             self.frame.env.names[name] = value
 
     def lookup(self, node: ast.Name, *, called: bool = False) -> t.Type:
-        """What a name stands for at this point; reports one that nothing binds."""
+        """Return the type of a name at this point, and report a name that is never bound."""
         name = node.id
         frame = self.frame
         if name in self.volatile or self.hints.opaque:
@@ -179,6 +201,7 @@ class Interpreter:
         return t.Library(name) if name in PREDEFINED_NAMES else t.ANY
 
     def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
+        """Return the type of `name` in `frame`, or None if the frame does not bind it."""
         if frame.env is None or name not in frame.env.names:
             return None
         found = frame.env.names[name]
@@ -194,7 +217,7 @@ class Interpreter:
     # Tools.
 
     def tool_result(self, alias: str) -> t.Type:
-        """The type of a tool's response, from its schema."""
+        """Return the type of a tool's response, derived from its schema."""
         if alias not in self._results:
             document = response_document(self.tools[alias])
             self._results[alias] = (
@@ -205,24 +228,24 @@ class Interpreter:
     # Containers that the program makes, by the place in the source that makes them.
 
     def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
-        """The list that the program makes at `node`, now holding `item` too."""
+        """Return the list that the program creates at `node`, after adding `item` to it."""
         cell: t.ListCell = self._cells.setdefault((node, "list"), t.ListCell())
         self.add(cell, item)
         return t.Listing(cell, kind)
 
     def create_dict(self, node: ast.AST) -> t.Mapped:
-        """The dict that the program makes at `node`."""
+        """Return the dict that the program creates at `node`."""
         return t.Mapped(self._cells.setdefault((node, "dict"), t.DictCell()))
 
     def add(self, cell: t.ListCell, item: t.Type) -> None:
-        """Put an item into a list."""
+        """Add an item to a list."""
         new = _join_growing(cell.item, item)
         if new != cell.item:
             cell.item = new
             self.version += 1
 
     def set_item(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
-        """Put a value under a key of a dict; `ANY` stands for any key."""
+        """Store a value under a key of a dict. The index `ANY` stands for an unknown key."""
         key = t.constant(index)
         if key is not None:
             new = _join_growing(cell.keys.get(key, value), value)
@@ -239,7 +262,9 @@ class Interpreter:
             self.version += 1
 
     def escape(self, values: Iterable[t.Type], depth: int = 0) -> None:
-        """Forget what the program's containers hold: code that we do not know may change them."""
+        """Forget the contents of the program's containers in `values`, because unknown code may
+        change them.
+        """
         for value in values if depth < 5 else ():
             for member in t.members(value):
                 inside: list[t.Type] = []
@@ -260,7 +285,9 @@ class Interpreter:
 
 
 def _join_growing(old: t.Type, new: t.Type) -> t.Type:
-    """Both, of which no more than their kind is told where more and more constants come, as in a count."""
+    """Join both types. If the number of known constants keeps growing, as in a counter, only their
+    kind is kept.
+    """
     found = t.join(old, new)
     values = getattr(found, "values", None)
     return (

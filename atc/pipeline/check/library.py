@@ -1,4 +1,7 @@
-"""What builtins, the standard library and methods of built-in types give: only what responses pass through."""
+"""Types of calls of builtins, of the standard library and of methods of built-in types.
+
+Only functions that programs commonly apply to tool responses are modelled.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ MOST_DEPTH = 12
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """What a call of anything but a tool passes. `sure` is False where `*` or `**` passes more, which is in `loose`."""
+    """Evaluated arguments of a call of anything but a tool.
+
+    `sure` is False if `*` or `**` passes arguments that are not known; these values are in `loose`.
+    """
 
     values: list[t.Type]
     nodes: list[ast.expr]
@@ -30,18 +36,18 @@ class CallArguments:
     loose: list[t.Type]
 
     def after(self) -> CallArguments:
-        """All but the first."""
+        """Return the arguments without the first positional one."""
         return replace(self, values=self.values[1:], nodes=self.nodes[1:])
 
     def every(self) -> Iterator[t.Type]:
-        """All values passed."""
+        """Yield all values passed."""
         yield from self.values
         yield from self.named.values()
         yield from self.loose
 
 
 def read_arguments(core: Interpreter, node: ast.Call) -> CallArguments:
-    """Every argument of a call, evaluated."""
+    """Evaluate every argument of a call."""
     values: list[t.Type] = []
     nodes: list[ast.expr] = []
     named: dict[str, t.Type] = {}
@@ -75,7 +81,10 @@ def call_function(
     sure: bool = True,
     call: ast.Call | None = None,
 ) -> t.Type:
-    """What a call gives. With `sure` False the arguments are not all known, and every parameter is `ANY`."""
+    """Return the type of a call of one of the program's functions.
+
+    If `sure` is False, the arguments are not all known, and every parameter gets the type `ANY`.
+    """
     node = function.node
     spend(8 * (len(parameters(node)) + len(named)))
     bound = _bind_parameters(function, positional, named) if sure else None
@@ -104,7 +113,7 @@ def call_function(
 
 
 def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Type:
-    """Run a function's body in `frame` and give what the call gives."""
+    """Execute a function's body in `frame` and return the type of its result."""
     node = function.node
     outer = core.frame
     core.frame = frame
@@ -128,7 +137,7 @@ def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Ty
 def _bind_parameters(
     function: t.Function, positional: Sequence[t.Type], named: Mapping[str, t.Type]
 ) -> dict[str, t.Type] | None:
-    """The parameters' types; None where the call does not fit."""
+    """Return the type of each parameter, or None if the arguments do not fit the signature."""
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     keywords = {*names, *(argument.arg for argument in arguments.kwonlyargs)}
@@ -152,7 +161,9 @@ def _bind_parameters(
 
 
 def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
-    """A function, its defaults evaluated where it is defined."""
+    """Return the type of a function definition. Its defaults are evaluated here, where it is
+    defined.
+    """
     core.defined_in[node] = core.frame
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if default is not None:
@@ -161,7 +172,9 @@ def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
 
 
 def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
-    """What calling `function` with these gives; unknown for anything but the program's own functions and tools."""
+    """Return the type of `function(*values)`. It is only known for the program's own functions and
+    for tools.
+    """
     values = [t.ANY if value is t.NEVER else value for value in values]
     return t.join_all(
         call_function(core, member, values, {})
@@ -187,13 +200,13 @@ _FIXED: dict[str, t.Type] = {
     ),
     **dict.fromkeys(["print", "time.sleep", "pprint.pprint"], t.NONE),
 }
-"""Functions that keep and change nothing of what they are given, and always give this."""
+"""Functions that always return this type, and neither keep nor change their arguments."""
 _POOL = "concurrent.futures.ThreadPoolExecutor()"
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
 def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
-    """The type of a call of a builtin or of a name in a module."""
+    """Return the type of a call of a builtin or of a name in a module."""
     if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, t.ToolRef):
@@ -212,12 +225,12 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
 
 
 def _first_items(core: Interpreter, arguments: CallArguments) -> t.Type:
-    """The items of the first argument."""
+    """Return the item type of the first argument."""
     return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
 
 
 def _each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
-    """The items of every argument."""
+    """Return the item type of every argument."""
     return [
         iterate(core, value, place)
         for value, place in zip(arguments.values, arguments.nodes, strict=True)
@@ -225,7 +238,9 @@ def _each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
 
 
 def _element(node: ast.expr) -> ast.expr:
-    """The expression that gives the items, where `node` is a comprehension."""
+    """Return the element expression of a comprehension; any other expression is returned
+    unchanged.
+    """
     return node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp) else node
 
 
@@ -259,9 +274,10 @@ def reject_kinds(
     *,
     item: bool = False,
 ) -> t.Type:
-    """`value` without None; reports one that may be None, or that is of a kind which `name` does not take.
+    """Return `value` without None, and report a value that may be None or whose kind is in `kinds`.
 
-    With `item` it is one of those that `node` holds, or the element where that is a comprehension.
+    `name` is the operation in the message, `then` the end of the message. If `item` is True,
+    `value` is not `node` itself but one of its items.
     """
     if item and _element(node) is not node:
         node = _element(node)
@@ -281,7 +297,7 @@ def reject_kinds(
 
 
 def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """`int`, `float`, `round` and `abs`."""
+    """Return the type of `int`, `float`, `round` and `abs`."""
     name = format_expression(node.func)
     result = {"int": t.INT, "float": t.FLOAT}.get(name)
     if not arguments.values:
@@ -301,6 +317,7 @@ def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
+    """Return the type of `sum`."""
     item = _first_items(core, arguments)
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
@@ -315,7 +332,7 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """`min` and `max`, of several values or of the items of one."""
+    """Return the type of `min` and `max`, called with several values or with one iterable."""
     name = format_expression(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)
@@ -333,7 +350,9 @@ def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.T
 def _check_keyed(
     core: Interpreter, item: t.Type, where: ast.expr, arguments: CallArguments, use: str
 ) -> None:
-    """Check the values by which items are ordered: those of `key=`, or the items themselves."""
+    """Check the values that items are ordered by: the results of `key=`, or else the items
+    themselves.
+    """
     key = arguments.named.get("key", t.NONE)
     place: ast.expr | None = where
     if key != t.NONE:
@@ -375,7 +394,7 @@ def _iterator(kind: str) -> Handler:
 
 
 def _groups(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
-    """`itertools.groupby`."""
+    """Return the type of `itertools.groupby`."""
     item = _first_items(core, arguments)
     function = [*arguments.values[1:], *arguments.named.values()][:1]
     key = apply(core, function[0], [item]) if function else item
@@ -422,7 +441,7 @@ def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type
 
 
 def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """`defaultdict(…)` and `Counter(…)`."""
+    """Return the type of `defaultdict(…)` and `Counter(…)`."""
     made = core.create_dict(node)
     if format_expression(node.func).endswith("Counter"):
         made.cell.default = t.INT
@@ -494,7 +513,9 @@ _TEXT: dict[str, t.Type] = {
 def call_method(
     core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
-    """What `value.method(…)` gives, and what it changes."""
+    """Return the type of `value.method(…)`, and apply the changes that the method makes to
+    containers.
+    """
     if func.attr == "get" and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
     ):

@@ -1,4 +1,6 @@
-"""Findings about names: those that nothing binds, tools that the program replaces; and a program without output."""
+"""Findings about names: unbound names, tools that the program overwrites, and programs without
+output.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ PREDEFINED_NAMES = frozenset(dir(builtins)) | {
     "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__", "__package__",
     "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip
-"""Names that every program has besides its tools."""
+"""Names that are available to every program besides its tools."""
 
 _FEW = 8
-"""Of more tools than this only the nearest are named."""
+"""Maximum number of tools listed in a message. If there are more, only the most similar ones are
+listed.
+"""
 
 _MODULE_OF = {
     "Counter": "collections", "defaultdict": "collections", "OrderedDict": "collections", "deque": "collections",
@@ -39,9 +43,10 @@ _MODULE_OF = {
 def explain_unbound_name(
     node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool
 ) -> Finding:
-    """The finding for a name that nothing binds: a tool that does not exist, a forgotten import, a misspelling.
+    """Build the finding for a name that is never bound: an unknown tool, a forgotten import or a
+    misspelling.
 
-    `scopes` are those around it.
+    `scopes` are the scopes that enclose the name.
     """
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
@@ -77,7 +82,9 @@ def explain_unbound_name(
 
 
 def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
-    """A finding for each tool whose name the program binds where it would call it."""
+    """Return a finding for each tool whose name the program rebinds in a scope that would call the
+    tool.
+    """
     found: list[Finding] = []
     for scope in nodes:
         if not isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -97,7 +104,9 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
 
 
 class NameUses:
-    """Where each name stands among nodes: its calls, what is not a call, and the first node that binds it."""
+    """Uses of each name among some nodes: its calls, all its occurrences, and the first node that
+    binds it.
+    """
 
     def __init__(self, nodes: list[ast.AST]) -> None:
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
@@ -113,7 +122,9 @@ class NameUses:
 
 
 def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
-    """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
+    """Return True if the program seems to rebind the tool's name on purpose: it wraps the tool, or
+    does not use it.
+    """
     name = tool.alias
     line = getattr(node, "lineno", 0)
     calls = uses.calls[tool.alias]
@@ -174,7 +185,7 @@ _WRITERS |= {ANSWERING}
 
 
 def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
-    """At most one finding: nothing is printed and the last statement is no expression."""
+    """Return a finding if the program prints nothing and its last statement is not an expression."""
     body = module.body
     if not body:
         return [

@@ -1,4 +1,4 @@
-"""What a test shows about the values in it, for the code that runs only if it holds or fails."""
+"""Narrowing of types by conditions, for code that only runs if a condition is true or false."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: dict[str, Callable[[t.Type], bool]] = {
     "bool": lambda kind: isinstance(kind, t.Atom) and kind.name == "bool",
     "NoneType": lambda kind: isinstance(kind, t.Null),
 }
-"""By the name of a class: whether an alternative may be of it."""
+"""By class name: a function that returns True if an alternative may be an instance of the class."""
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(),
     ast.NotIn: ast.In(),
@@ -36,7 +36,9 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 
 
 def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]:
-    """The environments in which `test` holds and fails; the current one is left as it was."""
+    """Return the environments in which `test` is true and in which it is false. The current one is
+    not changed.
+    """
     start = core.frame.env
     if start is None:
         return None, None
@@ -52,7 +54,7 @@ def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]
 
 
 def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
-    """Change the current environment by what it shows that `test` came out `truth`."""
+    """Update the current environment with what follows from `test` being `truth`."""
     if core.frame.env is None:
         return
     match test:
@@ -111,7 +113,7 @@ def _refine_compare(
 
 
 def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
-    """The strings that an expression can be, where they are known."""
+    """Return the possible string values of an expression, as far as they are known."""
     known = core.peek(node)
     return [
         v
@@ -123,7 +125,9 @@ def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
 
 
 def _assume_key(value: t.Type, key: str) -> t.Type:
-    """`value` after `key in value`: one that cannot have the key is another thing than we believe."""
+    """Return `value` after `key in value` was true. A value that cannot have the key becomes `ANY`,
+    because its type must be different from what we believe.
+    """
     known = [field_type(m, key) for m in t.members(value) if isinstance(m, t.Record | t.Mapped)]
     return t.ANY if None in known else value
 
@@ -157,7 +161,7 @@ def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: 
 
 
 def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
-    """Replace what an access path (`f["a"].get("b")`) is known to hold by `update` of it."""
+    """Apply `update` to the known type of an access path such as `f["a"].get("b")`."""
     env = core.frame.env
     path = access_path(node)
     if env is None or (path is None and not isinstance(node, ast.Subscript)):
@@ -174,7 +178,7 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
 
 
 def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
-    """`base` with what stands under the path of keys replaced."""
+    """Return `base` with the type under a path of keys replaced by `new`."""
     if not keys:
         return new
     result: list[t.Type] = []
@@ -191,7 +195,7 @@ def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
 
 
 def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
-    """`f["a"].get("b")` → `("f", ("a", "b"))`; None for anything else."""
+    """Return `("f", ("a", "b"))` for `f["a"].get("b")`; None for any other expression."""
     keys: list[str] = []
     while not isinstance(node, ast.Name):
         match node:
@@ -210,12 +214,14 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
 
 
 _PLAIN = frozenset("len sum str int float round abs min max sorted isinstance type set any".split())  # noqa: SIM905
-"""Functions whose value in a test says nothing about nulls inside their arguments."""
+"""Functions whose result in a condition says nothing about nulls inside their arguments."""
 _MENTIONED = f"{__name__}.mentioned"
 
 
 def _relax(core: Interpreter, test: ast.expr) -> None:
-    """A test may rule out nulls in ways that are not followed: then say no more about those of what it mentions."""
+    """Mark the nulls of every variable that a condition mentions as checked. The condition may rule
+    them out in a way that the check does not follow.
+    """
     if _MENTIONED not in test.__dict__:
         test.__dict__[_MENTIONED] = _find_mentioned_names(test)
     for name in test.__dict__[_MENTIONED]:
@@ -225,7 +231,9 @@ def _relax(core: Interpreter, test: ast.expr) -> None:
 
 
 def _find_mentioned_names(test: ast.expr) -> set[str]:
-    """The names of which a test reads a text or a flag, or that it passes to a function."""
+    """Return the names of which a condition compares a field, tests a field, or passes the value to
+    a function.
+    """
     found: set[str] = set()
     for node in walk_nodes(test):
         match node:

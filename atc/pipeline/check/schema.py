@@ -1,4 +1,4 @@
-"""Types from JSON Schemas, unfolded one level at a time so that recursive schemas stay finite."""
+"""Conversion of JSON Schemas to types, one level at a time, so that recursive schemas stay finite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from protocols.toolbox import Tool
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
-"""Steps into a response, whose schema may refer to itself."""
+"""Maximum depth in a response. Recursive schemas have no depth of their own."""
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _SILENT = {
@@ -34,11 +34,13 @@ _MORE = ("additionalProperties", "unevaluatedProperties")
 Fragments = list[JsonObject]
 
 _known: dict[int, tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
-"""By the identity of a tool, for as long as it lives: most programs are checked against tools that were seen before."""
+"""Response schemas by the id of their tool, while the tool is alive. Most programs are checked
+against tools that were seen before.
+"""
 
 
 def response_document(tool: Tool) -> t.ResponseSchema | None:
-    """The response schema of `tool` where it can be believed: not where it is missing or only guessed."""
+    """Return the response schema of `tool`, or None if it is missing or only guessed."""
     identity = id(tool)
     known = _known.get(identity)
     if known is not None and known[0]() is tool:
@@ -56,7 +58,7 @@ def response_document(tool: Tool) -> t.ResponseSchema | None:
 
 
 def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
-    """What a call of `tool` gives to the program."""
+    """Return the type of the value that a call of `tool` returns to the program."""
     origin = t.ResponsePlace(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
@@ -66,7 +68,7 @@ def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
 
 
 def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponsePlace) -> t.Type:
-    """The type of a value that conforms to `schema`."""
+    """Return the type of a value that conforms to `schema`."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
     done = document.types.get((id(schema), origin))
@@ -83,7 +85,9 @@ def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponsePlace) ->
 
 
 def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragments] | None:
-    """The schema as alternatives, each a list of fragments that hold together; None where it says nothing sure."""
+    """Return the alternatives of a schema, each a list of schemas that apply together; None if
+    nothing certain is known.
+    """
     if not isinstance(schema, Mapping) or depth > 8:
         return None
     ref = schema.get("$ref")
@@ -110,6 +114,9 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
 
 
 def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragments]:
+    """Return every combination of an alternative of `left` with one of `right`; empty if there are
+    too many.
+    """
     if right is None or len(left) * len(right) > _MOST_BRANCHES:
         return []
     return [[*a, *b] for a in left for b in right]
@@ -118,6 +125,7 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
 def _conjunction(
     fragments: Fragments, document: t.ResponseSchema, origin: t.ResponsePlace
 ) -> t.Type:
+    """Return the type of a value that conforms to all `fragments`."""
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
     possible: set[str] | None = None
     for part in fragments:
@@ -136,7 +144,7 @@ def _conjunction(
 
 
 def listed_values(part: JsonObject) -> list[Any] | None:
-    """The values that a schema allows, where it lists them."""
+    """Return the values that a schema lists in `enum` or `const`, or None if it lists none."""
     if "const" in part:
         return [part["const"]]
     listed = part.get("enum")
@@ -202,7 +210,9 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
 
 
 def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
-    """The schema of further keys: `{}` where anything may come, False where nothing may."""
+    """Return the schema of keys that are not listed: `{}` if anything is allowed, False if nothing
+    is.
+    """
     if any(key in part for part in fragments for key in _OPENERS):
         return {}
     declared = [
@@ -225,7 +235,7 @@ def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
 
 
 def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
-    """What stands under `key`, or None where no such key can be."""
+    """Return the type under `key`, or None if the key cannot exist."""
     if not isinstance(record, t.Mapped) or not record.cell.open:
         spend(len(record.refined))
         for known, value in record.refined:
@@ -246,18 +256,22 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
 
 
 def assume_filled(value: t.Type) -> t.Type:
-    """An item that is read does exist, so a list that looks empty was filled where we did not see it."""
+    """Return `ANY` for the item type `NEVER`: if an item of a seemingly empty list is read, the
+    list was filled where the check did not see it.
+    """
     return t.ANY if value is t.NEVER else value
 
 
 def item_type(array: t.Array) -> t.Type:
-    """What the items of an array are."""
+    """Return the type of the items of an array."""
     found = convert(array.shape.items, array.shape.document, array.origin.then(None))
     return silence_nulls(found) if array.null_checked else found
 
 
 def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:
-    """The items of any alternative, without findings; `node` is what is iterated, where that is a statement's."""
+    """Return the joined item type of all alternatives, without reporting findings. `node` is the
+    iterated expression, if a statement iterates it.
+    """
     return t.join_all(_items(member, node) for member in t.members(value))
 
 
@@ -287,14 +301,20 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
 
 
 def value_type(record: t.Record) -> t.Type:
-    """What `values()` of an object gives: something certain only for a map."""
+    """Return the type of `values()` of an object. It is only known for a map without named
+    properties.
+    """
     if record.shape.properties or record.shape.is_closed:
         return t.ANY
     return field_type(record, "*") or t.ANY
 
 
 def silence_nulls(value: t.Type) -> t.Type:
-    """`value` with nulls of its schema no longer worth a word, at any depth; of the program's dicts at the first."""
+    """Return `value` with its nullable fields marked as checked, so that they are not reported.
+
+    This applies at any depth of a response, but only to the first level of a dict that the program
+    created.
+    """
     return t.join_all(map(_silence_member_nulls, t.members(t.not_none(value))))
 
 
@@ -313,7 +333,7 @@ def _silence_member_nulls(member: t.Type) -> t.Type:
 
 
 def list_keys(record: t.Record) -> list[str]:
-    """The keys of an object under which a list stands."""
+    """Return the keys of an object whose values are lists."""
     shape = record.shape
     spend(8 * len(shape.properties))
     return [
@@ -327,7 +347,9 @@ def list_keys(record: t.Record) -> list[str]:
 
 
 def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
-    """Where one level further down a key is: in words, and as subscripts."""
+    """Find a key one level deeper. Return its parent in words and the subscripts that lead to it,
+    or None.
+    """
     spend(8 * len(record.shape.properties))
     for name in record.shape.properties:
         for member in t.members(field_type(record, name) or t.ANY):

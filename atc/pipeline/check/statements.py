@@ -1,4 +1,4 @@
-"""How each kind of statement changes what is known, and how a whole program is run over types."""
+"""Effect of each kind of statement on the interpreter's state, and the run over a whole program."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from protocols.toolbox import Toolbox
 
 _MOST_PASSES = 6
 _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-", "bad-")
-"""Beginnings of the codes of findings that do not rest on what responses hold."""
+"""Prefixes of the codes of findings that do not depend on the contents of responses."""
 
 
 class ProgramInterpreter(Interpreter):
-    """The interpreter: `Core` with its statements and expressions."""
+    """The complete interpreter: `Interpreter` with statements and expressions."""
 
     sure = 0
-    """So many findings are of parts that were followed to their end."""
+    """Number of findings from parts of the program that were analysed completely."""
 
     def evaluate(self, node: ast.expr) -> t.Type:
-        """The type of an expression, its findings reported."""
+        """Return the type of an expression and report the problems in it."""
         return expressions.evaluate(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Run statements in the current frame, as far as control gets."""
+        """Execute statements in the current frame until control leaves it."""
         for statement in body:
             if self.frame.env is None:
                 return
@@ -53,7 +53,7 @@ class ProgramInterpreter(Interpreter):
 
 
 def flow_findings(module: ast.Module, hints: SyntaxFacts, tools: Toolbox) -> list[Finding]:
-    """What following every value through the program finds."""
+    """Return the findings from following every value through the program."""
     flow = ProgramInterpreter(tools, module, hints)
     elsewhere = _run(flow)
     changed = {name for function in elsewhere for name in find_outer_changes(function)}
@@ -72,7 +72,7 @@ def flow_findings(module: ast.Module, hints: SyntaxFacts, tools: Toolbox) -> lis
 
 
 def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
-    """Run the program; gives the functions that run when we do not see it."""
+    """Analyse the program. Return the functions that are called at a time the check cannot see."""
     elsewhere: list[FunctionNode] = []
     try:
         _follow(flow, elsewhere)
@@ -83,7 +83,9 @@ def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
 
 
 def _follow(flow: ProgramInterpreter, elsewhere: list[FunctionNode]) -> None:
-    """Follow the program, as far as the work that a check may do reaches; adds to `elsewhere`."""
+    """Analyse the program within the work budget. Functions that the program does not visibly call
+    are added to `elsewhere`.
+    """
     with bounded():
         for statement in flow.module.body:
             flow.execute([statement])
@@ -110,7 +112,9 @@ def _assign(core: Interpreter, node: ast.Assign) -> None:
 
 
 def _annotation(core: Interpreter, node: ast.expr | None) -> None:
-    """Annotations are evaluated unless the program postpones that."""
+    """Evaluate an annotation, unless the program postpones that with `from __future__ import
+    annotations`.
+    """
     postponed = any(
         isinstance(part, ast.ImportFrom) and part.module == "__future__"
         for part in core.module.body[:3]
@@ -173,7 +177,9 @@ def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -
 
 
 def _class(core: Interpreter, node: ast.ClassDef) -> None:
-    """Nothing is known of the classes of a program; their methods are run like functions that nobody calls."""
+    """Execute a class body. Nothing is known about the class itself; its methods are analysed like
+    functions that are never called.
+    """
     for part in (*node.decorator_list, *node.bases):
         core.evaluate(part)
     outer = core.frame
@@ -215,7 +221,7 @@ def _if(core: Interpreter, node: ast.If) -> None:
 
 
 def _match(core: Interpreter, node: ast.Match) -> None:
-    """`match`: what a pattern binds is unknown."""
+    """Execute a `match` statement. The types of captured names are unknown."""
     core.evaluate(node.subject)
     start = core.frame.env
     result = None
@@ -241,7 +247,9 @@ def _leave(core: Interpreter, node: ast.Break | ast.Continue) -> None:
 
 
 def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    """A list that loses items while the loop goes through it, which skips the item after each; unless the loop ends."""
+    """Report a loop that removes items from the list it iterates over, since the item after each
+    removed one is skipped. A loop that contains `break` or `return` is not reported.
+    """
     inside = [part for statement in node.body for part in walk_nodes(statement)]
     if any(isinstance(part, ast.Break | ast.Return) for part in inside):
         return
@@ -298,9 +306,11 @@ def _loop(
     *,
     always: bool,
 ) -> None:
-    """Run a loop's body until nothing new is learned; only the findings of the last pass count.
+    """Execute a loop's body until nothing new is learned. Only findings of the last pass are kept.
 
-    `start` begins a turn and gives what holds where the loop ends instead; where not `always`, it may end anywhere.
+    `start` begins an iteration and returns the environment in which the loop condition fails.
+    `always` is True if the loop can only end there or with `break`; a `for` loop may end at any
+    iteration.
     """
     frame = core.frame
     breaks = list[Env]()
@@ -338,7 +348,7 @@ def _loop(
 
 
 def _is_stable(old: Env | None, new: Env | None) -> bool:
-    """Whether all that was known before a turn still holds after it."""
+    """Return True if everything that was known before an iteration still holds after it."""
     if old is None or new is None:
         return old is new
     spend(len(old.names))
@@ -348,7 +358,9 @@ def _is_stable(old: Env | None, new: Env | None) -> bool:
 
 
 def _widen(old: Env | None, new: Env | None) -> Env | None:
-    """`new`, with every variable that still changes unknown; of constants only the kind is kept."""
+    """Return `new` with a wider type for each variable that still changes: constants lose their
+    values, all others become `ANY`.
+    """
     if old is None or new is None:
         return new
     spend(4 * len(new.names))

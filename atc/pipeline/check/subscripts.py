@@ -1,4 +1,6 @@
-"""Reading from values: subscripts, `get`, iteration, attributes; and what to say where that cannot work."""
+"""Types of subscripts, `.get()`, iteration and attributes, and the findings where they cannot
+work.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from atc.pipeline.check.schema import (
 from atc.pipeline.check.syntax import parameters, walk_nodes
 
 _MOST_GIVERS = 5
-"""A key that more tools than this give tells nothing (`name`, `id`)."""
+"""Maximum number of tools whose response has a key. A key of more tools (`name`, `id`) is too
+common for a hint.
+"""
 _LIST_NAMES = {
     "data",
     "items",
@@ -40,7 +44,7 @@ ENVELOPE = {
     "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
     "response_metadata",
 }  # fmt: skip
-"""Keys that careful programs ask any response for, there or not."""
+"""Keys that cautious programs look up in any response, whether it has them or not."""
 
 
 def need_value(
@@ -52,8 +56,11 @@ def need_value(
     *,
     item: bool = False,
 ) -> t.Type:
-    """`value`, an `item` of `node` or `node` itself, where None would fail: reports one that may be None, or always is,
-    and gives the rest.
+    """Report a value that may be None, or always is, where None would fail. Return the type without
+    None.
+
+    `value` is the type of `node`, or of one of its items if `item` is True. `use` is the part of
+    the message that says what fails.
     """
     if core.catches("TypeError", "AttributeError"):
         return t.not_none(value)
@@ -93,7 +100,7 @@ def need_value(
 
 
 def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
-    """The type of `value[slice]`."""
+    """Return the type of `value[index]` or `value[start:stop]`."""
     value = core.evaluate(node.value)
     if isinstance(node.slice, ast.Slice):
         for part in (node.slice.lower, node.slice.upper, node.slice.step):
@@ -112,7 +119,9 @@ def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
 
 
 def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.Type:
-    """The type of `value[key]` for a constant key, at `node`; `.get()` reads the same way."""
+    """Return the type of `value[key]` for a constant key. `node` is the subscript or the `.get()`
+    call.
+    """
     found = [(member, _read_one(core, member, key)) for member in t.members(value)]
     good = [result for _, result in found if result is not None]
     if good or core.catches("KeyError", "LookupError"):
@@ -122,7 +131,7 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
 
 
 def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
-    """What a constant key gives, or None where it cannot be there."""
+    """Return the type under a constant key, or None if the key cannot exist."""
     match member:
         case t.Record() | t.Mapped():
             return t.ANY if key in core.hints.stored else field_type(member, key)
@@ -149,7 +158,7 @@ def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
 
 
 def _read_computed(core: Interpreter, value: t.Type, index: t.Type, node: ast.Subscript) -> t.Type:
-    """The type of `value[index]` where the index is known by its type only."""
+    """Return the type of `value[index]` if only the type of the index is known."""
     kinds = {member.name if isinstance(member, t.Atom) else "" for member in t.members(index)}
     if kinds == {"str"} and not core.catches("TypeError"):
         wrong = [
@@ -197,7 +206,10 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
 
 
 def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
-    """`value.get(key, default)`. A key that cannot be there is a finding unless the program allows for that."""
+    """Return the type of `value.get(key, default)`.
+
+    A key that cannot exist is reported, unless the program evidently expects that.
+    """
     default = given[1] if len(given) > 1 else None
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
     key = t.constant(given[0])
@@ -222,7 +234,7 @@ def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[
 
 
 def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
-    """The type of each item when `value` is iterated at `node`."""
+    """Return the type of each item when `value` is iterated at `node`."""
     value = need_value(core, value, node, "it cannot be iterated")
     bad = [
         m
@@ -246,7 +258,7 @@ def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
 
 
 def check_hashable(core: Interpreter, value: t.Type, node: ast.expr) -> None:
-    """Report what can be no key of a dict and no item of a set."""
+    """Report a value that cannot be a dict key or a set item."""
     kinds = (t.Record, t.Mapped, t.Array)
     if core.catches("TypeError"):
         return
@@ -263,13 +275,13 @@ def check_hashable(core: Interpreter, value: t.Type, node: ast.expr) -> None:
 
 
 def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
-    """A call of a tool, its required arguments left open."""
+    """Return the text of a call of a tool, with `…` for each required argument."""
     known = core.tools[tool.alias]
     return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
 
 
 def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
-    """An object was iterated as though it were a list."""
+    """Report an object that was iterated as if it were a list."""
     record = source.record
     text = format_expression(source.node)
     lists = list_keys(record)
@@ -283,7 +295,9 @@ def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
 
 
 def _report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
-    """Report that `value[key]`, or `value.get(key)`, at `node` cannot work; `key` is None where it is not known."""
+    """Report that `value[key]` or `value.get(key)` at `node` cannot work. `key` is None if it is
+    not known.
+    """
     base, place = _parts(node)
     text = format_expression(base)
     match value:
@@ -329,7 +343,7 @@ def _report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> 
 
 
 def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """What is read from, and the key: the places that a message names and points at."""
+    """Return the expression that is read from and the key expression."""
     match node:
         case ast.Subscript(value=base, slice=index):
             return base, index
@@ -344,7 +358,7 @@ def _keys(record: t.Record) -> str:
 
 
 def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
-    """A list was indexed as though it were an object."""
+    """Report a list that was indexed as if it were an object."""
     origin = array.origin
     tool = core.tools.get(origin.tool)
     if tool is not None and not origin.path and tool.wrapper == key and key is not None:
@@ -370,7 +384,9 @@ def _report_missing(
 
 
 def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
-    """What was probably meant by a key that is not there: a sentence, and what to write."""
+    """Guess which key was meant by a missing one. Return a sentence and the text to write, or `("",
+    None)`.
+    """
     if not may_guess(len(record.shape.properties)):
         return "", None
     keys = list(record.shape.properties)
@@ -394,7 +410,7 @@ def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, st
 
 
 def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[str]:
-    """Tools in whose responses the key stands, at the top or in the items of a list there."""
+    """Return tools whose response has the key at the top level or in the items of a list."""
     found = []
     own = core.tools[record.origin.tool]
     spend(4 * len(core.tools))
@@ -422,7 +438,7 @@ _OF_NONE = frozenset(dir(None))
 
 
 def read_attribute(core: Interpreter, node: ast.Attribute) -> t.Type:
-    """The type of `value.attr` where it is not called at once."""
+    """Return the type of `value.attr` where it is not called immediately."""
     value = core.evaluate(node.value)
     if isinstance(value, t.Library):
         return library_part(core, value, node)
@@ -437,7 +453,9 @@ _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 
 
 def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
-    """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
+    """Return the type of a name in a module or of an attribute of a `ToolError`. Report an
+    attribute that `ToolError` does not have.
+    """
     known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
     parts = (
         []
@@ -456,7 +474,7 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
-    """Whether some alternative may have the attribute; reports where none does."""
+    """Return True if an alternative may have the attribute; otherwise report it and return False."""
     kinds = [
         (m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)
     ]

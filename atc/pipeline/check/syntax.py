@@ -1,4 +1,6 @@
-"""The source of a program: its syntax tree, what each scope binds, and what stands around single expressions."""
+"""The syntax tree of a program: parsing, the names that each scope binds, and facts about the
+context of expressions.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ _MARKS = frozenset(
     for base in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
     for kind in (base, *base.__subclasses__())
 )
-"""Nodes that hold nothing: half of a tree."""
+"""Node types without content, such as operators. They make up half of a tree."""
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes right below it, operators and contexts left out; kept in the node, since loops run many times."""
+    """Return the direct child nodes, without operators and contexts. The list is cached in the
+    node, since loops visit it many times.
+    """
     kept = node.__dict__
     found: list[ast.AST] | None = kept.get(_CHILDREN)
     if found is None:
@@ -38,7 +42,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk_nodes(node: ast.AST) -> list[ast.AST]:
-    """The node and all that are below it, in the order of `ast.walk`."""
+    """Return the node and all its descendants, in the order of `ast.walk`."""
     found = [node]
     for part in found:
         found += children(part)
@@ -47,9 +51,10 @@ def walk_nodes(node: ast.AST) -> list[ast.AST]:
 
 
 def parse_or_report(program: Program) -> ast.Module | Finding:
-    """The program's tree, or the finding that says why there is none.
+    """Return the program's syntax tree, or a finding if it cannot be parsed.
 
-    Nothing is executed: compiling only finds what parsing alone does not (a stray `return`).
+    The program is also compiled, because only that detects errors such as a `return` outside a
+    function. It is not executed.
     """
     tree: ast.Module | None = None
     try:
@@ -91,7 +96,7 @@ def _syntax_error(error: SyntaxError, program: Program) -> Finding:
 
 
 def find_repeated_keywords(nodes: Iterable[ast.AST]) -> list[Finding]:
-    """A finding for every keyword that a call repeats."""
+    """Return a finding for every keyword that a call repeats."""
     found = []
     for node in nodes:
         seen: set[str] = set()
@@ -119,7 +124,7 @@ _INNER = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 def bound_names(scope: ast.AST) -> set[str]:
-    """The names that a module, function or class body binds in its own scope."""
+    """Return the names that a module, function or class body binds in its own scope."""
     found: set[str] | None = scope.__dict__.get(_BOUND)
     if found is None:
         found = scope.__dict__[_BOUND] = (
@@ -131,7 +136,7 @@ def bound_names(scope: ast.AST) -> set[str]:
 
 
 def times_stored(scope: ast.AST) -> Counter[str]:
-    """How often a scope, and those in it, store to each name."""
+    """Count how often each name is assigned in a scope and the scopes inside it."""
     found: Counter[str] | None = scope.__dict__.get(_STORED)
     if found is None:
         stores = (
@@ -142,7 +147,7 @@ def times_stored(scope: ast.AST) -> Counter[str]:
 
 
 def names_bound_by(node: ast.AST) -> list[str]:
-    """The names that one statement, target or pattern binds by itself."""
+    """Return the names that a single statement, target or pattern binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             return [name]
@@ -163,7 +168,9 @@ def names_bound_by(node: ast.AST) -> list[str]:
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
-    """The nodes of a scope that are not in a scope within it; of a comprehension only what binds names here."""
+    """Return the nodes of a scope without those of inner scopes. Of a comprehension, only the `:=`
+    expressions are included, because they bind names in this scope.
+    """
     body = getattr(scope, "body", [])
     waiting = list(body) if isinstance(body, list) else [body]
     found: list[ast.AST] = []
@@ -179,20 +186,22 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
 
 
 def parameters(node: FunctionNode) -> list[str]:
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     parts = children(node.args)
     spend(len(parts))
     return [part.arg for part in parts if isinstance(part, ast.arg)]
 
 
 def is_deferred(node: FunctionNode) -> bool:
-    """Whether a call only begins it: a coroutine or a generator."""
+    """Return True if a call does not execute the body immediately: a coroutine or a generator."""
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
     return yields or isinstance(node, ast.AsyncFunctionDef)
 
 
 def caught_exceptions(handler: ast.ExceptHandler) -> set[str]:
-    """The names of the exceptions that a handler names; `BaseException` for a bare one."""
+    """Return the names of the exceptions that a handler catches; `BaseException` for a bare
+    `except`.
+    """
     if handler.type is None:
         return {"BaseException"}
     listed_types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
@@ -218,7 +227,9 @@ _MUTATING = {
 
 
 def find_outer_changes(function: FunctionNode) -> set[str]:
-    """Names of enclosing scopes whose value a function changes: stored into, or a mutating method called."""
+    """Return the names of enclosing scopes whose value a function mutates, by assigning to an item
+    or calling a mutating method.
+    """
     found: set[str] = set()
     for node in walk_nodes(function):
         match node:
@@ -233,24 +244,27 @@ def find_outer_changes(function: FunctionNode) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFacts:
-    """Nodes of the tree by what stands around them, and what holds for the whole program."""
+    """Syntactic facts about the whole program, collected once before it is analysed."""
 
     functions: list[FunctionNode] = field(default_factory=list)
-    """Functions and lambdas."""
+    """All functions and lambdas."""
     shared: set[str] = field(default_factory=set)
-    """Names that are `global` or `nonlocal` somewhere: their value at a point is not known."""
+    """Names declared `global` or `nonlocal` somewhere. Their value at any point is unknown."""
     opaque: list[ast.AST] = field(default_factory=list)
-    """What makes names come or go in ways that the source does not show (`exec`, `import *`)."""
+    """Nodes that may bind or remove names invisibly (`exec`, `import *`)."""
     tolerated: set[ast.AST] = field(default_factory=set)
-    """`.get()` calls that ask whether a key exists at all: in tests, and before the last part of an `or`."""
+    """`.get()` calls that test whether a key exists: in conditions, and in all operands of `and` or
+    `or` but the last.
+    """
     alternative: set[ast.AST] = field(default_factory=set)
-    """Comparisons that are one of several possibilities: in an `or`, or in a chain of `elif`."""
+    """Comparisons inside an `or` or an `elif` chain. One that is never true is not reported there.
+    """
     stored: set[str] = field(default_factory=set)
-    """Constant keys under which the program stores something in some dict."""
+    """Constant keys that the program assigns to in any dict."""
 
 
 def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
-    """What the nodes of a whole tree say."""
+    """Collect the facts from all nodes of a tree."""
     hints = SyntaxFacts(functions=[node for node in nodes if isinstance(node, FunctionNode)])
     for node in nodes:
         match node:
@@ -288,6 +302,7 @@ def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
 
 
 def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
+    """Add the `.get()` calls whose result the `tests` check to `found`."""
     for test in tests:
         match test:
             case ast.BoolOp(values=values):

@@ -1,4 +1,4 @@
-"""Calls of tools: names and kinds of arguments, and what the call gives."""
+"""Check of tool calls: argument names, argument values and the type of the result."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ from protocols.schema import as_mapping, expand_combinations
 from protocols.toolbox import Tool
 
 KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
-"""Arguments by name: where a finding about the name stands, the name, the value's expression and its type."""
+"""Arguments passed by name: the node to report at, the name, the value's expression and its type.
+"""
 
 _MOST_NAMED = 5
-"""Functions that need an argument of the name that this one lacks; of more, none is named."""
+"""Maximum number of functions suggested because they need an argument that the called tool does not
+have. If there are more, none is suggested.
+"""
 _MOST_VIEWS = 20
 
 
 def call_tool(
     core: Interpreter, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False
 ) -> t.Type:
-    """Check one call of a tool and give the type of its result.
+    """Check one call of a tool and return the type of its result.
 
-    Its arguments begin after `skip` positional ones (`to_thread(tool, …)`); `partial` calls may leave some out.
+    The tool's arguments begin after `skip` positional ones, as in `to_thread(tool, …)`. If
+    `partial` is True, the call may leave some out.
     """
     tool = core.tools[alias]
     named, more = _read_keywords(core, call)
@@ -52,7 +56,7 @@ def call_tool(
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:
-    """What a call passes by name, and whether a `**` may pass more."""
+    """Evaluate the keyword arguments of a call. Also return True if a `**` may pass more of them."""
     found: KeywordArguments = []
     more = False
     for keyword in call.keywords:
@@ -81,6 +85,9 @@ def _check_names(
     *,
     sure: bool,
 ) -> None:
+    """Report positional, unknown and missing arguments. `sure` is False if the call may pass more
+    than is visible.
+    """
     alias = tool.alias
     seen = {name for _, name, _, _ in named}
     more = tool.protocol.input_schema.get("additionalProperties")
@@ -125,7 +132,11 @@ def _check_names(
 def _report_unknown(
     core: Interpreter, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
 ) -> str | None:
-    """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
+    """Report an argument that the tool does not have.
+
+    Return the argument that was probably meant: one with a similar name, or the only missing
+    required one.
+    """
     alias = tool.alias
     root = tool.protocol.input_schema
     spend(2 * (len(core.tools) + len(tool.arguments)))
@@ -172,7 +183,11 @@ def _report_unknown(
 def _check_value(
     core: Interpreter, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
 ) -> None:
-    """Check what a call passes as one argument; `written` says that `node` is its value, not a dict that holds it."""
+    """Check the value passed for one argument.
+
+    `written` is True if `node` is the value itself, and False if it is a dict that contains the
+    value.
+    """
     name = tool.arguments[argument]
     root = tool.protocol.input_schema
     schema = tool.protocol.parameters[name]
@@ -232,7 +247,7 @@ def _check_type(
 def _likely_key(
     argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]
 ) -> str | None:
-    """The key of an object that was passed whole whose value the argument wants."""
+    """Return the key of `value`, an object passed as a whole, that the argument probably wants."""
     if not isinstance(value, t.Record):
         return None
     kinds = {key: t.members(field_type(value, key) or t.ANY)[0] for key in value.shape.properties}

@@ -1,4 +1,6 @@
-"""What the check knows about a value: `ANY` where it knows nothing, never more than what is certain."""
+"""Types that the static check infers for values. A type only states what is certain; `ANY` means
+that nothing is known.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,30 @@ from atc.pipeline.check.budget import spend
 from protocols.schema import JsonObject
 
 NUMBERS = ("int", "float", "number", "bool")
-"""Names of atoms that Python counts as numbers."""
+"""Names of the `Atom` types that Python treats as numbers."""
 MOST_VALUES = 64
 _MOST_MEMBERS = 8
 _LONGEST_INTEGER = 10_000
-"""Bits of an integer that is known by its value: Python writes no longer one in decimal."""
+"""Largest integer, in bits, whose value is tracked. Python refuses to convert longer ones to
+decimal text.
+"""
 MOST_SIZE = 1_000
-"""Parts of a type, each counted as often as it is there: `x = (x, x)` doubles them, and each comparison reads all."""
+"""Maximum size of a type, in parts. A part that occurs several times counts each time: `x = (x, x)`
+doubles the size, and every comparison of types visits all parts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponsePlace:
-    """Where in a tool's response a value stands: keys, and `None` for "an item of"."""
+    """A location in a tool's response. `path` holds object keys, and `None` for "an item of the
+    list".
+    """
 
     tool: str
     path: tuple[str | None, ...] = ()
 
     def then(self, step: str | None) -> ResponsePlace:
-        """The place one step further down."""
+        """Return the location one step deeper."""
         return ResponsePlace(self.tool, (*self.path, step))
 
     def __str__(self) -> str:
@@ -43,34 +51,40 @@ class ResponsePlace:
 
 
 class Type:
-    """One of the classes below."""
+    """Base class of the types below."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme(Type):
-    """Anything at all, or nothing."""
+    """Top or bottom of the type lattice: `ANY` or `NEVER`."""
 
     name: str
 
 
 ANY = Extreme("anything")
-"""No finding may rest on it."""
+"""The type of a value about which nothing is known. No finding may be based on it."""
 NEVER = Extreme("nothing")
-"""An item of a list that is still empty, the result of a function that only raises."""
+"""The type without values: an item of a list that is still empty, or the result of a function that
+always raises.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Null(Type):
-    """None. `origin` is set where a response schema allows it, and unset where the program itself wrote it."""
+    """The type of None. `origin` is set if a response schema allows null, and None if the program
+    itself wrote `None`.
+    """
 
     origin: ResponsePlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KeyOf:
-    """Says that a string came from iterating an object, at `node`, perhaps by mistake."""
+    """Marks a string as a key that came from iterating the object `record` at `node`, possibly by
+    mistake.
+    """
 
     record: Record
     node: ast.expr
@@ -80,8 +94,9 @@ class KeyOf:
 class Atom(Type):
     """A scalar: `str`, `int`, `float`, `number` (int or float), `bool` or `bytes`.
 
-    `values` lists the only ones possible, where it is known; `listed` says that a schema lists them, not the program.
-    `pattern` is one that a schema says a string matches, `form` such a format: `date`.
+    `values` lists the only possible values if they are known; `listed` is True if a schema lists
+    them, False if the program wrote them. `pattern` is a regular expression from a schema that the
+    string matches; `form` is a schema format such as `date`.
     """
 
     name: str
@@ -98,40 +113,45 @@ NONE = Null()
 
 @dataclass(eq=False)
 class ResponseSchema:
-    """One response schema and how far it is believed.
+    """The response schema of one tool, with caches of the types derived from it.
 
-    `strict` (a declared schema) means that its objects have no other keys than it names, unless it says so.
+    `strict` is True for a declared schema: its objects have no keys besides the named ones, unless
+    the schema says so.
     """
 
     root: JsonObject
     strict: bool
     shapes: dict[tuple[int, ...], Any] = field(default_factory=dict)
-    """Of objects and arrays, by the identities of the schemas that hold together."""
+    """Cached object and array shapes, by the ids of the schemas that apply together."""
     branches: dict[int, tuple[Any, list[list[JsonObject]] | None]] = field(default_factory=dict)
-    """By the identity of a schema, beside the schema itself, which must live as long as its identity is used."""
+    """Cached alternatives by the id of a schema. The schema is stored too, because it must stay
+    alive while its id is used as a key.
+    """
     types: dict[tuple[int, ResponsePlace], Type] = field(default_factory=dict)
-    """By the identity of a schema and where it stands."""
+    """Cached types by the id of a schema and the location of the value."""
 
 
 @dataclass(eq=False)
 class ObjectShape:
-    """The keys of an object. `more` is the schema of the keys that are not named, False where there can be none."""
+    """The keys of an object. `more` is the schema of all other keys, or False if there can be
+    none.
+    """
 
     document: ResponseSchema
     properties: Mapping[str, Any]
     more: Any
     filled: bool = False
-    """Whether some key is always there, so that the object is never false."""
+    """True if at least one key is always present, so that the object is always truthy."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether a key that is not in `properties` cannot be there."""
+        """True if the object cannot have keys outside `properties`."""
         return self.more is False
 
 
 @dataclass(eq=False)
 class ArrayShape:
-    """The items of an array."""
+    """The schema of the items of an array."""
 
     document: ResponseSchema
     items: Any
@@ -139,10 +159,10 @@ class ArrayShape:
 
 @dataclass(frozen=True, slots=True)
 class Record(Type):
-    """A JSON object as a schema describes it.
+    """A JSON object that a schema describes.
 
-    `refined` holds what tests in the program have shown of single keys; `calm` says that some test may have ruled out
-    its nulls.
+    `refined` holds more precise types of single keys, learned from tests in the program.
+    `null_checked` is True if a test may have ruled out nulls inside the object.
     """
 
     shape: ObjectShape
@@ -157,7 +177,7 @@ class Record(Type):
 
 @dataclass(frozen=True, slots=True)
 class Array(Type):
-    """A JSON array as a schema describes it."""
+    """A JSON array that a schema describes."""
 
     shape: ArrayShape
     origin: ResponsePlace
@@ -166,16 +186,19 @@ class Array(Type):
 
 @dataclass(eq=False, slots=True)
 class ListCell:
-    """What one place in the program that makes a list, set or deque has put into it. Only grows."""
+    """Item type of all lists, sets or deques created at one place in the program. It only becomes
+    wider.
+    """
 
     item: Type = NEVER
 
 
 @dataclass(eq=False, slots=True)
 class DictCell:
-    """What one place in the program that makes a dict has put into it. Only grows.
+    """Contents of all dicts created at one place in the program. They only become wider.
 
-    `keys` are the constant keys, `value` what came under computed ones; `open` says that there are such.
+    `keys` maps constant keys to types. `open` is True if there are computed keys too; `key` and
+    `value` are their types.
     """
 
     keys: dict[Any, Type] = field(default_factory=dict)
@@ -183,14 +206,14 @@ class DictCell:
     key: Type = NEVER
     value: Type = NEVER
     first: frozenset[str] = frozenset()
-    """Constant keys that it has from the start."""
+    """Constant keys that the dict has from its creation."""
     default: Type | None = None
-    """What a missing key gives (`defaultdict`, `Counter`)."""
+    """Type of the value returned for a missing key (`defaultdict`, `Counter`), if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing(Type):
-    """A list (or set, deque) that the program made."""
+    """A list, set, deque or tuple of unknown length that the program created; `kind` says which."""
 
     cell: ListCell
     kind: str = "list"
@@ -198,7 +221,9 @@ class Listing(Type):
 
 @dataclass(frozen=True, slots=True)
 class Mapped(Type):
-    """A dict that the program made; of one that may have any key, what `refined` holds is not used."""
+    """A dict that the program created. `refined` is ignored if the dict is open, that is, has
+    computed keys.
+    """
 
     cell: DictCell
     refined: tuple[tuple[str, Type], ...] = ()
@@ -221,7 +246,7 @@ class Tuple(Type):
 
 @dataclass(frozen=True, slots=True)
 class Iterating(Type):
-    """An iterator or view: generator, `zip`, `map`, `dict.items()`, `range`."""
+    """An iterator or view: a generator, `zip`, `map`, `dict.items()` or `range`."""
 
     item: Type
     kind: str = "iterator"
@@ -232,30 +257,32 @@ class Iterating(Type):
 
 
 SIZED = ("range", "dict_keys", "dict_values", "dict_items")
-"""Kinds of `Iterating` that have a length: the others are used up by one pass."""
+"""Kinds of `Iterating` that have a length. All other kinds are exhausted by one pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRef(Type):
-    """A tool itself, not yet called."""
+    """A tool that has not been called yet."""
 
     alias: str
 
 
 @dataclass(frozen=True, slots=True)
 class Library(Type):
-    """A builtin (`len`), module (`json`) or a name in a module (`collections.Counter`)."""
+    """A builtin (`len`), a module (`json`) or a name in a module (`collections.Counter`)."""
 
     name: str
 
 
 TOOL_ERROR = Library("ToolError()")
-"""What `except ToolError as error` gives."""
+"""The type of `error` in `except ToolError as error`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function(Type):
-    """A function or lambda of the program, with the frame (`env.Frame`) that it closes over."""
+    """A function or lambda of the program, with the frame (`interpreter.ScopeFrame`) that it closes
+    over.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     frame: Any
@@ -263,7 +290,7 @@ class Function(Type):
 
 @dataclass(frozen=True, slots=True)
 class Union(Type):
-    """One of two or more types, none of them a Union, `ANY` or `NEVER`."""
+    """One of two or more types, none of which is a Union, `ANY` or `NEVER`."""
 
     members: tuple[Type, ...]
     size: int = field(init=False, compare=False, repr=False)
@@ -273,17 +300,17 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """How many parts a type has, as they are read one after another where two types are compared."""
+    """Return the number of parts of a type, which is what comparing it with another type costs."""
     return getattr(value, "size", 1)
 
 
 def members(value: Type) -> tuple[Type, ...]:
-    """The alternatives of a type."""
+    """Return the alternatives of a type: the members of a Union, or the type itself."""
     return value.members if isinstance(value, Union) else (value,)
 
 
 def join(*values: Type) -> Type:
-    """The type of something that may be any of `values`."""
+    """Return the type of a value that may have any of the types `values`."""
     if len(values) == 1 or (len(values) == 2 and values[0] is values[1]):
         return values[0]
     found: list[Type] = []
@@ -302,11 +329,12 @@ def join(*values: Type) -> Type:
 
 
 def join_all(values: Iterable[Type]) -> Type:
-    """`join` of an iterable."""
+    """Return the `join` of an iterable."""
     return join(*values)
 
 
 def _add(found: list[Type], new: Type) -> None:
+    """Add `new` to the alternatives in `found`, merged with an existing one if possible."""
     for index, old in enumerate(found):
         merged = _merge(old, new)
         if merged is not None:
@@ -316,7 +344,9 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """One type for both where nothing that matters is lost, else None."""
+    """Return one type that covers both without losing anything relevant, or None if no such type
+    exists.
+    """
     match old, new:
         case Atom(), Atom():
             return _merge_atoms(old, new)
@@ -336,6 +366,7 @@ def _merge(old: Type, new: Type) -> Type | None:
 
 
 def _common(old: Record | Mapped, new: Record | Mapped) -> tuple[tuple[str, Type], ...]:
+    """Return the key refinements that both types share."""
     if old.refined is new.refined:
         return old.refined
     spend(2 * (len(old.refined) + len(new.refined)))
@@ -362,13 +393,17 @@ def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
 
 
 def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
-    """The alternatives of `value` for which `wanted` holds; `ANY` where none does, since then we misunderstood."""
+    """Return the alternatives of `value` for which `wanted` is true. Return `ANY` if there are
+    none, because our assumption about the value must then have been wrong.
+    """
     kept = [member for member in members(value) if wanted(member)]
     return join(*kept) if kept else ANY
 
 
 def not_none(value: Type) -> Type:
-    """`value` after a test that excludes None."""
+    """Return `value` without the alternative None. A value that can only be None is returned
+    unchanged.
+    """
     return (
         keep_matching(value, lambda member: not isinstance(member, Null))
         if isinstance(value, Union)
@@ -377,7 +412,9 @@ def not_none(value: Type) -> Type:
 
 
 def assume_not_none(value: Type) -> Type:
-    """`value` where a test has shown that it is not None: what is None alone never gets there."""
+    """Return `value` after a test showed that it is not None. Return `NEVER` if it can only be
+    None: that code is never reached.
+    """
     return NEVER if isinstance(value, Null) else not_none(value)
 
 
@@ -399,7 +436,7 @@ def type_of_constant(value: Any) -> Type:
 
 
 def constant(value: Type) -> Any:
-    """The only value possible, where it is known; else None."""
+    """Return the only possible value of the type, or None if it is not known."""
     return (
         value.values[0]
         if isinstance(value, Atom) and value.values and len(value.values) == 1
@@ -418,7 +455,9 @@ _MOST_SHOWN = 6
 
 
 def category(value: Type) -> str | None:
-    """`number`, `str`, `list`, `dict`, `tuple` or `function` if every alternative is of it, else None."""
+    """Return `number`, `str`, `list`, `dict`, `tuple` or `function` if all alternatives belong to
+    it, else None.
+    """
     found = {_category(member) for member in members(value)}
     return found.pop() if len(found) == 1 else None
 
@@ -451,7 +490,7 @@ _JSON = {
 
 
 def json_types(value: Type) -> set[str] | None:
-    """The JSON types that a value can have; None where nobody knows."""
+    """Return the JSON types that the value can have, or None if they are unknown."""
     match value:
         case Mapped():
             return {"object"}
@@ -466,7 +505,9 @@ def json_types(value: Type) -> set[str] | None:
 
 
 def describe_value(value: Type) -> str:
-    """What a value is, in words; of several alternatives the first."""
+    """Return a description of the value for a message. Of several alternatives, the first one is
+    described.
+    """
     match members(value)[0]:
         case Atom(name):
             return _ATOMS.get(name, name)
@@ -489,7 +530,7 @@ def describe_value(value: Type) -> str:
 
 
 def describe_value_in_detail(value: Type) -> str:
-    """What a value is, and its values or form where they are known."""
+    """Return a description of the value with its possible values or its pattern, if known."""
     if isinstance(value, Atom) and value.values is not None and len(value.values) <= _MOST_SHOWN:
         return format_list([repr(known) for known in value.values])
     if isinstance(value, Atom) and value.pattern is not None:
