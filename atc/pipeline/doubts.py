@@ -1,8 +1,9 @@
-"""What speaks against a program that could run, and against an answer that no fault stopped; without a model.
+"""Checks that need no model: invented values in a program, and warnings about an answer.
 
-A model that lacks a flight's number writes 1234 and goes on. The call that follows finds nothing, or worse, something.
-So what a program made up is a finding. A doubtful answer is not a failure: it loses to an answer without doubts, the
-model is told of the doubt once, and the answer stands where nothing better comes of that.
+A model that does not know a flight's number writes 1234 and continues; the next call finds nothing,
+or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not a
+failure: an answer without doubts has precedence, the model is told about the doubt once, and the
+answer is kept if nothing better follows.
 """
 
 from __future__ import annotations
@@ -27,19 +28,23 @@ _NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
-"""What Python prints of a coroutine, a generator, a `map` or a function: nobody has asked it for its value."""
+"""The text that Python prints for a coroutine, generator, `map` or function whose value was not
+requested.
+"""
 _ALLOWED = re.compile(
     r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b|\bempty (?:list|text|string)\b"
     r"|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
     re.IGNORECASE,
 )
-"""How a task allows for there being none: "or none", "if there is none, say so", "the second one, if any"."""
+"""Phrases by which a task allows an empty answer: "or none", "if there is none, say so", "the
+second one, if any".
+"""
 
 
 def doubts(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> tuple[str, ...]:
-    """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
+    """Return sentences for the model on what makes `answer` doubtful; empty if nothing does."""
     said = answer.strip()
     found = list[str]()
     nodes = list(ast.walk(parse_python(program.source)))
@@ -89,14 +94,14 @@ def doubts(
 
 
 def says_nothing(answer: str) -> bool:
-    """Whether an answer is that there is none: `None`, `[]`, `nan`."""
+    """Return True if an answer is an empty value: `None`, `[]`, `nan`."""
     return _NOTHING.match(answer) is not None
 
 
 def _find_unmatched_texts(
     program: Program, nodes: list[ast.AST], trace: Trace, said: str
 ) -> Iterator[str]:
-    """Texts that a program which came to nothing compares with, and that no result holds."""
+    """Yield a warning for each string the program compares with that no tool result contains."""
     held = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
     for side in (
@@ -118,11 +123,13 @@ def _find_unmatched_texts(
 
 
 def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
-    """Findings for literals in required arguments whose values, by the links, come from another tool.
+    """Return findings for literals in required arguments whose values should come from another
+    tool, according to links.
 
-    Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not
-    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task. A measure
-    (`radius_km`) is no id, whatever response has one of its name.
+    Only distinctive values count: integers from 100 and words with letters and digits. They must
+    not occur in the task. A code such as `BOS` may be known to the model, and a date may be written
+    differently in the task. A measure (`radius_km`) is not an id, even if a response has a field of
+    that name.
     """
     given = task.casefold()
     found = list[Finding]()
@@ -149,6 +156,7 @@ def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[F
 
 
 def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
+    """Yield each keyword argument of each tool call, with the tool."""
     for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
         match node:
             case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
@@ -156,10 +164,11 @@ def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.key
 
 
 def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
-    """A finding where a program calls tools that only read, and prints what none of their responses can change.
+    """Return a finding if a program only calls tools that read, and prints a value that does not
+    depend on their responses.
 
-    `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is
-    left alone, and so is a program that writes: what it did is its answer.
+    `print(len([flights[0]]))` always prints 1. A program is not reported if a print may be skipped
+    (in an `if`, a loop or a `try`), or if the program writes: then what it did is its answer.
     """
     tree = parse_python_or_none(program.source) or ast.Module([], [])
     nodes = list(ast.walk(tree))
@@ -190,7 +199,9 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 
 
 def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
-    """Whether an expression has one value; `given` are the names that are assigned once, at the top."""
+    """Return True if an expression always has the same value. `given` maps names assigned once at
+    the top level to their expressions.
+    """
     rest = {name: value for name, value in given.items() if name != getattr(node, "id", None)}
     match node:
         case ast.Constant():

@@ -1,4 +1,4 @@
-"""Writes programs: the prompt, the samples, and the program that stands in a reply."""
+"""Writing of programs: the prompt, the sampled replies and the program in a reply."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 
 Complete = Callable[..., Completion]
-"""`complete(messages, purpose=…, temperature=…, seed=…)`: a model with the run's bookkeeping around it."""
+"""`complete(messages, purpose=…, temperature=…, seed=…)`: the model of a run, with accounting and
+limits (see `model_budget`).
+"""
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _MOST_NAMED = 12
 
@@ -22,10 +24,11 @@ _MOST_NAMED = 12
 def build_program_prompt(
     task: str, tools: Toolbox, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
-    """The conversation that asks for a first program (I_c of the ATC paper).
+    """Build the conversation that asks for a first program (I_c of the ATC paper).
 
-    A worked example from another field comes first: on a small model it matters more than anything else, and what
-    stands first is read once and cached. `budget` is in tokens of what is told of the tools.
+    A worked example from another domain comes first: for a small model it matters more than
+    anything else, and a constant prefix is cached. `budget` is the number of tokens for the
+    descriptions of the tools.
     """
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs)
     asked = fill("task", stubs=text, task=task)
@@ -40,7 +43,9 @@ def build_program_prompt(
 
 
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:
-    """Aliases of the tools of which nobody knows what they return; one that is declared to write does not count."""
+    """Return the aliases of tools whose return value is unknown. Tools that are declared to write
+    are skipped.
+    """
     return [
         t.alias
         for t in tools
@@ -49,7 +54,9 @@ def find_undescribed(tools: Iterable[Tool]) -> list[str]:
 
 
 def is_described(tool: Tool) -> bool:
-    """Whether a tool's protocol tells what a response holds, from a document or from responses that were seen."""
+    """Return True if a tool's protocol describes its response, from a document or from observed
+    responses.
+    """
     protocol = tool.protocol
     if protocol.output_schema is None or protocol.evidence.level == "guessed":
         return False
@@ -71,10 +78,12 @@ def new_program(
     most: int,
     temperature: float,
 ) -> Program | None:
-    """The program of the first of up to `most` replies to a prompt that is not `known`; else what the last one held.
+    """Ask for up to `most` replies until one holds a program that is not `known`. Return the
+    program of the last reply.
 
-    The first reply is greedy, those after it have the seeds 1, 2, …: they are asked for only where a reply brought
-    nothing new, which would fail as it did before.
+    The first reply is sampled at temperature 0. Further ones use `temperature` and the seeds 1, 2,
+    … and are only requested if no reply so far held a new program: a known one would fail as
+    before.
     """
     program = None
     for seed in range(most):

@@ -1,7 +1,9 @@
-"""Attribution: from a program, its findings, its trace and its tools to one `Fault`, by facts alone.
+"""Attribution: find the one `Fault` behind a failed program, from its findings, its trace and its
+tools.
 
-The call that is blamed produced what the program stumbled over; it is often not the one on the failing line. No model,
-no clock and no network is asked: the same arguments give the same fault.
+The blamed call is the one that produced the value the program failed on; it is often not on the
+failing line. Attribution uses no model, no clock and no network: the same arguments give the same
+fault.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ __all__ = ["ResponseOrigin", "attribute", "find_origins"]
 def attribute(
     program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox
 ) -> Fault | None:
-    """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
+    """Return the fault of a program, or None if it finished with an answer: it printed something or
+    has a value.
+    """
     if findings:
         return from_findings(program, findings, tools)
     fault = None if trace is None else _attribute_run(program, trace, tools)
@@ -46,6 +50,7 @@ def attribute(
 
 
 def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
+    """Return the fault of a program that was executed, or None if it gave an answer."""
     failure = trace.failure
     if failure is None and (trace.stdout.strip() or trace.value is not None):
         return None
@@ -64,7 +69,7 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
 
 
 def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
-    """A program that never ran, or was not allowed to go on."""
+    """Return the fault of a program that did not compile, was refused by the policy, or is paused."""
     line = failure.line
     kind = "syntax" if failure.kind == "syntax" else "policy"
     call = next((c for c in trace.calls if c.index == failure.call), None)
@@ -94,7 +99,7 @@ def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
 
 
 def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
-    """The failed call that an exception is about."""
+    """Return the failed call that caused the exception, or None if no failed call did."""
     known = next((call for call in trace.calls if call.index == failure.call), None)
     if known is not None and known.error is not None:
         return known

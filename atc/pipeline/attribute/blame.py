@@ -1,4 +1,6 @@
-"""From suspects to one call: the definitions give the calls, the recorded responses decide between them."""
+"""From suspects to the one call to blame: definitions lead to possible calls, and the recorded
+responses decide.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,15 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 MOST_ITEMS = 5_000
-"""Items of one place that are looked at."""
+"""Maximum number of items examined at one place."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A call that may be to blame, and a place in its response; `proven` if its value fails as the program did.
+    """A call that may be to blame, with a place in its response.
 
-    `broken`: the response departs from its schema there.
+    `proven` is True if the value there fails in the same way as the program did. `broken` is True
+    if the response violates its schema there.
     """
 
     call: ToolCall
@@ -44,7 +47,9 @@ class Candidate:
 
     @property
     def weight(self) -> tuple[bool, bool, bool, bool]:
-        """Facts first, then what a promise was broken on, then values that came unchanged."""
+        """Sort key: proven candidates first, then schema violations, then values known from the
+        sandbox, then unchanged values.
+        """
         return (
             self.proven,
             self.proven and self.broken,
@@ -54,7 +59,9 @@ class Candidate:
 
 
 class AttributionTrace:
-    """A trace as attribution sees it: which calls an expression of the program made, and what they answered."""
+    """A trace prepared for attribution: finds the calls behind an expression of the program and
+    what they returned.
+    """
 
     def __init__(self, program: str, trace: Trace, tools: Toolbox) -> None:
         self.trace = trace
@@ -69,7 +76,7 @@ class AttributionTrace:
         self.sources = CallSources(self.tree, tools, hints)
 
     def describe_survived_failures(self) -> list[str]:
-        """A sentence on each call that failed while the program went on, of the first three."""
+        """Return a sentence about each call that failed without ending the program; at most three."""
         failed = [call for call in self.trace.calls if call.error is not None][:3]
         told = "{} on line {} (call {}) failed, and an `except` went on: {}"
         return [
@@ -78,14 +85,14 @@ class AttributionTrace:
         ]
 
     def find_calls(self, source: CallSource) -> list[ToolCall]:
-        """The calls that a source's expression made, the latest first."""
+        """Return the calls made by a source's expression, latest first."""
         if source.index is not None:
             return [self.calls[source.index]]
         own = [call for call in self.trace.calls if call.tool == source.tool]
         return [call for call in own[::-1] if is_on_line(source.node, call.line)] or own[::-1]
 
     def argument(self, call: ToolCall, name: str) -> ast.expr | None:
-        """What the program's text gives for an argument of a call."""
+        """Return the expression that the program passes for an argument of a call, or None."""
         nodes = [
             n
             for n in ast.walk(self.tree.root)
@@ -98,7 +105,7 @@ class AttributionTrace:
         )
 
     def items(self, source: CallSource) -> Iterator[tuple[ToolCall, Place]]:
-        """Where a source's value can stand in the full responses, the likeliest first."""
+        """Yield the places in full responses where a source's value may be, most likely first."""
         for call in self.find_calls(source):
             path = (
                 source.path
@@ -111,9 +118,11 @@ class AttributionTrace:
             )
 
     def find_argument_places(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
-        """Where in earlier responses an argument's value can have come from, the likeliest first.
+        """Yield the places in earlier responses from which an argument's value may come, most
+        likely first.
 
-        Where the program's text leads, and the nearest equal value if it is a telling one.
+        These are the places that the program text leads to, and the nearest equal value, if it is
+        distinctive.
         """
         value = call.arguments.get(name)
         given = self.argument(call, name)
@@ -129,7 +138,7 @@ class AttributionTrace:
             yield self.calls[origin.call], Place(origin.steps, value)
 
     def find_argument_origin(self, call: ToolCall, name: str) -> tuple[ToolCall, JsonPath] | None:
-        """The first of these places that holds the argument's value."""
+        """Return the first of these places that holds exactly the argument's value, or None."""
         value = call.arguments.get(name)
         for made, place in self.find_argument_places(call, name):
             if place.missing is None and type(place.value) is type(value) and place.value == value:
@@ -137,7 +146,7 @@ class AttributionTrace:
         return None
 
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
-        """One candidate for each call expression behind the suspect, nearest last."""
+        """Return one candidate per call expression behind the suspect, nearest last."""
         found = [self._candidate(suspect, source) for source in sources]
         # A value that came unchanged, and is of another kind than the exception speaks of, is not the one that failed.
         kind = suspect.role in ("type", "attribute", "length")
@@ -149,6 +158,9 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
+        """Return the candidate of one source: a place where the response violates its schema, else
+        a place whose value fails like the program, else the first place.
+        """
         drifted = any(call.drift for call in self.find_calls(source))
         for call, place in islice(self.items(source), 200) if drifted else ():
             path = (*place.path, place.missing) if isinstance(place.missing, str) else place.path
@@ -175,7 +187,11 @@ class AttributionTrace:
         return first
 
     def find_candidates(self, suspect: Suspect) -> list[Candidate]:
-        """Candidates of a suspect: what it reads, what gave the key asked for, or what should have filled it."""
+        """Return the calls that may explain a suspect.
+
+        These are the call that produced the value, the call that produced the requested key, or the
+        call whose empty result left the variable unset.
+        """
         known = self.sources.find_sources(suspect.expr, suspect.path)
         if suspect.index is not None and suspect.role == "key":
             key = suspect.key
@@ -198,7 +214,7 @@ class AttributionTrace:
         return [*found, *(candidate for candidate in filling if candidate.proven or not found)]
 
     def is_caused_by_constant(self, suspect: Suspect) -> bool:
-        """Whether a constant of the program can be the value that failed."""
+        """Return True if a constant in the program may be the value that failed."""
         given = [suspect.expr]
         expr = suspect.expr
         if isinstance(expr, ast.Name):
@@ -214,7 +230,9 @@ class AttributionTrace:
 
 
 def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The weightiest candidate; of one suspect's equals the one nearest to the failing expression."""
+    """Return the candidate with the highest weight. Among equals of the same suspect, the one
+    nearest to the failing expression wins.
+    """
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]
     return next(
@@ -223,7 +241,9 @@ def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
 
 
 def _root_expression(expr: ast.expr) -> ast.expr:
-    """What an expression starts from: `xs` of `xs[0]`, `xs.most_common(1)` and `sorted(xs)`."""
+    """Return the variable that an expression starts from: `xs` for `xs[0]`, `xs.most_common(1)` and
+    `sorted(xs)`.
+    """
     match expr:
         case (
             ast.Subscript(value=value)

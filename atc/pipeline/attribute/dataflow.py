@@ -1,4 +1,4 @@
-"""A program as a tree: parents, and the definitions that a use of a name may see."""
+"""Data flow in a program: parent nodes, scopes and the definitions that reach a use of a name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from protocols.python_source import parse_python_or_none
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Position = tuple[int, int, int, int]
-"""Line, column, last line and end of a node, as `ast` and tracebacks count them."""
+"""Line, column, last line and last column of a node, counted as in `ast` and tracebacks."""
 
 _EXTENDING = frozenset({"extend", "update", "extendleft"})
 _ADDING = frozenset({"append", "add", "appendleft", "insert"})
@@ -20,9 +20,11 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert"})
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Definition:
-    """One way a name gets (a part of) its value: what is at `writes` of the name is what is at `steps` of `value`.
+    """One assignment to a name or to a part of its value: the part at `writes` of the name is the
+    part at `steps` of `value`.
 
-    A strong one replaces the name's value, the others (`rows.append(x)`, `d[k] = x`, `n += x`) add to it.
+    A strong definition replaces the name's value. The others (`rows.append(x)`, `d[k] = x`, `n +=
+    x`) add to it.
     """
 
     name: str
@@ -34,7 +36,9 @@ class Definition:
 
 
 class Tree:
-    """A parsed program, an empty one where Python cannot read it."""
+    """Syntax tree of a program with parents and definitions. Empty if the source is not valid
+    Python.
+    """
 
     def __init__(self, source: str) -> None:
         self.root = parse_python_or_none(source) or ast.Module([], [])
@@ -50,7 +54,9 @@ class Tree:
             )
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes around `node`, innermost first; of a program that is nested beyond reason the nearest 200."""
+        """Yield the ancestors of `node`, innermost first; at most 200, in case the program is
+        nested extremely deeply.
+        """
         for _ in range(200):
             if node not in self.parents:
                 return
@@ -58,7 +64,7 @@ class Tree:
             yield node
 
     def scope(self, node: ast.AST, name: str = "") -> ast.Module | FunctionNode:
-        """The function (or module) whose variable `name` is at `node`."""
+        """Return the function or module in which the name `name`, used at `node`, is bound."""
         for around in self.around(node):
             if isinstance(around, FunctionNode):
                 declared = (n for n in ast.walk(around) if isinstance(n, ast.Global | ast.Nonlocal))
@@ -69,9 +75,10 @@ class Tree:
     def find_reaching_definitions(
         self, name: str, use: ast.AST, scope: ast.AST
     ) -> list[Definition]:
-        """Definitions of `name` in `scope` that a use may see, nearest first; of several the responses decide.
+        """Return the definitions of `name` in `scope` that may reach a use, nearest first.
 
-        Those before it up to one that replaces the value for certain, and in a loop those behind it.
+        These are the definitions before the use, back to one that certainly replaces the value, and
+        inside a loop also those after it. If several remain, the recorded responses decide.
         """
         found = self._definitions.get((scope, name), [])[::-1]
         here = position(use)
@@ -96,7 +103,7 @@ class Tree:
         return [*before, *after]
 
     def _loops(self, node: ast.AST) -> list[ast.AST]:
-        """The loops of the same scope around a node."""
+        """Return the loops around a node."""
         return [
             around
             for around in self.around(node)
@@ -105,7 +112,7 @@ class Tree:
 
 
 def position(node: ast.AST) -> Position:
-    """Where a node stands; zeros for one that stands nowhere."""
+    """Return the position of a node; zeros for a node that has none."""
     line = getattr(node, "lineno", 0)
     column = getattr(node, "col_offset", 0)
     return (
@@ -117,13 +124,15 @@ def position(node: ast.AST) -> Position:
 
 
 def is_on_line(node: ast.AST, line: int) -> bool:
-    """Whether a node stands on a line, among others."""
+    """Return True if the node covers the line."""
     first, _, last, _ = position(node)
     return first <= line <= last
 
 
 def called_name(call: ast.AST) -> str:
-    """The plain name that a call calls, also through `asyncio.to_thread(f, …)`, `executor.submit(f, …)`, `partial`."""
+    """Return the plain name that is called, directly or through `asyncio.to_thread(f, …)`,
+    `executor.submit(f, …)` or `partial`. Empty for any other call.
+    """
     match call:
         case ast.Call(args=[ast.Name(id=name), *_]) if simple_name(call) in (
             "to_thread",
@@ -143,7 +152,7 @@ def simple_name(call: ast.AST) -> str:
 
 
 def constant_step(index: ast.AST | None) -> PathStep:
-    """The step that a subscript's index means; EACH where the text does not say."""
+    """Return the path step of a subscript's index, or EACH if the index is not constant."""
     match index:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
             return value
@@ -153,7 +162,9 @@ def constant_step(index: ast.AST | None) -> PathStep:
 
 
 def target_steps(target: ast.AST, name: str) -> JsonPath | None:
-    """Where in the value that is bound to `target` the part for `name` is; None when it binds no such name."""
+    """Return the path of `name` inside the value assigned to `target`, or None if the target does
+    not bind the name.
+    """
     match target:
         case ast.Name(id=found):
             return () if found == name else None
@@ -165,6 +176,7 @@ def target_steps(target: ast.AST, name: str) -> JsonPath | None:
 
 
 def _definitions(node: ast.AST) -> Iterator[Definition]:
+    """Yield the definitions that a node makes."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -191,6 +203,7 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
 def _find_bindings(
     target: ast.expr, value: ast.expr, node: ast.AST, steps: JsonPath = ()
 ) -> Iterator[Definition]:
+    """Yield the definitions made by assigning `value` to `target`."""
     match target, value:
         case ast.Name(id=name), _:
             yield Definition(name, value, node, steps)
@@ -209,7 +222,9 @@ def _find_bindings(
 def _find_additions(
     target: ast.expr, value: ast.expr, node: ast.AST, more: JsonPath
 ) -> Iterator[Definition]:
-    """The weak definition that `target` (`x`, `x[k]`, `x.setdefault(k, [])`) gets at `more` from `value`."""
+    """Yield the weak definition that adds `value` to `target` (`x`, `x[k]` or `x.setdefault(k,
+    [])`) at the path `more`.
+    """
     steps: list[PathStep] = []
     while not isinstance(target, ast.Name):
         match target:

@@ -1,4 +1,6 @@
-"""An exception in the program: which call's result it misread, or whose result was empty."""
+"""Faults of exceptions that the program raised: which call's result it misread, or whose result was
+empty.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from sandbox.trace import Failure, ToolCall
 
 
 def from_exception(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
-    """The fault behind an exception that is no ToolError."""
+    """Return the fault behind an exception other than `ToolError`."""
     found: list[Suspect] = []
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
@@ -52,7 +54,9 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
 def from_unfilled(
     failure: Failure, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """The fault behind an argument that is a None of the program's own: what should have replaced it was not there."""
+    """Return the fault behind an argument that the program left as None because the value to
+    replace it never came. None if there is no such call.
+    """
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
         return None
@@ -67,7 +71,7 @@ def from_unfilled(
 
 
 def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
-    """The fault in words, by what was asked of the value."""
+    """Build the fault of the chosen candidate, depending on what the program did with the value."""
     head = f"line {failure.line}: {failure.type}" + (
         f" {failure.message}" if failure.message else ""
     )
@@ -102,7 +106,7 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
 def _explain_read(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """A key that is not there, or a value of another type than the program takes it for."""
+    """Build the fault of a missing key, or of a value whose type is not what the program expected."""
     call = chosen.call
     place = chosen.place
     suspect = chosen.suspect
@@ -156,7 +160,7 @@ def _explain_read(
 def _explain_iteration(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """An object that was iterated as though it were a list of its values, or of what it holds."""
+    """Build the fault of an object that was iterated as if it were a list."""
     call = chosen.call
     path = chosen.place.path[:-1]
     facts = record.facts
@@ -176,7 +180,7 @@ def _explain_iteration(
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
-    """What to do with a value of this type."""
+    """Return advice on how to use a value of this type."""
     if isinstance(value, Mapping):
         dotted = suspect.role == "attribute" and not hasattr(
             value, str(suspect.key)
@@ -193,6 +197,7 @@ def _hint(value: Json, suspect: Suspect) -> str:
 def _explain_empty_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
+    """Build the fault of an empty result that the program used without a test."""
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -225,7 +230,9 @@ def _explain_empty_value(
 
 
 class _FieldTest(NamedTuple):
-    """What a field that a test compares really holds; `absent`: it is not there, or no value of it can pass."""
+    """A field that a condition tests, and the values it really has. `absent` is True if the field
+    is missing, or if none of its values can pass.
+    """
 
     sentence: str
     path: JsonPath
@@ -237,7 +244,9 @@ class _FieldTest(NamedTuple):
 def _explain_filter(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """A program whose tests let no item of a result through: it expected other values there."""
+    """Build the fault of a program whose conditions excluded every item of a result, because it
+    expected other values there.
+    """
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -275,7 +284,9 @@ def _explain_filter(
 
 
 def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
-    """For each field of a response that a test compares, or asks for: what it really holds, and where."""
+    """Yield, for each response field that a condition compares or looks up, its real values and its
+    place.
+    """
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
         sides: list[ast.expr] = (
@@ -303,6 +314,9 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
 
 
 def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
+    """Return the real values of the field behind `source`, which `test` compares; None if no
+    response has it.
+    """
     facts = record.facts
     every = list(islice(record.items(source), MOST_ITEMS))
     for call, place in every:
@@ -328,7 +342,9 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
 def _own_mistake(
     program: Program, failure: Failure, chosen: Candidate | None, record: AttributionTrace
 ) -> Fault:
-    """An exception that leads to no call: a slip in the logic. `chosen` is what the failing value was made from."""
+    """Build the fault of an exception that no call explains: an error in the program's logic.
+    `chosen` is the call that the failing value was computed from, if any.
+    """
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
     message = f"{head}: {failure.message}." if failure.message else f"{head}."
     line = program.line(failure.line)

@@ -1,7 +1,8 @@
-"""Facts about a call and a place in its response, each with a plain sentence that a small model can act on.
+"""Facts about a call and a place in its response, each as a plain sentence that a small model can
+act on.
 
-Sentences name places as the program writes them (`["flights"][0]`, without the field that was unwrapped); `path` of a
-fact or fault names them in the full response.
+Sentences name places as the program writes them (`["flights"][0]`, without the field that was
+unwrapped). The `path` of a fact or fault refers to the full response.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ _CLAUSES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What there is to say about calls of these tools."""
+    """Builds facts about calls of these tools."""
 
     tools: Toolbox
 
     def prefix(self, call: ToolCall) -> JsonPath:
-        """The step of a path that the program does not see, since the response was unwrapped."""
+        """Return the leading step of a path that the program does not see, because the response was
+        unwrapped.
+        """
         wrapper = self.tools[call.tool].wrapper
         return (
             (wrapper,)
@@ -52,14 +55,16 @@ class Facts:
         )
 
     def format_subscripts(self, call: ToolCall, path: JsonPath) -> str:
-        """A path of the full response as the program writes it: `[0]["name"]`; empty for all that it sees."""
+        """Return a path of the full response as the program writes it: `[0]["name"]`. Empty for the
+        whole value that the program sees.
+        """
         hidden = self.prefix(call)
         seen = path[len(hidden) :] if path[: len(hidden)] == hidden else path
         special: dict[PathStep, str] = {EACH: "[i]", KEY: ".keys()"}
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
     def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
-        """`["flights"][0]` of the result of get_flights (call 2)."""
+        """Return the name of a place: "`["flights"][0]` of the result of get_flights (call 2)"."""
         whole = f"the result of {call.tool} (call {call.index})"
         place = self.format_subscripts(call, path)
         return f"`{place}` of {whole}" if place else whole
@@ -72,7 +77,7 @@ class Facts:
         path: JsonPath = (),
         names: Iterable[str] = (),
     ) -> Fact:
-        """A fact about a place in a call's response."""
+        """Build a fact about a place in a call's response."""
         return Fact(
             kind=kind,
             text=sentence,
@@ -84,7 +89,7 @@ class Facts:
     def about_origin(
         self, call: ToolCall, name: str, origin: tuple[ToolCall, JsonPath] | None
     ) -> Fact:
-        """Where an argument's value came from."""
+        """Return a fact about the origin of an argument's value."""
         said = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
         if origin is None:
             told = f"{said} is in no earlier result: the program wrote it itself."
@@ -96,7 +101,9 @@ class Facts:
     def about_key(
         self, call: ToolCall, path: JsonPath, value: JsonObject, key: str
     ) -> Iterator[Fact]:
-        """Where a key that is not there may have been meant: the nearest key, and the same key elsewhere."""
+        """Yield facts about a missing key: the nearest existing key, and the same key elsewhere in
+        the result.
+        """
         if (near := find_nearest(key, map(str, value))) is not None:
             yield self.fact(
                 "nearest", call, f"The nearest key to {key!r} is {near!r}.", path, [near]
@@ -114,14 +121,16 @@ class Facts:
             )
 
     def about_schema(self, call: ToolCall, path: JsonPath) -> Iterator[Fact]:
-        """What the response schema says of a place."""
+        """Yield a fact with what the response schema says about a place."""
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
             said = f"`{self.format_subscripts(call, generalize(path))}` is {describe_schema(found, absent=not required)}"
             yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
 
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
-        """How a response departs from its schema, on the way to a place where that is known."""
+        """Return facts about how a response violates its schema. With a `path`, only violations on
+        the way to it are included.
+        """
         head = f"The response of {call.tool} departs from its schema"
         way = [
             "the response",
@@ -134,7 +143,9 @@ class Facts:
         )
 
     def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
-        """Where on the way to a place of the full response that departs from its schema; None where it does not."""
+        """Return the first path, on the way to `path`, at which the full response violates its
+        schema. None if it does not.
+        """
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:
             return None
@@ -151,7 +162,9 @@ class Facts:
         return None
 
     def _clause(self, call: ToolCall, path: JsonPath) -> tuple[JsonObject | None, bool]:
-        """What the response schema says of a place, and whether it must be there; None where it says nothing."""
+        """Return the schema of a place and True if the place is required; `(None, False)` if the
+        response schema does not cover it.
+        """
         root = self.tools[call.tool].protocol.output_schema
         if not root:
             return None, False
@@ -183,7 +196,7 @@ def build_fault(
     path: str | None,
     evidence: Iterable[Fact],
 ) -> Fault:
-    """The fault of a call, where one is to blame; each fact is told once."""
+    """Build a fault that blames `call`, if one is given. Duplicate facts are dropped."""
     index, tool = (call.index, call.tool) if call is not None else (None, None)
     kept = tuple(dict.fromkeys(evidence))
     return Fault(
@@ -192,7 +205,7 @@ def build_fault(
 
 
 def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
-    """A clause of a schema in words: type, values, format, and its description."""
+    """Return a description of a schema: type, values, format and its own description."""
     named = types(schema) or tuple(
         t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)
     )

@@ -1,4 +1,4 @@
-"""A tool that failed: whose fault it is, which argument, and where that argument's value came from."""
+"""Faults of failed tool calls: which argument is to blame, and where its value came from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ERROR_SHOWN = 300
 
 
 def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
-    """The fault behind a failed call."""
+    """Return the fault behind a failed call."""
     tool = record.facts.tools[call.tool]
     facts = record.facts
     line = failure.line if failure.line is not None else call.line
@@ -77,7 +77,9 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
 
 
 def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
-    """The clauses of its input schema that a call breaks, an unknown argument among them."""
+    """Return the violations of the tool's input schema by the call's arguments, including unknown
+    arguments.
+    """
     try:
         found = find_violation(tool.protocol.input_schema, tool.original_arguments(call.arguments))
     except ValueError:  # the schema itself is none
@@ -90,7 +92,11 @@ def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
 
 
 def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
-    """The argument that the tool objects to: named in its error, breaking its schema, quoted there, or the only one."""
+    """Return the argument that the tool rejected, or None if it is not clear.
+
+    In this order: the argument named in the error, the one that violates its schema, the one whose
+    value the error quotes, or the only one.
+    """
     if (named := _find_mentioned_argument(call, tool)) is not None:
         return named
     aliases = {original: alias for alias, original in tool.arguments.items()}
@@ -113,7 +119,9 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
 
 
 def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
-    """The argument named first in the error's text; a quoted name goes before a mere word."""
+    """Return the argument that the error text names first. A quoted name has precedence over an
+    unquoted word.
+    """
     found: list[tuple[int, int, str]] = []
     for alias, original in ({n: n for n in call.arguments} | dict(tool.arguments)).items():
         for name in dict.fromkeys((alias, original)):
@@ -128,8 +136,10 @@ def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
 def _blame_earlier_call(
     message: str, line: int, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """The fault is an earlier response that departs from its schema where the argument's value came from, or the
-    reading of one whose missing or null field was passed on as None.
+    """Return the fault of an earlier call that produced the bad argument value, or None.
+
+    The earlier response either violates its schema at that place, or its field is missing or null
+    and was passed on as None.
     """
     facts = record.facts
     value = call.arguments.get(name)
@@ -179,7 +189,9 @@ def _blame_earlier_call(
 
 
 def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
-    """Where an argument's value came from, what stands beside it, and where the protocol says values come from."""
+    """Yield facts about an argument: the origin of its value, the fields next to it, and what its
+    schema requires.
+    """
     tool = record.facts.tools[call.tool]
     origin = record.find_argument_origin(call, name)
     if name in call.arguments:
@@ -198,7 +210,9 @@ def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iter
 def _suggest_other_field(
     call: ToolCall, name: str, made: ToolCall, path: JsonPath, record: AttributionTrace
 ) -> Iterator[Fact]:
-    """The field beside the one that was passed on that was likely meant; else which fields there are."""
+    """Yield a fact about the neighbouring field that the program probably meant, or else about
+    which fields exist.
+    """
     value = call.arguments.get(name)
     tool = record.facts.tools[call.tool]
     facts = record.facts

@@ -1,6 +1,8 @@
-"""From an exception to the expressions that can have caused it, each with a test that the value at fault fails.
+"""Expressions that may have caused an exception, each with a test that is true for the value at
+fault.
 
-Where the sandbox told columns, they are parts of the one expression that failed; else (monty) of the failing line.
+If the sandbox reports columns, these are parts of the expression that failed; otherwise (monty) of
+the failing line.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ Test = Callable[[Json], bool]
 _GOES_THROUGH = frozenset(
     "join map max min sorted sum sort mean median fmean stdev pstdev mode fsum variance nlargest nsmallest".split()  # noqa: SIM905
 )
-"""Functions and methods that do something with each of the items they are given."""
+"""Functions and methods that operate on each item they are given."""
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -45,10 +47,10 @@ SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "le
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Suspect:
-    """An expression whose value, at `path`, caused the failure if `fails` holds for it.
+    """An expression that caused the failure if `fails` is true for its value at `path`.
 
-    `key` is the key, attribute or index that was asked for; `index` the expression that gave it where it is no
-    constant.
+    `key` is the requested key, attribute or index; `index` is the expression that computed it, if
+    it is not a constant.
     """
 
     expr: ast.expr
@@ -60,12 +62,16 @@ class Suspect:
 
     @property
     def unfilled(self) -> bool:
-        """Whether it fails where something should have filled it, and did not."""
+        """True if an empty value such as None or `[]` fails, which means that code that should have
+        filled it did not.
+        """
         return any(map(self.fails, (None, 0, "", [], {})))
 
 
 def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
-    """Who may have caused the failure: in the expression that failed, else on its line, else in its statement."""
+    """Yield groups of suspects: first those in the failing expression, then on its line and in its
+    statement.
+    """
     if failure.line is None:
         return
     if tests := _stops(tree, failure.line):
@@ -82,6 +88,7 @@ def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
 
 
 def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
+    """Yield groups of nodes to examine, from the failing expression outwards."""
     frame = failure.frames[-1]
     if frame.column is not None:
         place = (frame.line, frame.column, frame.end_line, frame.end_column)
@@ -109,7 +116,7 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
 
 
 def _stops(tree: Tree, line: int) -> list[ast.expr]:
-    """The tests that led to a `raise`, an `assert` or an exit on the line."""
+    """Return the conditions that led to a `raise`, an `assert` or an exit on the line."""
     for node in ast.walk(tree.root):
         ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
         if (ends or isinstance(node, ast.Raise | ast.Assert)) and is_on_line(node, line):
@@ -122,7 +129,7 @@ def _stops(tree: Tree, line: int) -> list[ast.expr]:
 
 
 def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
-    """What is used at the nodes, with the test that the exception stands for."""
+    """Yield the operands used at the nodes, with the test that follows from the exception."""
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
         index = None
@@ -151,7 +158,9 @@ def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) ->
 
 
 def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
-    """What was done to the value, when it fails, and the key or attribute that was asked for."""
+    """Return the role of the failing value, the test that it fails, and the requested key or
+    attribute.
+    """
     known = [
         n
         for n in re.findall(r"^string|\w+", message.replace("format string", ""))
@@ -213,25 +222,26 @@ def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
 
 
 def is_empty(value: Json) -> bool:
-    """Whether a value holds nothing: None, 0, an empty text, list or object."""
+    """Return True if a value is None, 0 or an empty string, list or object."""
     return value in (None, 0, "", [], {}) and value is not False
 
 
 def make_type_test(*names: str) -> Test:
-    """A test for the JSON values that Python calls by one of these names."""
+    """Return a test for JSON values that have one of these Python types."""
     kinds = tuple(kind for name in names for kind in _PYTHON_TYPES[name])
     return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
 
 
 def _make_length_test(index: int) -> Test:
+    """Return a test for sequences that are too short for an index."""
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 
 def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Every value that something is done with at `node`, as an expression and the path to the part that is meant.
+    """Yield the operands used at `node`, each as an expression and a path inside its value.
 
-    Its operands and arguments, the items that a function goes through or what its `key=` makes of them, and the node
-    itself where a loop or an assignment takes it.
+    These are operands and arguments, the items that a function iterates or the results of its
+    `key=`, and the node itself if a loop or assignment uses it.
     """
     parent = tree.parents.get(node)
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:

@@ -1,6 +1,7 @@
-"""A finding of the static check as a fault: the tool and the path behind the expression that it points at.
+"""Conversion of a finding of the static check to a fault.
 
-No call was made, so the program's text alone tells: the tool whose result the expression reads, and which place in it.
+No call was made, so only the program text is used: it shows which tool's result the expression
+reads, and at which path.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from atc.pipeline.attribute.sources import CallSources
 from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
-"""Codes of findings at `x[k]` or `x.k` that are about `x`."""
+"""Codes of findings that point at `x[k]` or `x.k` but concern `x`."""
 _OWN = (
     "undefined-name",
     "used-before-assignment",
@@ -34,7 +35,7 @@ _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
 
 
 def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox) -> Fault:
-    """The fault of the first finding; the others are evidence."""
+    """Return the fault of the first finding. The other findings become evidence."""
     first = findings[0]
     meant = [
         f" (perhaps {f.suggestion})" if f.suggestion and f.suggestion not in f.message else ""
@@ -59,7 +60,7 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """The tools and the places in their results that a finding is about, the likeliest first."""
+    """Return the tools and the paths in their results that a finding concerns, most likely first."""
     sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]
@@ -86,7 +87,7 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
 def _find_read_expressions(
     node: ast.AST, finding: Finding, tree: Tree
 ) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """The expressions whose values a finding at `node` is about, nearest last."""
+    """Yield the expressions whose values a finding at `node` concerns, nearest last."""
     match node, tree.parents.get(node):
         case ast.Constant(value=str()), (
             ast.Subscript() | ast.Call(func=ast.Attribute())

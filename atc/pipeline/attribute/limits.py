@@ -1,4 +1,4 @@
-"""Runs that ended without an exception of the program: a limit, or no answer."""
+"""Faults of runs that did not end with an exception: a limit was reached, or there is no answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from sandbox.trace import Failure
 
 
 def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
-    """Which limit, and the tool that made most of the calls."""
+    """Return the fault of a run that reached a limit. The tool that made most of the calls is
+    blamed.
+    """
     calls = record.trace.calls
     line = failure.line
     said = failure.message.removeprefix(f"{failure.type}: ").rstrip(".")
@@ -66,7 +68,9 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
 
 
 def without_answer(record: AttributionTrace) -> Fault:
-    """Why a program printed nothing and has no value, although the check found that it may print."""
+    """Return the fault of a program that printed nothing and has no value, although the check found
+    that it may print.
+    """
     body = record.tree.root.body
     told = record.describe_survived_failures()
     blamed = None

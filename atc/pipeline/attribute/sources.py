@@ -1,8 +1,9 @@
-"""From an expression back to the tool calls that its value may come from, by the definitions on the way.
+"""Trace an expression back to the tool calls that its value may come from, following definitions.
 
-The search follows access paths: asking for `[]["dest"]` of `rows` leads through `rows.extend(page["flights"])` to
-`["flights"][]["dest"]` of the call behind `page`. An expression that the sandbox hinted at is settled: its value stood
-at that place. Where the text leaves several possibilities all are given; the recorded responses decide between them.
+The search follows access paths: asking for `[]["dest"]` of `rows` leads through
+`rows.extend(page["flights"])` to `["flights"][]["dest"]` of the call behind `page`. If the sandbox
+gave a hint about an expression, the hint is used, because the value was found at that place. If the
+program text allows several sources, all are returned; the recorded responses decide between them.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ from atc.pipeline.attribute.dataflow import (
 from sandbox.trace import ValueHint
 
 MAX_STEPS = 2_000
-"""Expressions visited for one program; one that needs more gets what was found so far."""
+"""Maximum number of expressions visited for one program. Sources found until then are kept."""
 _DEEPEST = 60
 _LONGEST_PATH = 12
 
 _SAME = frozenset(
     "list tuple set dict iter copy deepcopy loads run deque sorted reversed filter islice values result items".split()  # noqa: SIM905
 )
-"""Functions and methods that give the items they are given, perhaps fewer or in another order."""
+"""Functions and methods that return the items they are given, possibly fewer or in a different
+order.
+"""
 _CHANGES = frozenset("sort reverse append extend insert remove clear update add discard".split())  # noqa: SIM905
-"""Methods that change their object and give None."""
+"""Methods that change their object and return None."""
 _MODULES = frozenset(
     [
         "asyncio",
@@ -54,10 +57,11 @@ _MODULES = frozenset(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallSource:
-    """The value at `path` of what a call of `tool` at `node` gave the program, or of call `index` where that is known.
+    """The value at `path` of the result of a tool call.
 
-    `exact`: it is that value unchanged, not computed from it. `filters` are the tests of `if`s that items passed on the
-    way.
+    The call is the expression `node`, which calls `tool`; `index` is the recorded call, if it is
+    known. `exact` is True if the value is unchanged, False if it was computed from the result.
+    `filters` are the `if` tests that items passed on the way.
     """
 
     node: ast.expr
@@ -68,12 +72,12 @@ class CallSource:
     index: int | None = None
 
     def as_derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
-        """The same source, for a value computed from it."""
+        """Return this source as that of a value computed from it."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
 
 class CallSources:
-    """Answers `of` for one program; `hints` are those of its failure."""
+    """Finds the sources of expressions of one program. `hints` are the value hints of its failure."""
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
         self.tree = tree
@@ -86,7 +90,9 @@ class CallSources:
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Where the value at `path` of `expr`'s value may come from, nearest last, each once."""
+        """Return the possible sources of the value at `path` of an expression, nearest last,
+        without duplicates.
+        """
         key = (id(expr), path)
         self._steps += 1
         beyond = (
@@ -107,7 +113,9 @@ class CallSources:
         return list(kept.values())
 
     def find_control(self, expr: ast.expr) -> list[CallSource]:
-        """Sources of what decides whether and how often a variable was filled: the loops and tests around that."""
+        """Return the sources of the loops and conditions that decide whether and how often a
+        variable was filled.
+        """
         if not isinstance(expr, ast.Name):
             return []
         reached = self.tree.find_reaching_definitions(expr.id, expr, self.tree.scope(expr, expr.id))
@@ -118,6 +126,7 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
+        """Return the sources of an expression by its kind."""
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -160,11 +169,11 @@ class CallSources:
         )
 
     def _find_operand_sources(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
-        """Sources of a value that is computed from `exprs`."""
+        """Return the sources of a value computed from `exprs`."""
         return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
     def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
-        """Walk out of the scopes around the name until one binds it."""
+        """Search the enclosing scopes, innermost first, for one that binds the name."""
         for around in self.tree.around(name):
             match around:
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -188,7 +197,9 @@ class CallSources:
         )
 
     def _each(self, iterated: ast.expr, path: JsonPath) -> list[CallSource]:
-        """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
+        """Return the sources of the value at `path` of each item of an iterable. Iterating an
+        object gives its keys.
+        """
         return [
             *(() if path else self.find_sources(iterated, (KEY,))),
             *self.find_sources(iterated, (EACH, *path)),
@@ -197,6 +208,9 @@ class CallSources:
     def _find_definition_sources(
         self, reached: Sequence[Definition], path: JsonPath
     ) -> list[CallSource]:
+        """Return the sources of the value at `path` that the definitions `reached` may give a
+        name.
+        """
         found: list[CallSource] = []
         for made in reached[::-1]:
             if all(can_overlap(a, b) for a, b in zip(made.writes, path, strict=False)):
@@ -210,7 +224,9 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """What decides how many items a container that is filled step by step has: the loops around, their tests."""
+        """Return the sources that decide how many items a container has that is filled in a loop:
+        the iterables and the tests around the definition.
+        """
         found: list[CallSource] = []
         tests: list[ast.expr] = []
         child: ast.AST = made.node
@@ -226,7 +242,9 @@ class CallSources:
         return found
 
     def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
-        """Through a comprehension: its element; for the whole, what it loops over and the tests that items passed."""
+        """Return the sources of a comprehension: those of its element, or without a path those of
+        its iterables, with its tests as filters.
+        """
         if path:
             return self.find_sources(
                 expr.value if isinstance(expr, ast.DictComp) else expr.elt, path[1:]
@@ -240,7 +258,9 @@ class CallSources:
     def _find_parameter_sources(
         self, function: FunctionNode | ast.Lambda, name: str, at: int, path: JsonPath
     ) -> list[CallSource]:
-        """What the calls of a function give for a parameter; the items that `sorted(key=…)`, `map`, … pass to it."""
+        """Return the sources of the arguments passed for a parameter, including the items passed by
+        `sorted(key=…)`, `map` and others.
+        """
         found: list[CallSource] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
             if isinstance(function, FunctionNode) and called_name(call) == function.name:
@@ -259,7 +279,9 @@ class CallSources:
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Through a call: a tool's, one that gives the items it is given, or any that computes from them."""
+        """Return the sources of a call: a tool, a function that passes items on, or any function
+        that computes from its arguments.
+        """
         name = called_name(call)
         method = simple_name(call)
         if name in self.tools:
@@ -331,12 +353,14 @@ class CallSources:
 
 
 def _forget_index(path: JsonPath) -> JsonPath:
-    """The path with a leading index forgotten, since the order changed."""
+    """Return the path with a leading index replaced by EACH, because the order of the items
+    changed.
+    """
     return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
 
 
 def _parameter(function: FunctionNode | ast.Lambda, name: str) -> int | None:
-    """The position of a parameter; None when there is none of this name."""
+    """Return the position of a parameter, or None if the function has no parameter of this name."""
     args = function.args
     names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return names.index(name) if name in names else None

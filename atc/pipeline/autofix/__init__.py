@@ -1,8 +1,10 @@
-"""Mends what the check found where the facts leave one way to write it, so that no model need be asked.
+"""Automatic fixes for findings of the check that have only one possible correction, so that no
+model is asked.
 
-An argument under a wrong name, an object iterated for the one list it holds, a name where a code is due and a search
-tool that turns the one into the other: such slips are what a small model makes most, and writing a program again costs
-it ten seconds. A mended program is checked again; it runs only if nothing is found any more.
+Typical mistakes of small models are a wrong argument name, an object iterated instead of the only
+list in it, and a name where a code is required that a search tool can look up. Asking the model for
+a new program takes about ten seconds. A fixed program is checked again and only runs if nothing is
+found.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
-"""How alike (see `words.similarity`) a key must be to the one that was written."""
+"""Minimum similarity (see `naming.similarity`) of a key to the one that was written."""
 
 
 def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
-    """The program with those findings mended that leave no choice, or None where all of them do.
+    """Apply every fix that is unambiguous. Return None if no finding has one.
 
-    What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.
+    A finding that remains may become fixable in the next round: a positional argument first gets
+    its name, then its lookup.
     """
     tree = parse_python_or_none(program.source)
     if tree is None:
@@ -38,7 +41,7 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
 
 
 class _Fixes:
-    """Edits of one program, each of which mends one finding."""
+    """Edits of one program, each of which fixes one finding."""
 
     def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
         self._tree = tree
@@ -49,7 +52,7 @@ class _Fixes:
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:
-        """The edit; None where the facts leave a choice."""
+        """Return the edit for a finding, or None if there is more than one possible correction."""
         place = self._place
         better = finding.suggestion or ""
         subscript = _SUBSCRIPT.search(better)
@@ -88,7 +91,7 @@ class _Fixes:
         return None
 
     def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
-        """The nodes that a finding may point at, the widest first."""
+        """Yield the nodes that a finding may point at, widest first."""
         for node in ast.walk(self._tree):
             if isinstance(node, ast.expr | ast.keyword | ast.stmt):
                 begins = (node.lineno, node.col_offset) == (finding.line, finding.column)
@@ -97,7 +100,9 @@ class _Fixes:
                     yield node
 
     def _literal(self, node: ast.Constant, text: str, finding: Finding) -> Edit | None:
-        """`seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` → `airline=search_airlines(query=…)[0]["code"]`."""
+        """Replace a literal: `seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` →
+        `airline=search_airlines(query=…)[0]["code"]`.
+        """
         if finding.suggestion == text:
             return self._place.replacement(node, text)
         tool = self._tools.get(finding.tool or "")
@@ -106,7 +111,9 @@ class _Fixes:
         return self._place.replacement(node, found) if found is not None else None
 
     def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
-        """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `lookup`."""
+        """Replace a missing field: `flight["status"]` →
+        `get_flight_status(flight_id=flight["flight_id"])["status"]`. See `lookup`.
+        """
         for node in ast.walk(self._tree):
             match node:
                 case ast.Subscript(value=owner, slice=index) if index is constant:
@@ -134,9 +141,11 @@ class _Fixes:
 
 
 def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
-    """`x["distance"]` → `x["distance_miles"]`: only for a misspelling, a missing word, or a level left out.
+    """Return the subscript to write instead: `["distance_miles"]` for `["distance"]`. Return None
+    if the keys are not close.
 
-    Who reads `x["capital"]` wants no `capital_city_id`, unless it is `passed_on` to a tool.
+    Only a misspelling, a missing word or a missing level is corrected. A key is not extended to an
+    id (`capital` to `capital_city_id`) unless the value is `passed_on` to a tool.
     """
     if better.startswith("[") and "…" not in better:
         return better

@@ -1,8 +1,8 @@
-"""Which calls lead from what a program has to what it wants: from a name to an id, from a record to a field it lacks.
+"""Chains of lookup calls: from a name to an id, or from a record to a field that it does not have.
 
-A flight of `list_departures` has a `flight_id` but no `status`; `get_flight_status(flight_id=…)["status"]` does. A
-model that forgets such a lookup reads the field from the record at hand, or prints the id; schemas and links say where
-it is.
+A flight of `list_departures` has a `flight_id` but no `status`;
+`get_flight_status(flight_id=…)["status"]` gives it. A model that forgets such a lookup reads the
+field from the record it has, or prints the id. Schemas and links show which call is missing.
 """
 
 from __future__ import annotations
@@ -23,18 +23,22 @@ from protocols.toolbox import Tool, Toolbox, format_subscript
 from sandbox.trace import Trace
 
 _FURTHEST = 2
-"""Lookups in a row; a longer way is more likely chance than meaning."""
+"""Maximum number of lookups in a row. A longer chain is more likely a coincidence."""
 _NAME = re.compile(r"[^\W\d_]{3}")
-"""What a person calls a thing has letters in a row; a date or a number is no name to search by."""
+"""Text that can be searched by: a name contains three letters in a row; a date or a number does
+not.
+"""
 _MOST_VALUES = 20
-"""Of an answer that are looked up."""
+"""Maximum number of values of an answer that are looked up."""
 
 
 def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | None:
-    """`search_airlines(query="Hawaiian Airlines")[0]["code"]`, the value of an argument (an alias) that `text` names.
+    """Return the expression that searches for the id that `text` names:
+    `search_airlines(query="Hawaiian Airlines")[0]["code"]`.
 
-    Only where a link says which tool yields the argument's values, in a list with the best match first, and that tool
-    searches by words: one required argument, a free text that no other tool yields.
+    `argument` is an alias. There must be a link to a tool that returns the argument's values in a
+    list with the best match first, and that tool must search by words: its only required argument
+    is free text that no other tool returns.
     """
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
@@ -55,17 +59,19 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A record that calls lead to: the expression that gives it, and its keys."""
+    """A record that lookups lead to: the expression that returns it, and its keys."""
 
     expression: str
     keys: frozenset[str]
 
 
 def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
-    """The expression that reads `field` for a record with `keys`, with `{}` where the record goes, or None.
+    """Return an expression that reads `field` for a record with `keys`, with `{}` in place of the
+    record; None if there is none.
 
-    The shortest way wins; of two, neither does. Only tools that read take part. A key fills an argument of its name, or
-    one whose links end in it (`destination` an `airport`).
+    The shortest chain is used; if two are equally short, the result is None. Only tools that read
+    are called. A key fills an argument of the same name, or one with a link that ends in the key
+    (`destination` fills an `airport`).
     """
     routes = [_Route("{}", frozenset(keys))]
     for calls in range(_FURTHEST + 1):
@@ -77,7 +83,9 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
 
 
 def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
-    """One lookup further: each reading tool whose required arguments the record's keys fill."""
+    """Yield the routes that are one lookup longer: one for each reading tool whose required
+    arguments the record can fill.
+    """
     for tool in tools.values():
         required = _required(tool)
         fields = _fields(tool)
@@ -104,9 +112,9 @@ def _required(tool: Tool) -> list[str]:
 
 
 def _fields(tool: Tool) -> Mapping[str, bool]:
-    """The fields of a tool's answer as programs get it, where that is one object and its protocol was declared.
+    """Return the fields of a tool's result, each with True if its value is a scalar.
 
-    By name, and whether it holds neither a list nor an object.
+    Empty if the result is not a single object, or if its schema is missing or guessed.
     """
     root = tool.protocol.output_schema
     if root is None or tool.protocol.evidence.level == "guessed":
@@ -122,10 +130,12 @@ def _fields(tool: Tool) -> Mapping[str, bool]:
 def look_up_answer(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> Program | None:
-    """The program with its one `print` looking up what the task asks for: the airport's name instead of its code.
+    """Rewrite the program's only `print` to look up what the task asks for: the airport's name
+    instead of its code.
 
-    The facts say so: the printed value stands in a response at a place whose values a lookup tool takes (a link), and
-    the task names a field of that tool's answer, but not the field that was printed. None where nothing says so.
+    Two facts must show it: the printed value comes from a place whose values a lookup tool takes (a
+    link), and the task names a field of that tool's result but not the printed field. Otherwise
+    return None.
     """
     values, several = _values(answer)
     if not values:
@@ -147,7 +157,9 @@ def look_up_answer(
 
 
 def _values(answer: str) -> tuple[list[str], bool]:
-    """The texts in an answer, and whether they were printed as one list. A value a line is printed one by one."""
+    """Return the strings in an answer, and True if they were printed as one list. Without a list,
+    each line is one value.
+    """
     said = parse_answer(answer.strip())
     several = isinstance(said, list | tuple)
     found = said if several else [line.strip() for line in answer.splitlines() if line.strip()]
@@ -159,7 +171,9 @@ def _values(answer: str) -> tuple[list[str], bool]:
 def _lookups(
     value: str, trace: Trace, tools: Toolbox, words: set[str]
 ) -> set[tuple[str, str, str]]:
-    """The (tool, argument, field) by which this value, an id, leads to a field that the task names."""
+    """Return each (tool, argument, field) that leads from this value, an id, to a field that the
+    task names.
+    """
     found: set[tuple[str, str, str]] = set()
     for origin in find_origins(value, trace.calls):
         path = re.sub(r"\[\d+\]", "[]", origin.path)
@@ -192,11 +206,11 @@ def _lookups(
 
 
 def _end(path: str) -> str:
-    """The key that a path ends in."""
+    """Return the last key of a path."""
     return path.rpartition(".")[2].removesuffix("[]")
 
 
 def _is_named_in_task(field: str, words: set[str]) -> bool:
-    """Whether the task holds every word of a field's name."""
+    """Return True if the task contains every word of a field's name."""
     parts = [singular(part) for part in field.casefold().split("_") if part]
     return bool(parts) and all(part in words for part in parts)

@@ -1,4 +1,6 @@
-"""Results that go on: tools of which a program read only the first page, and the program that reads them all."""
+"""Pagination: detect tools of which a program read only the first page, and rewrite the program to
+read all pages.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,12 @@ _NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
-    """A tool whose results go on beyond what a program read.
+    """A tool whose results continue beyond what a program read.
 
-    `argument` asks for more (a page, an offset, a size), `evidence` quotes what says that there is more. `count` is the
-    key that holds the number of pages; `size` is the number of rows that a page has, where all that says that there is
-    more is a page as full as that. `key` holds the rows, None where the result is the list.
+    `argument` asks for more (a page, an offset or a size); `evidence` quotes what shows that there
+    is more. `count` is the response key with the number of pages. `size` is the number of rows of a
+    page, set if the only evidence is a full page. `key` is the response key of the rows, None if
+    the result itself is the list.
     """
 
     tool: str
@@ -43,9 +46,10 @@ class UnreadPages:
 
 
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
-    """The tools whose results go on, of which the program read neither all pages nor a total.
+    """Return the tools with more results, if the program read neither all pages nor a total.
 
-    Of a program that takes only the first rows it is none: no later page would change these.
+    A program that uses only the first rows is not reported, since later pages cannot change its
+    answer.
     """
     series: dict[
         tuple[str, str], list[ToolCall]
@@ -69,7 +73,9 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
 
 def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
-    """What the last result of a series says of more, or else whether its page is full."""
+    """Return what the last result of a series of calls says about further pages, or else check for
+    a full page.
+    """
     value = tool.unwrap(calls[-1].result)
     said = value if isinstance(value, Mapping) else {}
     if not any(key in said for key in (*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
@@ -102,9 +108,10 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
 
 
 def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
-    """A result that says nothing of more, but has exactly as many rows as a page may have.
+    """Return `UnreadPages` if a result has exactly as many rows as one page allows.
 
-    That is the declared default, or the maximum; any other size is what the program wants.
+    The page size must be the declared default or the maximum. Any other size is taken as what the
+    program wants.
     """
     key, rows = _rows_of(tool.unwrap(call.result))
     for alias in SIZE_ARGUMENTS:
@@ -129,7 +136,9 @@ def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
 
 
 def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
-    """The rows of a result: the list that it is, or the only one that it holds, with its key."""
+    """Return the key and the rows of a result: the result itself if it is a list, else the only
+    list in it.
+    """
     if isinstance(value, list):
         return None, value
     lists = (
@@ -141,7 +150,7 @@ def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
 
 
 def _only_first_rows(program: Program, tool: str) -> bool:
-    """Whether all that the program takes of a tool's results are rows counted from the first: `near[0]`, `rows[:3]`."""
+    """Return True if the program uses only rows counted from the first: `near[0]`, `rows[:3]`."""
     tree = parse_python(program.source)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
@@ -172,11 +181,11 @@ def _only_first_rows(program: Program, tool: str) -> bool:
 
 
 def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:
-    """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
+    """Rewrite the program so that each call of a paged tool reads all pages.
 
-    Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
-    None where the program asks for pages itself, or for fewer rows than a page has by default (it may want no more),
-    or nothing tells how a further page is asked for.
+    Later pages are appended, so that rows of the first page keep their position. Return None if the
+    program already asks for pages, or for fewer rows than the default (it may not want more), or if
+    it is not known how to ask for the next page.
     """
     tool = tools[unread.tool]
     helper = _helper(unread, tool)
@@ -203,13 +212,15 @@ def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Pr
 
 
 def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
-    """Whether an argument asks for a page with fewer rows than one has by default."""
+    """Return True if an argument asks for fewer rows than a page has by default."""
     size = getattr(asked, "value", None) if alias in SIZE_ARGUMENTS else None
     return isinstance(size, int) and size < (_argument(tool, alias).get("default") or 0)
 
 
 def _helper(unread: UnreadPages, tool: Tool) -> str | None:
-    """The function that reads all pages; None where nothing tells how a further page is asked for."""
+    """Return the source of the function that reads all pages, or None if it is not known how to ask
+    for the next page.
+    """
     schema = _argument(tool, unread.argument)
     key = unread.key
     if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
@@ -280,7 +291,7 @@ def every_page_of_{tool}(**arguments):
 
 
 def _argument(tool: Tool, alias: str) -> Mapping[str, Any]:
-    """The schema of an argument."""
+    """Return the schema of an argument."""
     return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
 
 

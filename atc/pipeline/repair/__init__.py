@@ -1,9 +1,11 @@
-"""From a failed attempt to the turns that ask for the next program, in one of three ways.
+"""Repair: turn a failed attempt into the messages that ask for the next program, in one of three
+ways.
 
-`facts` tells what attribution found and what was really there; `reflection` is equation 2 of the ATC paper, in which
-the model itself names the tool to blame and gets its documentation; `traceback` is Python's own text, as plain code
-agents have it. Whatever the way, the turns are appended to the conversation: the model sees every earlier attempt, and
-a cached prefix is not read again.
+`facts` shows the model what attribution found and what the responses really contain. `reflection`
+is equation 2 of the ATC paper: the model itself names the tool to blame and gets its documentation.
+`traceback` is Python's own error text, as plain code agents use it. In all three, the messages are
+appended to the conversation, so that the model sees every earlier attempt and the prompt prefix
+stays cached.
 """
 
 from __future__ import annotations
@@ -26,15 +28,16 @@ Way = Literal["facts", "reflection", "traceback"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 _LONGEST_ANSWER = 300
-"""Characters of a doubtful answer that are shown again."""
+"""Maximum length, in characters, of a doubtful answer in the prompt."""
 _LONGEST_NAMING = 200
-"""Characters of an answer that names no tool which stay in the conversation."""
+"""Maximum length, in characters, of a reflection reply that is kept in the conversation."""
 _MOST_NAMES = 40
-"""Tools that a question lists where the program names none."""
+"""Maximum number of tools listed in a question if the program names none."""
 
 
 def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
-    """The turns that follow a failed or doubtful attempt: its program, and what became of it, in one of `WAYS`.
+    """Build the messages after a failed or doubtful attempt: its program, and what went wrong, in
+    one of `WAYS`.
 
     Raises:
         ValueError: `reflection` in a case without `complete`.
@@ -52,10 +55,12 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
 
 
 def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
-    """Of a round's attempts the one to go on from: it got furthest; the earliest of equals.
+    """Return the attempt of a round to continue with: the one that got furthest, the earliest among
+    equals.
 
-    One with a (doubtful) answer got further than one that failed, one that made calls further than one that made
-    fewer, and one that the check stopped got nowhere: the fewer findings the better.
+    An attempt with a (doubtful) answer got further than one that failed, and one with more calls
+    further than one with fewer. Attempts that the check stopped come last; among them, fewer
+    findings are better.
     """
     return max(
         attempts,
@@ -68,10 +73,12 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
 
 
 def _reflection(case: RepairCase) -> list[Message]:
-    """The paper's way (section 3.3, equation 2): the model names the tool that an error comes from, then revises.
+    """Build the messages of the paper's method (section 3.3, equation 2): the model names the tool
+    at fault, then revises.
 
-    First t_j = M(x, T, I_a, r_j): from the error message, with the faulty snippet and its trace, exactly a tool's name.
-    Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j): the program again, given that tool's documentation d_j.
+    First t_j = M(x, T, I_a, r_j): the model gets the error message, with the faulty snippet and its
+    trace, and replies with exactly a tool's name. Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j):
+    it writes the program again, given that tool's documentation d_j.
     """
     if case.complete is None:
         raise ValueError("this way of repair asks the model: give `complete`")
@@ -94,7 +101,7 @@ def _reflection(case: RepairCase) -> list[Message]:
 
 
 def _traceback(case: RepairCase) -> list[Message]:
-    """The plain way: what Python itself says of a failure, and nothing more."""
+    """Build the messages of the plain method: only what Python itself prints about a failure."""
     return [
         case.program_message,
         case.rewrite(["That program failed:", traceback_text(case.attempt)]),
@@ -102,7 +109,9 @@ def _traceback(case: RepairCase) -> list[Message]:
 
 
 def traceback_text(attempt: Attempt) -> str:
-    """What a Python that ran the program would print; for a program that the check stopped, what a compiler would."""
+    """Return what Python would print for the failure; for a program that the check stopped, what a
+    compiler would print.
+    """
     program = attempt.program
     trace = attempt.trace
     if attempt.findings:

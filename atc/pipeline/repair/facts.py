@@ -1,5 +1,5 @@
-"""A failed attempt, and our way of telling of it: what attribution found, what was really there, and what the line
-should say where facts settle that.
+"""Repair with facts: what attribution found, what the responses really contain, and corrected lines
+where they are certain.
 """
 
 from __future__ import annotations
@@ -30,40 +30,44 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class RepairCase:
-    """An attempt, the tools that it could call, and what else a way of repair may use."""
+    """A failed attempt, the tools that it could call, and what a way of repair may need besides."""
 
     attempt: Attempt
     tools: Toolbox
     complete: Complete | None = None
-    """Asks the model in between: `reflection` needs it."""
+    """Asks the model a question during repair. Required by `reflection`."""
     orphans: Sequence[ToolCall] = ()
-    """Writes that happened, which the next program would leave behind if it did not make them."""
+    """Writes that took effect and that the next program would leave behind if it did not make
+    them.
+    """
     messages: Sequence[Message] = ()
     """The conversation so far."""
     docs: Docs = "full"
-    """With "names" no tool is described."""
+    """With "names", no tool is described."""
     made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
 
     @property
     def program_message(self) -> Message:
-        """The model's own turn: its program as it ran."""
+        """The model's own message: its program as it was executed."""
         source = self.attempt.program.source
         return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
 
     def rewrite(self, parts: Iterable[str]) -> Message:
-        """The turn that asks for the whole program again, after what there is to say; empty parts are left out.
+        """Build the user message that shows `parts` and asks for the whole program again. Empty
+        parts are skipped.
 
-        Writes that were made are named last, whatever the way.
+        Writes that took effect are always listed last.
         """
         told = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
         return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))
 
 
 def describe_writes(made: Sequence[ToolCall]) -> str:
-    """What writes did, and how the next program is to treat them; empty where there are none.
+    """Return a text about the writes that took effect and how the next program must treat them;
+    empty without writes.
 
-    The program that keeps such a call gets its stored result: the journal answers it.
+    If the next program keeps such a call, the journal answers it with the stored result.
     """
     lost = "of which nobody knows whether it took effect"
     done = [
@@ -88,7 +92,7 @@ _NO_PROGRAM = (
 
 
 def facts(case: RepairCase) -> list[Message]:
-    """The program, and what is known of its failure."""
+    """Build the messages with the program and the facts about its failure."""
     fault = case.attempt.fault
     assert fault is not None
     if not case.attempt.program.source.strip():
@@ -109,7 +113,7 @@ def facts(case: RepairCase) -> list[Message]:
 
 
 def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
-    """What the check found, or what failed with the facts of it, a line each."""
+    """Yield lines that describe the findings of the check, or the failure and the facts about it."""
     program = case.attempt.program
     findings = case.attempt.findings
     if findings:
@@ -130,8 +134,9 @@ def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
 
 
 def _describe_other_results(case: RepairCase, fault: Fault) -> str:
-    """What the other calls returned: of tools that no document describes rightly, since the next line may misread it,
-    too, and of all where no call is to blame.
+    """Return what the calls that are not blamed returned, if the next line may misread them too.
+
+    These are calls of tools that no document describes reliably, or all calls if none is blamed.
     """
     if case.attempt.findings or case.docs == "names":
         return ""
@@ -151,9 +156,10 @@ def _describe_other_results(case: RepairCase, fault: Fault) -> str:
 
 
 def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """The blamed tools: how they are called, and what can be read of their results, as it was where there is one.
+    """Yield lines about the blamed tools: how they are called, and which fields of their results
+    can be read.
 
-    Where prompts hold no more than names, only what a call really gave is told.
+    If prompts hold only tool names, only the fields of an actual response are shown.
     """
     if case.docs == "names":
         if call is not None and call.error is None and call.tool in case.tools:
@@ -194,7 +200,9 @@ _MOST_MAKERS = 2
 
 
 def better_lines(case: RepairCase) -> Iterator[str]:
-    """``Line 5 should be `…`.`` for lines that facts put right; none where a mended program has more or fewer."""
+    """Yield ``Line 5 should be `…`.`` for each line that an automatic fix corrects; nothing if the
+    fix adds or removes lines.
+    """
     program = case.attempt.program
     better = autofix(program, case.attempt.findings, case.tools)
     old = program.source.splitlines()
@@ -209,7 +217,9 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 
 
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Where the ids come from that a call was refused for, or found nothing with, and that no response had given."""
+    """Yield the source of each id that a call was refused for or found nothing with, if no earlier
+    response contained the id.
+    """
     if (
         call is None
         or fault.kind not in ("bad_arguments", "empty_result")
@@ -237,7 +247,9 @@ def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[s
 
 
 def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
-    """The tools that yield what a call's arguments take: the one at fault, else those that it must be given."""
+    """Return the tools that produce what a call's arguments need: the argument at fault, or else
+    the required ones.
+    """
     wanted = (
         [fault.path]
         if fault.path in tool.arguments

@@ -1,8 +1,9 @@
-"""What a program can read of a tool's response: by its protocol, or of one that came, with what stood there.
+"""Descriptions of tools and responses for repair prompts: how a tool is called and which fields its
+response has.
 
-A tool is told so that no model takes it for a program to write: one signature, what each argument is, what can be
-read. Stubs with TypedDicts in a fenced block are what a model is asked to write against, and a small one that sees them
-a second time answers with them.
+The text must not look like a program to write: it is one signature, a line per argument, and the
+fields that can be read. Stubs with TypedDicts in a fenced block appear in the first prompt; a small
+model that sees them again replies with stubs.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from sandbox.arguments import shorten
 from sandbox.trace import ToolCall
 
 _MOST_LINES = 24
-"""Fields listed of one tool's result."""
+"""Maximum number of fields listed for one tool's result."""
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _TYPES |= {"object": "dict", "array": "list"}
 
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
-    """The paper's d_j: how a tool is called, and the fields of its result as a program reads them."""
+    """Return the documentation d_j of the paper: how a tool is called, and the fields of its result
+    as a program reads them.
+    """
     lines = [signature(tool, among=among)]
     fields = _fields(tool)
     if fields:
@@ -39,7 +42,7 @@ def documentation(tool: Tool, *, among: Toolbox) -> str:
 
 
 def signature(tool: Tool, *, among: Toolbox) -> str:
-    """How a tool is called, what it does, and what its arguments take."""
+    """Return how a tool is called, what it does, and what its arguments accept."""
     stub = stubs(Toolbox([tool]), detail=FULL, among=among)
     _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
     about = (line.strip().removeprefix('"""').removesuffix('"""').strip() for line in rest)
@@ -52,14 +55,16 @@ def signature(tool: Tool, *, among: Toolbox) -> str:
 
 
 def describe_call(tool: Tool) -> str:
-    """How a tool is called, in one line."""
+    """Return one line on how a tool is called."""
     stub = stubs(Toolbox([tool]), detail=DETAILS[-1])
     head = stub[stub.rindex(f"def {tool.alias}(") :].partition("\n")[0]
     return f"{tool.alias} is defined already, as `{head.rpartition(' -> ')[0]}`: call it, do not define it."
 
 
 def _fields(tool: Tool) -> list[str]:
-    """`  result["flights"][0]["carrier"]: str`, a line for each plain place of a declared result."""
+    """Return a line such as `  result["flights"][0]["carrier"]: str` for each scalar field of a
+    declared result.
+    """
     kinds: dict[str, list[str]] = {}
     for path, schema in response_paths(tool.protocol.output_schema):
         if path and "*" not in path and not (schema.get("properties") or "items" in schema):
@@ -91,9 +96,10 @@ _Leaf = tuple[tuple[str | int, ...], str]
 
 
 def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "") -> Iterator[str]:
-    """`  flights[0]["carrier"] is 'UA'`, a line for each place of the response, of lists for their first item.
+    """Yield a line such as `  flights[0]["carrier"] is 'UA'` for each field of a response. Of
+    lists, only the first item is shown.
 
-    Where there are too many, those next to `near` (a path in the full response) are kept.
+    If there are too many fields, those closest to `near` (a path in the full response) are kept.
     """
     value = tool.unwrap(call.result)
     name = find_assigned_name(program, call)
@@ -111,9 +117,10 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
 
 
 def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:
-    """What calls gave, as a program gets it, in `most` characters and none that end a fence.
+    """Return what calls returned to the program, in at most `most` characters.
 
-    Of each tool the first that succeeded is told, a longer one with its shape.
+    Only the first successful call of each tool is shown; a long result is abridged. The text cannot
+    close a Markdown fence.
     """
     first: dict[str, ToolCall] = {}
     for call in calls:
@@ -130,12 +137,12 @@ def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_0
 
 
 def escape_fences(text: str) -> str:
-    """Text that does not end the fence around it."""
+    """Replace Markdown fences, so that the text cannot close the fence around it."""
     return text.replace("```", "'''")
 
 
 def find_assigned_name(program: Program, call: ToolCall) -> str:
-    """The name that the program gives to a call's result, `result` where it gives none."""
+    """Return the name that the program assigns a call's result to, or `result` if there is none."""
     for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
         match node:
             case ast.Assign(
@@ -147,6 +154,9 @@ def find_assigned_name(program: Program, call: ToolCall) -> str:
 
 
 def _leaves(value: Json) -> list[_Leaf]:
+    """Return the scalar values in a response with their paths. Lists are described by their length
+    and first item.
+    """
     found: list[_Leaf] = []
     stack: list[tuple[tuple[str | int, ...], Json]] = [((), value)]
     while stack and len(found) < _MOST_LEAVES:
