@@ -1,4 +1,4 @@
-"""One attempt: a program checked, mended where facts allow, executed, and blamed where it failed."""
+"""One attempt: check a program, fix it where facts allow, execute it, and attribute a failure."""
 
 from __future__ import annotations
 
@@ -28,23 +28,28 @@ from sandbox.trace import ToolCall, Trace
 FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
-"""Faults of a program that took a response for another than it was."""
+"""Kinds of fault in which a program misread a response."""
 CallKey: TypeAlias = tuple[str, int]
-"""What the journal knows a call by: tool and arguments, and the number among those that are alike."""
+"""Key of a call in the journal: the tool with its arguments, and a counter among equal calls."""
 _MENDING_ROUNDS = 3
-"""Mending one thing may bring another to light."""
+"""Maximum number of rounds of automatic fixes; one fix may reveal another problem."""
 
 
 def attempt(
     run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False
 ) -> Attempt:
-    """Check the program; run it if nothing was found; blame what failed. It is the run's next attempt.
+    """Check the program, execute it if nothing was found, attribute a failure, and add the result
+    to the run's attempts.
 
-    `blind`: the model had seen no tool output when it wrote it (by default: none was shown until now); `seen` are
-    results that it was shown: a value that stands there is not made up. `look`: the program is to show something, and
-    need not answer. What only a response schema forbids runs where earlier attempts show that the model insists, and
-    nothing is written; where what came bears the schema out, its answer does not stand. What the calls showed of the
-    tools counts from here on.
+    `blind` is True if the model had seen no tool output when it wrote the program; by default that
+    is so if no attempt has made a call. `seen` are tool results that the model was shown: values in
+    them do not count as invented. With `look`, the program shows intermediate results and need not
+    answer.
+
+    A program whose only findings rest on response schemas is executed nevertheless if the model
+    repeated it after such findings, and if it writes nothing. If the actual responses confirm the
+    findings, its answer is discarded. Response schemas observed in the calls are added to the run's
+    toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     known = with_named(program, run.tools, run.parts.toolbox)
@@ -79,13 +84,17 @@ def attempt(
 
 
 def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
-    """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check."""
+    """Execute a program without checks or automatic fixes, and attribute a failure. For strategies
+    that have no check.
+    """
     tools = with_named(program, tools, run.parts.toolbox)
     return _make_attempt(run, program, tools, blind=not seen_output(run.attempts), look=look)
 
 
 def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
-    """Run a program that a caller wrote, unless something was found, and say what is doubtful about its answer."""
+    """Execute a program that the caller wrote, unless it has findings, and add doubts about its
+    answer.
+    """
     # Nobody here knows what the caller had read when it wrote this.
     return _make_attempt(
         run,
@@ -98,7 +107,7 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
 
 
 def _withdraw_if_confirmed(result: Attempt, tools: Toolbox) -> Attempt:
-    """The attempt without its answer, where what was found in its program holds of what its calls brought, too."""
+    """Discard the answer if the findings also hold for the responses that were actually received."""
     if result.answer is None or result.trace is None:
         return result
     came = {call.tool for call in result.trace.calls if call.error is None}
@@ -118,7 +127,9 @@ def _make_attempt(
     mended: tuple[Finding, ...] = (),
     better: Callable[[Attempt], Attempt] = lambda result: result,
 ) -> Attempt:
-    """The run's next attempt, made `better` where it ran; one of the run's past is not made again."""
+    """Execute the program as the run's next attempt and apply `better` to the result. A stored
+    attempt of a resumed run is returned instead.
+    """
     parts = run.parts
     number = len(run.attempts)
     parts.consent.begin_program(program, blind=blind)
@@ -140,7 +151,7 @@ def _make_attempt(
 def _attribute_fault(
     result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False
 ) -> Attempt:
-    """The attempt with what it failed at; one that is to show something need not answer."""
+    """Add the fault to an attempt. With `look`, a missing answer is not a fault."""
     fault = attribute(result.program, result.findings, result.trace, tools)
     if look and fault is not None and fault.kind == "no_answer":
         fault = None
@@ -150,9 +161,11 @@ def _attribute_fault(
 
 
 def _fix_from_calls(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt:
-    """The attempt with what its calls allow to put right without asking the model, and the doubts that are left.
+    """Apply the fixes that the actual responses allow without asking the model, and add the
+    remaining doubts.
 
-    A mended program runs in the place of the first where it gives an answer; the journal answers what was called.
+    A fixed program is executed in place of the first one and replaces it if it gives an answer. The
+    journal answers calls that were already made.
     """
     if has_written(result, run.parts):
         return result
@@ -164,9 +177,11 @@ def _fix_from_calls(run: Run, tools: Toolbox, result: Attempt, *, look: bool) ->
 
 
 def _fix_shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
-    """Results of undescribed tools read as they came: the sole list inside, the one key that is near.
+    """Fix how the program reads results of undescribed tools: use the only list in a result, or the
+    most similar key.
 
-    One such slip may hide another: it is mended until the program answers, or nothing is left to mend.
+    One such mistake may hide another, so this is repeated until the program answers or nothing can
+    be fixed.
     """
     mended = result
     for _ in range(_MENDING_ROUNDS):
@@ -189,7 +204,9 @@ def _fix_shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
 
 
 def _complete_answer(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
-    """All pages read, where it answered from the first; ids looked up, where the task asks for what is behind them."""
+    """Rewrite the program to read all pages, or to look up the name behind a printed id, and
+    execute it again.
+    """
     if result.answer is not None and result.trace is not None:
         for unread in unread_pages(result.program, result.trace, tools):
             found = Finding(
@@ -212,7 +229,9 @@ def _complete_answer(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
 def _replace_program(
     run: Run, tools: Toolbox, result: Attempt, program: Program | None, found: Finding
 ) -> Attempt:
-    """The attempt with `program` in its place; as it came where there is none, or it gives no answer."""
+    """Execute `program` in place of the attempt's program. Return the attempt unchanged if it is
+    None or gives no answer.
+    """
     tools = with_named(program, tools, run.parts.toolbox) if program is not None else tools
     if (
         program is None
@@ -227,7 +246,7 @@ def _replace_program(
 def _rerun_with(
     run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]
 ) -> Attempt:
-    """The attempt with `program` run in its place."""
+    """Return the attempt with `program` executed in place of its own."""
     trace = trace_program(run, program, tools)
     trace = replace(trace, calls=_merge_calls(trace.calls, result))
     again = replace(result, program=program, trace=trace, mended=(*result.mended, *found))
@@ -235,7 +254,9 @@ def _rerun_with(
 
 
 def _merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """The calls of both runs of one attempt: what the first made and the second reused is shown once, as made."""
+    """Merge the calls of the original and the rerun program. A call that the journal answered
+    appears once, as a real call.
+    """
     made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []
     for call in calls:
@@ -255,7 +276,7 @@ def _merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, 
 
 
 def _add_doubts(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
-    """The attempt with what speaks against its answer, if it has one."""
+    """Add the doubts about the attempt's answer, if it has one."""
     if result.answer is None or result.trace is None:
         return result
     return replace(
@@ -266,9 +287,11 @@ def _add_doubts(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
 def check_and_fix(
     task: str, program: Program, tools: Toolbox, *, look: bool = False, blind: bool = True
 ) -> tuple[Program, tuple[Finding, ...], tuple[Finding, ...]]:
-    """The program to run, what stops it, and what was mended in it; the program as it came where mending fails.
+    """Return the program to execute, the findings that prevent that, and the findings that were
+    fixed.
 
-    With `look` it may print nothing; where it is not `blind` the answer may stand in it.
+    If fixing does not remove all findings, the program is returned unchanged. With `look`, it may
+    print nothing. If it is not `blind`, it may contain the answer as a constant.
     """
     found = findings = _find_certain(task, program, tools, look=look, blind=blind)
     better = program
@@ -286,7 +309,9 @@ def check_and_fix(
 def _find_certain(
     task: str, program: Program, tools: Toolbox, *, look: bool, blind: bool
 ) -> tuple[Finding, ...]:
-    """What stops a program. What only may go wrong does not: running it tells, and many runs never meet it."""
+    """Return the findings that prevent execution. Uncertain ones do not: many runs never meet the
+    problem.
+    """
     found = tuple(
         finding
         for finding in check(program, tools)
@@ -299,14 +324,16 @@ def _find_certain(
 def is_insisting(
     findings: Sequence[Finding], program: Program, tools: Toolbox, earlier: Sequence[Attempt]
 ) -> bool:
-    """Whether all that speaks against a program are response schemas, and the model was told so and does it again."""
+    """Return True if all findings rest on response schemas, and the model repeats what it was
+    already told about.
+    """
     told = {(found.code, found.tool) for attempt in earlier for found in attempt.findings}
     known = {(found.code, found.tool) for found in findings}
     return bool(findings) and known <= told and rests_on_responses(findings, program, tools)
 
 
 def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
-    """Whether nothing would speak against a program if no tool had said what it returns."""
+    """Return True if the program would have no findings without the tools' response schemas."""
     if not findings:
         return False
     silent = tools.map(
@@ -317,12 +344,14 @@ def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Too
 
 
 def writing_tools(program: Program, tools: Toolbox) -> set[str]:
-    """The tools that a program names and that may change something."""
+    """Return the tools that a program names and that may write."""
     return {word for word in _words(program) if word in tools and tools[word].protocol.writes}
 
 
 def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
-    """What running `program` with `tools` and those that it names left, within what is left of the run's budget."""
+    """Execute `program` with `tools` and the tools that it names, within the rest of the run's
+    budget. Return the trace.
+    """
     tools = with_named(program, tools, run.parts.toolbox)
     parts = run.parts
     limits = Limits(tool_calls=run.parts.config.max_calls)
@@ -335,7 +364,9 @@ def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
-    """`tools`, those that the program names besides (a tool may be used unseen), and those that saved ones call."""
+    """Return `tools`, the tools that the program names besides them, and the tools that saved
+    programs among these call.
+    """
     named = everything.only(
         dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)])
     )
@@ -362,14 +393,17 @@ def _words(program: Program) -> list[str]:
 
 
 def seen_output(attempts: Sequence[Attempt]) -> bool:
-    """Whether the model may have been shown what a tool answered: whatever is written from then on may repeat it."""
+    """Return True if the model may have been shown tool output. Any later program may repeat values
+    from it.
+    """
     return any(attempt.calls for attempt in attempts)
 
 
 def find_writes(run: Run) -> dict[CallKey, ToolCall]:
-    """Calls of the run's attempts that changed something, or may have, each once.
+    """Return the calls of all attempts that wrote something or may have, each once.
 
-    From the attempts, not from the journal: when a run goes on, that one knows already what later attempts will do.
+    They are read from the attempts, not from the journal, because the journal of a resumed run
+    already contains later calls.
     """
     found: dict[CallKey, ToolCall] = {}
     for attempt in run.attempts:
@@ -380,7 +414,7 @@ def find_writes(run: Run) -> dict[CallKey, ToolCall]:
 
 
 def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]]:
-    """The calls of one execution with what the journal knows them by."""
+    """Yield the calls of one execution with their journal keys."""
     seen: Counter[str] = Counter()
     for call in calls:
         key = canonical_call(call.tool, call.arguments)
@@ -389,7 +423,9 @@ def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]
 
 
 def has_written(attempt: Attempt, parts: Parts) -> bool:
-    """Whether a call of the attempt changed something, or may have, or an earlier attempt's was taken over."""
+    """Return True if a call of the attempt wrote something or may have, including calls answered by
+    the journal.
+    """
     return any(_is_write(call, parts) for call in attempt.calls)
 
 

@@ -1,4 +1,4 @@
-"""A conversation of turns that stays within the room of a prompt: what the model did, and what it was told of it."""
+"""A conversation of turns that fits the prompt: the model's replies and the feedback to each."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_output, abridge_value, clip_text
 
 _LEAST_ROOM = 1_600
-"""Tokens of turns in a prompt: with the opening and a reply they fit the embedded model's context."""
+"""Minimum number of tokens for turns. Together with the opening and a reply they fit the embedded
+model's context.
+"""
 _OUTPUTS = 4
-"""Outputs of full length that fit the room, with what the model says between them."""
+"""Number of full-length outputs that fit the room, with the model's replies between them."""
 _CHARACTERS_A_TOKEN = 3
 _BRIEF = 160
-"""Characters that are left of what was told earlier, where room is short."""
+"""Length, in characters, to which old feedback is shortened."""
 
 TurnEnd = Literal["answer", "back", "give_up", "paused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """The model's words, and what it was told of them; the call that stood in them, where one could be made.
+    """One turn: the model's reply, the feedback sent back, and the tool that the reply called, if
+    any.
 
-    `end`: it finished with an `answer`, left its way or gave up for a `reason` (naming `functions` that are of no use),
-    or made a call that a person must decide about.
+    `end` is set if the turn ends the path: with an `answer`, by going back or giving up for a
+    `reason` (`functions` are those that did not help), or paused for a person's decision.
     """
 
     reply_text: str
@@ -44,9 +47,11 @@ class Turn:
 
 @dataclass
 class Turns:
-    """The opening, whose last message is the user's, then the turns that stand.
+    """A conversation: the opening, whose last message is from the user, and the turns that are
+    kept.
 
-    Where not all fits `room` (tokens), what was told earliest is shortened first; then the earliest turns are left out.
+    If they exceed `room` (in tokens), the oldest feedback is shortened first; then the oldest turns
+    are dropped.
     """
 
     opening: Sequence[Message]
@@ -55,15 +60,15 @@ class Turns:
 
     @property
     def last(self) -> Turn:
-        """The turn that stands last; one of no words where none does."""
+        """The last turn, or an empty turn if there is none."""
         return self.taken[-1] if self.taken else Turn(reply_text="")
 
     def back_to(self, count: int) -> None:
-        """Forget all but the first `count` turns."""
+        """Keep only the first `count` turns."""
         del self.taken[count:]
 
     def messages(self, then: str = "") -> list[Message]:
-        """The prompt for the next turn; `then` is said behind what was told last."""
+        """Return the prompt for the next turn. `then` is appended to its last message."""
         said = [turn.reply_text for turn in self.taken]
         room = self.room - token_estimate(then)
         told = shorten_texts(
@@ -93,10 +98,11 @@ def build_opening(
     docs: Docs,
     more: str = "",
 ) -> list[Message]:
-    """Rules, a worked example from another field, and the task behind `budget` tokens of what is told of the tools.
+    """Build the rules, a worked example from another domain, and the task after up to `budget`
+    tokens of tool descriptions.
 
-    The sections of `example` (`=== kind`) are in turns what the model says and what it is told of it, as `said` and
-    `told` put it; before them may stand a `task` that is not the usual one.
+    The sections of `example` (`=== kind`) are alternately the model's replies and the feedback,
+    formatted by `said` and `told`. A first section `task` replaces the usual example task.
     """
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
@@ -114,27 +120,33 @@ def build_opening(
 
 
 def build_messages(system: str, user: str) -> list[Message]:
-    """A conversation that begins with these two messages."""
+    """Build a conversation of a system and a user message."""
     return [Message("system", system), Message("user", user)]
 
 
 def paragraphs(parts: Iterable[str]) -> str:
-    """The parts that are not empty, a blank line between two."""
+    """Join the non-empty parts with blank lines."""
     return "\n\n".join(part for part in (part.strip("\n") for part in parts) if part)
 
 
 def room_for_turns(budget: int) -> int:
-    """Tokens that turns may take beside an opening that tells `budget` tokens of tools."""
+    """Return the number of tokens for turns, besides an opening with `budget` tokens of tool
+    descriptions.
+    """
     return max(_LEAST_ROOM, budget // 2)
 
 
 def longest_shown(budget: int) -> int:
-    """Characters of one output or observation beside an opening of `budget`, for every strategy alike."""
+    """Return the maximum length, in characters, of one output or observation. It is the same for
+    all strategies.
+    """
     return room_for_turns(budget) * _CHARACTERS_A_TOKEN // _OUTPUTS
 
 
 def shown_value(value: Json, *, most: int) -> str:
-    """The value of a program's last expression, as a notebook shows it, in `most` characters."""
+    """Return the value of a program's last expression as a notebook shows it, in at most `most`
+    characters.
+    """
     return (
         abridge_output(value, most=most)
         if isinstance(value, str)
@@ -143,12 +155,14 @@ def shown_value(value: Json, *, most: int) -> str:
 
 
 def first_paragraph(text: str) -> str | None:
-    """An answer without the remarks that some models put behind it, and without Markdown around it; None if empty."""
+    """Return an answer without trailing remarks and Markdown markup, or None if it is empty."""
     return re.split(r"\n[ \t]*\n", text.strip(), maxsplit=1)[0].strip().strip("*_`").strip() or None
 
 
 def shorten_texts(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
-    """Texts, the earliest shortened until all fit `room` together with `beside`, in tokens. The last one stays."""
+    """Shorten the oldest texts until all of them and `beside` tokens fit `room` tokens. The last
+    text is never shortened.
+    """
     shown = list(told)
     for number, text in enumerate(told[:-1]):
         if beside + sum(map(token_estimate, shown)) <= room:

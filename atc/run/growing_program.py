@@ -1,7 +1,9 @@
-"""A program that grows: each piece is executed behind those before it, whose calls the journal answers.
+"""A growing program: each new piece is executed after the earlier ones, whose calls the journal
+answers.
 
-There is no live session. What earlier pieces print is printed again by every execution, and cut off from what is shown.
-The finished program prints its answer and nothing else, as a program that is written at once does.
+There is no live session. Every execution repeats the output of earlier pieces; it is cut off before
+the output is shown. The finished program prints only its answer, like a program that is written at
+once.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ _MARKED = re.compile(
     r"""|(?P<text>f?['"])\s*(?:final\s+)?answer\s*:\s*)""",
     re.IGNORECASE,
 )
-"""`print("ANSWER:", …` and `print("ANSWER: …`: what a model writes to give its answer."""
+"""`print("ANSWER:", …` and `print("ANSWER: …`: how a model gives its answer."""
 
 
 @dataclass
 class GrowingProgram:
-    """The pieces that stand, as one program. `issued` are its calls, `printed` what it prints."""
+    """The accepted pieces as one program. `issued` are its calls, `printed` is its output."""
 
     journal: Journal
     program: Program = field(default_factory=lambda: Program(""))
@@ -36,59 +38,67 @@ class GrowingProgram:
     printed: str = ""
 
     def with_piece(self, piece: Program) -> Program:
-        """The program with the piece behind it."""
+        """Return the program followed by the piece."""
         before = self.program.source.rstrip()
         return Program(f"{before}\n\n{piece.source}" if before else piece.source)
 
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
-        """Let the next execution make the program's calls (or these) first: the journal answers them."""
+        """Tell the journal which calls the next execution will repeat: those of the program, or
+        `calls`.
+        """
         self.journal.preanswered = self.issued if calls is None else calls
 
     def last_output(self, trace: Trace) -> str:
-        """What the last piece printed."""
+        """Return the output of the last piece."""
         if trace.stdout.startswith(self.printed):
             return trace.stdout[len(self.printed) :]
         return "".join(trace.stdout.splitlines(keepends=True)[len(self.printed.splitlines()) :])
 
     def take(self, program: Program, trace: Trace) -> None:
-        """Let `program`, which left `trace`, stand."""
+        """Accept `program`, whose execution left `trace`."""
         self.program = program
         self.issued = trace.calls
         self.printed = trace.stdout
 
 
 def to_finished_program(program: Program) -> Program | None:
-    """The program that prints its bare answer alone; None where it has no `print("ANSWER:", …)`."""
+    """Return the program that prints only its bare answer, or None if it has no `print("ANSWER:",
+    …)`.
+    """
     source, found = _MARKED.subn(lambda mark: f"{ANSWERING}({mark['text'] or ''}", program.source)
     return Program(_HEAD + source) if found else None
 
 
 def first_block(reply: str) -> str:
-    """A reply up to the end of its first fenced block: some models go on with an output and blocks of their own."""
+    """Return a reply up to the end of its first fenced block. Some models continue with invented
+    output and further blocks.
+    """
     fence = FENCE.search(reply)
     closing = reply.find("```", fence.end()) if fence is not None else -1
     return reply if closing < 0 else reply[: closing + 3]
 
 
 def build_answer_program(program: Program, answer: str) -> Program:
-    """The program that prints this answer alone."""
+    """Return the program with all prints disabled, followed by one that prints this answer."""
     return Program(
         f"{_HEAD}{program.source.rstrip()}\n{ANSWERING}({answer!r})\n".replace("\n\n\n", "\n\n")
     )
 
 
 def to_unfinished_program(program: Program) -> Program:
-    """A finished program whose answer does not count, with its prints as they were."""
+    """Undo `to_finished_program`: restore the prints of a program whose answer does not count."""
     return Program(program.source.removeprefix(_HEAD).replace(f"{ANSWERING}(", "print("))
 
 
 def new_lines(
     before: Program, piece: Program, tools: Collection[str], writing: Collection[str]
 ) -> Program | None:
-    """The piece without the lines of the program before it that it restates; None where nothing is left.
+    """Return the piece without the lines that it repeats from the program; None if nothing new is
+    left.
 
-    A program that began anew would make its calls a second time. A piece restates the program when it begins with all
-    of it, or with its beginning up to a call of a tool of `writing`. Prints that call none of `tools` do not count.
+    A repeated program would make its calls a second time. A piece repeats the program if it begins
+    with the whole program, or with its beginning up to a call of a tool in `writing`. Prints that
+    call none of `tools` are ignored in the comparison.
     """
     known = [
         ast.dump(statement)
@@ -112,7 +122,7 @@ def new_lines(
 
 
 def _is_plain_print(statement: ast.stmt, tools: Collection[str]) -> bool:
-    """Whether a statement is a print that calls no tool."""
+    """Return True if a statement is a print that calls no tool."""
     return ast.unparse(statement).startswith("print(") and not _names(statement) & set(tools)
 
 

@@ -1,4 +1,6 @@
-"""A model with the run's bookkeeping around it: what was asked, what it took, and when to stop."""
+"""The model of one run: replays stored replies, redacts prompts, counts usage and enforces the
+budget.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,13 @@ from protocols.errors import OutOfTime
 from protocols.model import Ask, Completion, Message, Powers, powers
 
 PROGRAM_TOKENS = 900
-"""Longest program that is waited for; a small model that writes more has begun to repeat itself."""
+"""Maximum length of a program, in tokens. A small model that writes more has usually started to
+repeat itself.
+"""
 
 
 class BudgetSpent(Exception):
-    """The run's time, tokens or calls are used up; `limit` names which, in words a person set it by."""
+    """The run's time, tokens, cost or calls are used up. `limit` names the setting and its value."""
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -40,11 +44,12 @@ class BudgetSpent(Exception):
 
 
 class BudgetedModel:
-    """Asks the model within the budget of `config` and counts what it takes. One a run. `price` is the model's.
+    """Asks the model within the budget of `config` and counts usage. One instance per run. `price`
+    is the model's price.
 
-    What was asked in the run's `past` is not asked again; it counts towards the usage, not towards the budget's time.
-    `redact` takes sensitive values out of every prompt before the model, or anybody else, sees it, and puts them in the
-    place of placeholders that the model copied into its reply.
+    Prompts stored in the run's `past` are not sent again; they count towards the usage, but not
+    towards the time budget. `redact` removes sensitive values from every prompt before the model or
+    an observer sees it, and restores them where the model copied a placeholder into its reply.
     """
 
     def __init__(
@@ -66,32 +71,36 @@ class BudgetedModel:
         self._began = time.monotonic()
         self._notes: dict[str, None] = {}
         self.searching: ToolSearch | None = None
-        """What the model may search for, where not all tools are shown."""
+        """The tool search of the run, if the prompt does not show all tools."""
         self.usage = self._past.usage
 
     @property
     def seconds(self) -> float:
-        """Since the run began."""
+        """Seconds since the run began."""
         return time.monotonic() - self._began
 
     @property
     def seconds_left(self) -> float | None:
-        """Of the run's time; None when it has no limit."""
+        """Remaining seconds of the run, or None without a time limit."""
         most = self._config.max_seconds
         return None if most is None else max(0.0, most - self.seconds)
 
     @property
     def powers(self) -> Powers:
-        """What the model can be held to. They may become fewer: read them for each request."""
+        """The constraints on replies that the model supports. They may become fewer, so read them
+        for each request.
+        """
         return powers(self._ask)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What `note` was told."""
+        """The notes added with `note`, without duplicates."""
         return tuple(self._notes)
 
     def note(self, sentence: str) -> None:
-        """Say, once a run, that something is done otherwise than the settings ask for."""
+        """Report, once per run, that something was done differently from what the settings ask
+        for.
+        """
         if sentence not in self._notes:
             self._notes[sentence] = None
             self._observer(NoteAdded(sentence))
@@ -107,8 +116,8 @@ class BudgetedModel:
         """Ask the model. `options` are those of `Ask`.
 
         Raises:
-            BudgetSpent: the run's time is over, before or while the reply was written; or no tokens or requests are
-                left.
+            BudgetSpent: the run's time is over, before or while the reply was written; or no tokens
+                or requests are left.
             ModelUnavailable: the model gave no reply.
         """
         return require_completion(
@@ -120,7 +129,9 @@ class BudgetedModel:
     def write(
         self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
     ) -> Completion:
-        """The reply with a program or a piece of one; where the model may search first, the reply after that."""
+        """Ask for a program or a piece of one. If the model requests tool searches first, execute
+        them and ask again.
+        """
         while self.searching is not None:
             told = self.searching.add_searches(messages)
             completion = self.complete(told, purpose=purpose, temperature=temperature, seed=seed)
@@ -131,12 +142,14 @@ class BudgetedModel:
     def each(
         self, requests: Sequence[ModelRequest], most: int, *, purpose: str
     ) -> list[ModelReply]:
-        """Ask several requests, `most` at once, see `ask_each`; they are counted and stored in their order.
+        """Send several requests, `most` at a time (see `ask_each`). They are counted and stored in
+        their order.
 
-        Where the budget bounds requests, tokens or cost, each waits for what the one before it took.
+        If the budget limits requests, tokens or cost, the requests are sent one after another.
 
         Raises:
-            BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
+            BudgetSpent: the budget is used up before one of the requests. Replies received until
+                then are stored.
         """
         return self._replies(requests, partial(run_parallel, most=most, ordered=True), purpose)
 
@@ -146,7 +159,7 @@ class BudgetedModel:
         each: Callable[..., Iterable[ModelReply]],
         purpose: str,
     ) -> list[ModelReply]:
-        """The replies to requests; `each` is `map`, or maps on threads."""
+        """Return the replies to requests. `each` is `map`, or a parallel version of it."""
         requests = [
             request._replace(
                 messages=[
@@ -188,16 +201,21 @@ class BudgetedModel:
         return replies
 
     def _reply(self, request: ModelRequest) -> ModelReply:
-        """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
+        """Send one request with the run's deadline. This may run in another thread, which does not
+        have the deadline yet.
+        """
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
             return ask_once(self._ask, request)
 
     def asker(self, purpose: str) -> Ask:
-        """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
+        """Return the model as an `Ask` whose requests are counted, stored and replayed as requests
+        of this run.
+        """
         return _BudgetedAsk(self, self._ask, purpose)
 
     def _require_budget(self) -> None:
+        """Raise `BudgetSpent` if one of the limits is reached."""
         spent = {
             "max_seconds": self.seconds,
             "max_tokens": self.usage.tokens,
@@ -212,7 +230,7 @@ class BudgetedModel:
 
 
 class _BudgetedAsk:
-    """An `Ask` for a part that knows nothing of runs."""
+    """An `Ask` for components that do not know about runs."""
 
     def __init__(self, meter: BudgetedModel, ask: Ask, purpose: str) -> None:
         self._meter = meter

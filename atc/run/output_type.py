@@ -1,4 +1,6 @@
-"""Typed answers: a task asks for JSON of a pydantic type, and an answer of another form is a fault that is repaired."""
+"""Typed answers: the task asks for JSON of a pydantic type, and an answer of another form is a
+fault that is repaired.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class TypedSolution(Solution, Generic[T]):
-    """A solution whose answer was read as the type that was asked for."""
+    """A solution whose answer was parsed as the requested type."""
 
     _output: T | None = field(default=None, repr=False)
 
@@ -26,14 +28,16 @@ class TypedSolution(Solution, Generic[T]):
         """The answer as a value of the type.
 
         Raises:
-            Unsolved: there is none, since the task has failed or is paused.
+            Unsolved: there is no answer, because the task failed or is paused.
         """
         self.raise_if_unsolved()
         return cast("T", self._output)
 
 
 class OutputType(Generic[T]):
-    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads."""
+    """The type that answers must have: a pydantic model, a dataclass, or any other type that
+    pydantic can parse.
+    """
 
     def __init__(self, of: type[T]) -> None:
         try:
@@ -45,11 +49,11 @@ class OutputType(Generic[T]):
             ) from error
 
     def add_to_task(self, task: str) -> str:
-        """The task, with the form that its answer must have."""
+        """Return the task with a description of the required answer form."""
         return f"{task}\n\n{fill('typed', schema=dumps(self._schema))}"
 
     def check_attempt(self, attempt: Attempt) -> Attempt:
-        """The attempt, with a fault where its answer has not the type."""
+        """Return the attempt, with a fault if its answer does not have the type."""
         try:
             if attempt.answer is not None:
                 self.read_answer(attempt.answer)
@@ -59,10 +63,10 @@ class OutputType(Generic[T]):
         return attempt
 
     def read_answer(self, answer: str) -> T:
-        """The answer as a value of the type.
+        """Return the answer as a value of the type.
 
         Raises:
-            pydantic.ValidationError: it is none.
+            pydantic.ValidationError: the answer does not have the type.
         """
         try:
             return self._adapter.validate_json(dumps(parse_answer(answer)))
@@ -74,7 +78,7 @@ class OutputType(Generic[T]):
             return self._adapter.validate_python(answer)
 
     def to_typed(self, solved: Solution) -> TypedSolution[T]:
-        """The solution with its answer read."""
+        """Return the solution with its answer parsed."""
         known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
         output = (
             self.read_answer(solved.answer)

@@ -1,4 +1,4 @@
-"""One run as it is watched while it goes on."""
+"""Recording of one run while it is in progress."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 @dataclass
 class RunRecord:
-    """One run: its store and the spans are told everything as it is, the caller's `watcher` what is not sensitive.
+    """Distributes the events of one run: unredacted to the store and to tracing, redacted to the
+    caller's `watcher`.
 
-    `run` is its id in `store`, where there is one; `past` what is known of it, where it goes on.
+    `run` is the id of the run in `store`, if there is a store; `past` is the stored part of a run
+    that is resumed.
     """
 
     watcher: Observer | None = None
@@ -41,13 +43,14 @@ class RunRecord:
     solution: Solution | None = None
     _told: list[Observer] = field(default_factory=list)
     _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
-    """Calls, by their identity, and what the watcher will hear of them."""
+    """By the id of a call: the call and the redacted event for the watcher."""
 
     @contextmanager
     def open(self, tools: Mapping[str, Tool]) -> Iterator[None]:
-        """Stores what happens while it is open, and how it ended, whatever ended it.
+        """Store the events of the run while the context is open, and how it ended.
 
-        In a notebook, where nobody else watches, the run is shown below the cell, as `atc run` shows it on a terminal.
+        In a notebook without a watcher, the run is displayed below the cell, as `atc run` displays
+        it in a terminal.
         """
         if self.store is not None:
             self._told.append(self.store.observer(self.run))
@@ -71,7 +74,9 @@ class RunRecord:
             self.store.finish(self.run, self.solution)
 
     def _open_spans(self, tools: Mapping[str, Tool]) -> Any:
-        """What sends spans where OTEL_EXPORTER_OTLP_ENDPOINT asks for them (extra `otel`), else None."""
+        """Return the sender of OpenTelemetry spans if OTEL_EXPORTER_OTLP_ENDPOINT is set (extra
+        `otel`), else None.
+        """
         if not os.environ.get(TRACES):
             return None
         try:
@@ -89,12 +94,12 @@ class RunRecord:
         return spans
 
     def finish(self, solution: Solution) -> Solution:
-        """Takes how the run ended, and gives it with the run's id."""
+        """Record the solution and return it with the run's id."""
         self.solution = replace(solution, run_id=self.run or None)
         return self.solution
 
     def observer(self, event: Event) -> None:
-        """An `Observer`: to the store as it is, to the watcher without what is sensitive."""
+        """Pass an event on: unredacted to the store and to tracing, redacted to the watcher."""
         for tell in self._told:
             tell(event)
         if isinstance(event, ProgramWritten):
@@ -103,7 +108,7 @@ class RunRecord:
             self.watcher(self.redact.value(event))
 
     def journal(self, effects: WriteRecovery) -> Journal:
-        """The run's journal, which tells of each call here."""
+        """Create the run's journal, which reports every call to this record."""
         return Journal(
             sink=self.sink,
             prepare=self.prepare,
@@ -114,14 +119,16 @@ class RunRecord:
         )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
+        """Learn the secrets in a call and prepare its redacted event. The `prepare` callback of the
+        journal.
+        """
         if complete:
             self.redact.learn_call(call, execution)
         event = ToolCalled(execution, call, complete)
         self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
 
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """A journal's `Sink`: a call is stored before anybody hears of it."""
+        """Report a call, first to the store. The `Sink` callback of the journal."""
         if id(call) not in self._prepared:
             self.prepare(execution, call, complete)
         for tell in self._told:
@@ -132,7 +139,9 @@ class RunRecord:
 
 
 def _notebook_view() -> AbstractContextManager[Observer] | None:
-    """Shows a run below the cell that runs it, where this process is the kernel of a notebook."""
+    """Return a display of the run below the current cell, or None if this process is not a notebook
+    kernel.
+    """
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):
         return None

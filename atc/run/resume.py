@@ -1,4 +1,4 @@
-"""What a run did before it was interrupted or paused, so that going on repeats none of it."""
+"""The stored part of a resumed run, replayed so that nothing is repeated."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from protocols.model import Completion, Message
 
 
 class ResumedRun:
-    """The replies and attempts of a run's earlier life, given back in their order.
+    """The stored replies and attempts of a run, returned again in their original order.
 
-    A strategy runs as it did at first: prompts that were answered get the same replies, attempts that came to an end
-    are not executed again. As soon as a prompt differs (a tool has changed), the rest is of no use any more.
+    The strategy starts from the beginning: prompts that were answered before get the same replies,
+    and completed attempts are not executed again. Once a prompt differs, for example because a tool
+    has changed, the rest is ignored.
     """
 
     def __init__(self, stored: StoredRun | None = None) -> None:
@@ -28,15 +29,15 @@ class ResumedRun:
 
     @property
     def usage(self) -> Usage:
-        """What the replies took when they were given."""
+        """The usage of the stored replies."""
         return used_so_far(self._exchanges)
 
     def reply(
         self, prompt: Sequence[Message], redact: Callable[[str], str] = str
     ) -> Completion | None:
-        """The reply to the next prompt; None for one that got none before the run ended.
+        """Return the stored reply to the next prompt, or None if there is none.
 
-        `redact` knows secrets by now that it did not know when the first prompts were stored.
+        `redact` may know more secrets now than when the first prompts were stored.
         """
         if self._over or self._next == len(self._exchanges):
             return None
@@ -48,9 +49,10 @@ class ResumedRun:
         return None if self._over else known.reply
 
     def attempt(self, number: int) -> Attempt | None:
-        """The attempt of this number, unless it did not come to its end: then it is executed again.
+        """Return the stored attempt of this number, or None if it must be executed.
 
-        Nor did one that was paused, or the last one if its time ran out, of which a run that goes on has more.
+        Unfinished and paused attempts are executed again, and so is a last attempt that hit the
+        time limit, because a resumed run has a new time budget.
         """
         if self._over or number >= len(self._attempts):
             return None
@@ -69,6 +71,6 @@ class ResumedRun:
 
 
 def is_unfinished(stored: StoredRun) -> bool:
-    """Whether a run that goes on begins with the program that was last executed."""
+    """Return True if the resumed run starts by executing the last program again."""
     last = len(stored.attempts) - 1
     return last >= 0 and ResumedRun(stored).attempt(last) is None

@@ -1,9 +1,9 @@
-"""Calls made one at a time: each is the next line of a program that grows, so that nothing of a run is special.
+"""Base class for strategies that call one tool at a time.
 
-The rivals of one program (ReAct, DFSDT, RestGPT, ConAgents, AnyTool's solver) act through this. A call is appended to
-the calls that stand, and the whole is executed again: the journal answers the earlier ones. So calls that are made one
-by one are validated by the host, consented to, stored, resumed and replayed as a program's are, and what solves a task
-in the end is a program, too.
+ReAct, DFSDT, RestGPT, ConAgents and AnyTool's solver use it. Each call is appended to the earlier
+ones and the whole is executed again as a program; the journal answers the earlier calls. So single
+calls are validated, gated by consent, stored, resumed and replayed like the calls of any program,
+and the final solution is a program, too.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ _EXTRACT_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What became of a call: `text` for the model, the whole `value` (as a program gets it) for whoever reads on.
+    """The outcome of a call: `text` for the model, and the whole `value` as a program would get it.
 
-    `failed`: the call does not stand. `paused`: a person must decide first, and the run ends here.
+    `failed` is True if the call is not kept. `paused` is True if a person must decide first; the
+    run then ends.
     """
 
     text: str
@@ -50,36 +51,41 @@ class Observation:
 
 
 class Action(NamedTuple):
-    """A call that stands: a tool and its arguments, both by alias."""
+    """A call that is kept: a tool and its arguments, both by alias."""
 
     tool: str
     arguments: Mapping[str, Json]
 
 
 class SingleCallRun(Run):
-    """A run of calls. `standing` are those that its program makes; all that were ever made are in `attempts`.
+    """A run of single calls. `standing` are the calls of its current program; `attempts` contain
+    every call ever made.
 
-    What a call wrote that does not stand any more is not undone: the run's end tells of it.
+    Writes of calls that are no longer in the program are not undone; the solution reports them.
     """
 
     def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
         super().__init__(task, parts, tools=tools)
         self.standing: tuple[Action, ...] = ()
         self.room = room_for_turns(parts.prompt_tokens)
-        """Tokens of turns beside what a prompt tells of tools."""
+        """Tokens for the conversation's turns, besides the tool descriptions."""
         self.tried = 0
-        """Tries that ended without an answer. What comes after the first is not greedy, so as to go another way."""
+        """Number of tries that ended without an answer. After the first, sampling is not greedy, so
+        that the model tries something else.
+        """
         self.waits = ""
-        """The tool that the model called last before an id was known that it needs."""
+        """The tool whose last call was refused because an id that it needs was not known yet."""
 
     @property
     def calls_made(self) -> int:
-        """Calls that reached a tool, over all attempts: neither answered by the journal nor refused unsent."""
+        """Number of calls that reached a tool in all attempts. Calls answered by the journal or
+        refused before sending do not count.
+        """
         calls = (call for attempt in self.attempts for call in attempt.calls)
         return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
     def scope(self, tools: Toolbox) -> IdScope:
-        """What a call of `tools` may refer to now."""
+        """Return the ids that a call of `tools` may use at this point."""
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
             (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
@@ -89,10 +95,11 @@ class SingleCallRun(Run):
         return KnownIds(tools, self.task).after(results)
 
     def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
-        """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
+        """Make a call; the arguments are named by alias. A failed call is not kept, and the
+        observation describes the error.
 
         Raises:
-            BudgetSpent: the run has made as many calls as it may.
+            BudgetSpent: the run has made the maximum number of calls.
         """
         most = longest_shown(self.parts.prompt_tokens)
         if self.calls_made >= (allowed := self.parts.config.max_calls):
@@ -116,7 +123,9 @@ class SingleCallRun(Run):
         return Observation(text=abridge_value(value, most=most), value=value)
 
     def finish(self, text: str) -> Attempt:
-        """The program that the calls that stand make, printing the answer: it is what has solved the task."""
+        """Execute the program of all kept calls, with a print of the answer at its end. It is the
+        program that solves the task.
+        """
         return self._execute(
             self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False
         )
@@ -130,10 +139,11 @@ class SingleCallRun(Run):
         purpose: str = "act",
         within: Toolbox | None = None,
     ) -> WrittenCall:
-        """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
+        """Ask the model for one call, constrained to the tools unless decoding is off.
 
-        `write` is `write_call`, perhaps with options. The call is written freely, and that noted, where a tool's schema
-        is too much for a grammar. `within` are the tools as a grammar holds calls to them, where narrower than `tools`.
+        `write` is `write_call`, possibly with options. If a tool's schema is too complex for a
+        grammar, the call is written without constraints, and the run notes that. `within` are the
+        tools that a grammar allows, if these are narrower than `tools`.
 
         Raises:
             BudgetSpent: no time or tokens are left.
@@ -151,13 +161,15 @@ class SingleCallRun(Run):
             return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
 
     def ask_text(self, messages: Sequence[Message], purpose: str, most: int) -> str:
-        """What the model says in words, in `most` tokens."""
+        """Ask the model for free text of at most `most` tokens."""
         return self.meter.complete(
             messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most
         ).text
 
     def describe_tools(self, tools: Toolbox, *, share: int = 1) -> str:
-        """What a prompt tells of the tools, in one of so many shares of the room for them."""
+        """Return the prompt text that describes the tools. It may take 1 / `share` of the tokens
+        for tool descriptions.
+        """
         return describe_within_budget(
             tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
         )[0]
@@ -172,10 +184,11 @@ class SingleCallRun(Run):
         tokens: int,
         most: int,
     ) -> str:
-        """What is wanted of a response, in words of `most` characters.
+        """Return the wanted information from a response as text of at most `most` characters.
 
-        It is what the first program prints that the model writes to one of the prompts of `code` and that works; else
-        what the model says to the prompt `reading`. A reply has `tokens` at most.
+        The model first writes a program for each prompt in `code`; the output of the first one that
+        works is returned. If none works, the model answers the prompt `reading` instead. A reply
+        has at most `tokens` tokens.
         """
         for messages in code:
             program = program_in_reply(self.ask_text(messages, purpose, tokens))
@@ -185,13 +198,15 @@ class SingleCallRun(Run):
         return abridge_output(self.ask_text(reading, purpose, tokens).strip(), most=most)
 
     def extract_text(self, program: Program, data: Json) -> str | None:
-        """What a program prints that reads the variable `data`; None where it fails, or prints nothing.
+        """Return the output of a program that reads the variable `data`, or None if it fails or
+        prints nothing.
 
-        It runs in the sandbox with `data` and nothing else: it can call no tool of the run, and is neither an attempt
-        nor part of the run's journal. It gets 20 seconds at most, or what is left of the run's time.
+        It runs in the sandbox with `data` and nothing else: it can call no tool of the run, and is
+        neither an attempt nor part of the run's journal. Its time limit is 20 seconds, or the rest
+        of the run's time if that is less.
 
         Raises:
-            SandboxUnavailable: nothing was learned about the program.
+            SandboxUnavailable: the sandbox failed; this says nothing about the program.
         """
         left = self.meter.seconds_left
         seconds = _EXTRACT_SECONDS if left is None else max(1.0, min(_EXTRACT_SECONDS, left))
@@ -210,7 +225,7 @@ class SingleCallRun(Run):
         return None if trace.failure is not None else trace.stdout.strip() or None
 
     def _source(self, actions: Iterable[Action]) -> str:
-        """The program that makes these calls."""
+        """Return the program that makes these calls."""
         lines = []
         for number, action in enumerate(actions, start=1):
             given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
@@ -231,7 +246,9 @@ _ANSWER: JsonObject = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a turn may call: `tools`, and among them those of `ends`: finish, back, give_up and search, by alias."""
+    """The tools that a turn may call. `ends` maps finish, back, give_up and search to the aliases
+    of their pseudo tools.
+    """
 
     initial_tools: Toolbox
     ends: Mapping[str, str]
@@ -239,7 +256,7 @@ class Offer:
 
     @property
     def tools(self) -> Toolbox:
-        """What can be called now: with what was found since."""
+        """The tools that can be called now, including those found by searches."""
         found = self.searching.known_tools.values() if self.searching is not None else ()
         return self.initial_tools.also(
             tool for tool in found if tool.alias not in self.initial_tools
@@ -247,7 +264,7 @@ class Offer:
 
     @property
     def ending_rules(self) -> str:
-        """How to end, as rules of a prompt."""
+        """The prompt rules that explain how to end."""
         rules = [
             fill(f"act_{end}", **{end: alias})
             for end, alias in self.ends.items()
@@ -269,7 +286,9 @@ def offer_tools(
     give_up: bool = False,
     searching: ToolSearch | None = None,
 ) -> Offer:
-    """The tools, by the aliases that they have, and the ways to end."""
+    """Return the tools with the pseudo tools for ending and searching. The tools keep their
+    aliases.
+    """
     ends = {"finish": finish_tool()}
     if back:
         ends["back"] = reply_tool(
@@ -293,12 +312,12 @@ def offer_tools(
 
 
 def finish_tool() -> Tool:
-    """`finish(answer)`: the task is done."""
+    """Return the pseudo tool `finish(answer)`, which ends the task."""
     return reply_tool("finish", "End with the answer to the task.", answer=_ANSWER)
 
 
 def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
-    """A tool whose call is a reply; nobody calls it."""
+    """Return a pseudo tool, which the model 'calls' in order to reply. The host never invokes it."""
     return Tool(
         ToolProtocol(name=name, description=description, input_schema=an_object(properties)),
         call=dict,

@@ -1,4 +1,4 @@
-"""One run of a strategy: the parts it works with, the tools it begins with, what it has tried, and how it ends."""
+"""Base class of strategies: the parts of a run, its tools, its attempts, and how it ends."""
 
 from __future__ import annotations
 
@@ -28,22 +28,26 @@ from sandbox.journal import Journal
 from sandbox.trace import ToolCall
 
 _FEW = 4
-"""So few tools are never searched: the prompt sheds detail instead."""
+"""Up to this number of tools, no retrieval is done; the prompt describes the tools in less detail
+instead.
+"""
 _FOUND = 12
-"""Tools that further searches of the model give together."""
+"""Maximum number of tools returned by one request of the model for further tools."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The parts that a strategy puts together. Writes in `toolbox` are gated already.
+    """The components that a strategy uses. Writes in `toolbox` already require consent.
 
-    `past` is what the run did before it was interrupted or paused; `accept_orphans`: a person has said that writes
-    which the final program does not make may stand.
+    `past` is the stored part of a resumed run. `accept_orphans` is True if a person accepted that
+    writes remain which the final program does not make.
     """
 
     toolbox: Toolbox
     finder: Callable[[Ask | None], Retriever]
-    """Gives the search over `toolbox`; a method that asks a model asks the one given, with None none is asked."""
+    """Returns the search over `toolbox`. Methods that need a model use the one passed; with None,
+    no model is used.
+    """
     ask: Ask
     sandbox: Sandbox
     journal: Journal
@@ -54,20 +58,22 @@ class Parts:
     redact: Redactor
     accept_orphans: bool = False
     output: OutputType[Any] | None = None
-    """The type of an answer, where the caller asked for one."""
+    """The requested type of the answer, if any."""
 
     @property
     def prompt_tokens(self) -> int:
-        """Tokens that descriptions of tools may take in a prompt."""
+        """Number of tokens in a prompt for tool descriptions."""
         return self.config.prompt_tokens or self.ask.prompt_tokens
 
     @property
     def samples(self) -> int:
-        """Replies that may be drawn to one prompt: the setting, or else what suits the model."""
+        """Number of replies that may be sampled for one prompt: the setting, or else a value
+        suitable for the model.
+        """
         return self.config.samples or int(getattr(self.ask, "samples", 1))
 
     def meter(self) -> BudgetedModel:
-        """The model of this run with its budget."""
+        """Return the model of this run, limited by its budget."""
         price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
         return BudgetedModel(
             self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact
@@ -75,11 +81,17 @@ class Parts:
 
 
 Strategy = Callable[[str, Parts], Solution]
-"""Solves a task. Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which are no verdict on the task."""
+"""Solves a task. Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which say nothing
+about the task.
+"""
 
 
 def _price(config: Config, model: str) -> Price:
-    """What the model costs, without which a cap on the cost could not hold."""
+    """Return the price of the model, which is needed to enforce a limit on the cost.
+
+    Raises:
+        InvalidConfig: the price is not known.
+    """
     if (price := price_of(model, config.model_price)) is None:
         raise InvalidConfig(
             f"max_cost = {config.max_cost:g} needs a price, and none is known for the model {model!r}: set model_price"
@@ -89,10 +101,10 @@ def _price(config: Config, model: str) -> Price:
 
 
 class Run:
-    """A strategy at work on one task; each says in `act` what it does.
+    """One task being solved by a strategy. Each strategy implements `act`.
 
-    `tools` (else they are retrieved), `meter` and `attempts` are those of a run that another strategy began. `round`
-    counts how often the strategy began anew, or was told what went wrong; attempts carry it.
+    `tools` (retrieved if not passed), `meter` and `attempts` can be taken over from a run that
+    another strategy began. `round` is stored in attempts; it counts restarts and repairs.
     """
 
     def __init__(
@@ -114,18 +126,20 @@ class Run:
         self.limit: str | None = None
 
     def act(self) -> None:
-        """Go on until there is an `answer`, a person must decide, or a `limit` is reached.
+        """Work until there is an `answer`, a person must decide, or a `limit` is reached.
 
         Raises:
-            BudgetSpent: so is the run's budget.
+            BudgetSpent: the run's budget is used up.
         """
         raise NotImplementedError
 
     def choose_answer(self) -> None:
-        """Decide which answer stands, after the last step, also where the budget ended the run."""
+        """Decide which answer counts. Called after the last step, also if the budget ended the
+        run.
+        """
 
     def solve(self) -> Solution:
-        """Act, and say how it ended."""
+        """Run the strategy and return the solution."""
         try:
             self.act()
         except BudgetSpent as spent:
@@ -134,10 +148,11 @@ class Run:
         return self.solution()
 
     def solution(self) -> Solution:
-        """How the run ended.
+        """Return the outcome of the run.
 
-        One with an answer is not solved while writes of earlier attempts stand that the answer's program does not make
-        (orphans): it is paused until they are undone, or accepted by a person.
+        A run with an answer is not solved while there are orphans: writes of earlier attempts that
+        the final program does not make. It is then paused until they are undone or a person accepts
+        them.
         """
         parts = self.parts
         journal = self.parts.journal
@@ -167,7 +182,7 @@ class Run:
 
     @property
     def paused(self) -> bool:
-        """Whether a person must decide about what the last attempt would do."""
+        """True if a person must decide about a call of the last attempt."""
         return bool(self.attempts) and self.attempts[-1].paused
 
     def not_run(
@@ -177,7 +192,7 @@ class Run:
         *,
         kind: FaultKind = "syntax",
     ) -> Attempt:
-        """An attempt of which nothing ran, and why: whoever reads of the run is told."""
+        """Add an attempt that was not executed, with the reason, and report it to the observer."""
         attempt = Attempt(program, (), None, Fault(kind=kind, message=said), round=self.round)
         self.parts.observer(AttemptEnded(len(self.attempts), attempt))
         self.attempts.append(attempt)
@@ -185,10 +200,11 @@ class Run:
 
 
 def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> Toolbox:
-    """The tools that the prompt will hold: all where what is told of them fits it, else the best hits with producers.
+    """Return the tools for the prompt: all tools if their descriptions fit, else the best search
+    hits with producers of their ids.
 
-    All is better than a choice: no search can miss a tool, and the same beginning of every prompt is read only once.
-    Else the model may go on searching (`Meter.searching`).
+    Showing all tools is preferred: no search can miss one, and the constant prompt prefix is
+    cached. If not all are shown, the model may search for more (`BudgetedModel.searching`).
     """
     toolbox = parts.toolbox
     budget = parts.prompt_tokens
@@ -216,7 +232,7 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> Toolbox:
 
 
 def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
-    """Whether the least that can be said of each tool fits; of very many that need not be written out."""
+    """Return True if the shortest descriptions of all tools fit the budget."""
     if len(toolbox) > budget:
         return False
     least = "\n".join(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
@@ -226,10 +242,11 @@ def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
 def drop_undone(
     orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox
 ) -> tuple[ToolCall, ...]:
-    """The orphans that no later call has undone.
+    """Return the orphans that no later call has undone.
 
-    A call undoes a write when its tool is declared destructive and it is given, under the same name, a value that the
-    write answered with, or was itself given where it answered with nothing of that name.
+    A call undoes a write if its tool is declared destructive and one of its required arguments has
+    the name and value of a field of the write's response, or of an argument of the write if the
+    response has no such field.
     """
     return tuple(
         orphan for orphan in orphans if not any(_is_undoing(call, orphan, tools) for call in made)
@@ -248,7 +265,7 @@ def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
 
 
 def _fields(value: Json) -> dict[str, Json]:
-    """The fields of an answer, those of an object that it only wraps included."""
+    """Return the fields of a response, including those of an object that it merely wraps."""
     if not isinstance(value, Mapping):
         return {}
     inner = next(iter(value.values())) if len(value) == 1 else None

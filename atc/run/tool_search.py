@@ -1,7 +1,8 @@
-"""A run that sees some of thousands of tools: the model may ask for others, and learns more of those that it calls.
+"""Tool search by the model: a prompt shows some of thousands of tools, and the model may ask for
+others.
 
-Everything that it is told so stands where it was told first, so that the beginning of a prompt stays the same and is
-read once.
+Search results keep their position in the conversation, so the prompt prefix stays stable and
+cached.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from protocols.render import describe_within_budget
 from protocols.toolbox import Toolbox
 
 MOST_SEARCHES = 3
-"""Times that the model may ask for other tools in one run."""
+"""Maximum number of searches that the model may request in one run."""
 _MOST_PHRASES = 6
 _ROOM = 6
-"""One answer to a search takes this fraction of what a prompt tells of tools."""
+"""One search result may take 1 / `_ROOM` of the tokens for tool descriptions."""
 _ASKS = re.compile(r"^[ \t*`]*SEARCH:(.*)$", re.MULTILINE)
 _CODE = re.compile(
     r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE
@@ -27,14 +28,15 @@ _CODE = re.compile(
 _NAME = re.compile(r"[^\W\d]\w*")
 
 SearchFunction = Callable[[Sequence[str]], Sequence[str]]
-"""Gives the aliases that several searches find together, best first; asks no model."""
+"""Returns the aliases that several searches find together, best first. It does not use a model."""
 
 
 @dataclass
 class ToolSearch:
-    """What the model of one run was told of a toolbox that is too large for its prompt.
+    """The part of a large toolbox that the model of one run knows.
 
-    `shown` are the tools that prompts begin with, in stubs or in lines; `found` are those that its searches brought.
+    `shown` are the tools described in the first prompt; `found` are those that its searches
+    returned.
     """
 
     toolbox: Toolbox
@@ -43,7 +45,7 @@ class ToolSearch:
     prompt_tokens: int
     found: list[str] = field(default_factory=list)
     _told: list[tuple[int, Message, Message]] = field(default_factory=list)
-    """Searches and what they found, said behind so many messages."""
+    """Searches and their results, each with the number of messages that come before them."""
     _described: frozenset[str] = frozenset()
     _count: int = 0
 
@@ -53,7 +55,9 @@ class ToolSearch:
         self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
 
     def add_searches(self, messages: Sequence[Message]) -> list[Message]:
-        """A conversation with what the model may ask for, its searches, and stubs of tools that it called unseen."""
+        """Return the conversation with the search rule, earlier searches, and stubs of tools that
+        the model called without having seen them.
+        """
         rule = fill(
             "searches",
             shown=str(len(self.shown)),
@@ -83,7 +87,9 @@ class ToolSearch:
         ]
 
     def handle_reply(self, reply: str, messages: Sequence[Message]) -> bool:
-        """Whether a reply to `messages` asks for other tools; what they are is told from the next prompt on."""
+        """Return True if the reply asks for other tools. The search is then executed and appears in
+        the next prompt.
+        """
         phrases = (
             []
             if _CODE.search(reply)
@@ -96,7 +102,7 @@ class ToolSearch:
         return True
 
     def run_searches(self, phrases: Sequence[str]) -> str:
-        """What the model is told of the tools that these searches find."""
+        """Execute searches and return the text with their results for the model."""
         self._count += 1
         if self._count > MOST_SEARCHES:
             return fill("searches_spent")
@@ -114,7 +120,7 @@ class ToolSearch:
 
     @property
     def known_tools(self) -> Toolbox:
-        """The tools that the model was told of."""
+        """The tools that were described to the model."""
         return self.toolbox.only(dict.fromkeys([*self.shown, *self.found]))
 
     def _find_called_names(self, text: str) -> list[str]:

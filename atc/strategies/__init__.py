@@ -1,4 +1,6 @@
-"""Ways to solve a task, one file each, one function of the same shape; `table.py` has them by name."""
+"""Strategies for solving a task, one module each, all with a `solve` function. `registry.py` lists
+them by name.
+"""
 
 from atc.strategies.registry import STRATEGIES, UnknownStrategy, parse_spec, strategy
 

@@ -1,14 +1,19 @@
-"""AnyTool: agents find a pool of tools, a solver works with it, and what fails wakes them again (Du et al. 2024, §4).
+"""AnyTool: agents find a pool of tools, a solver uses it, and failures wake the agents again (Du et
+al. 2024, §4).
 
-1. *Retriever* (§4.1): agents over category, collection and tool fill the pool (`atc.pipeline.retrieve.anytool`).
-2. *Solver* (§4.2): DFSDT, or turns in a row (CoT), with the pool's tools and `finish`, `go_back` and `give_up`.
-3. *Self-reflection* (§4.3): the solver gives up, for a reason and naming functions that are of no use, or a judge
-   rejects its answer. The functions leave the pool, and their calls the solver's history; tool agents, then category
-   agents, then the meta agent are woken with the reason, as far as they have not finished, until the pool suffices;
-   and the solver goes on, told the reason, with the new pool and what is left of its history.
+1. *Retriever* (§4.1): agents for category, collection and tool fill the pool
+   (`atc.pipeline.retrieve.anytool`).
+2. *Solver* (§4.2): DFSDT, or turns in a row (CoT), with the pool's tools and `finish`, `go_back`
+   and `give_up`.
+3. *Self-reflection* (§4.3): the solver gives up, with a reason and the names of useless functions,
+   or a judge rejects its answer. The functions leave the pool, and their calls leave the solver's
+   history. Then tool agents, category agents and the meta agent are woken with the reason, in this
+   order and if they have not finished, until the pool suffices. The solver continues with the
+   reason, the new pool and the rest of its history.
 
-It ends with an answer that is not rejected, after the last round, or when the tokens are used up, which all parts share
-(A.1). An answer that was rejected stands, with that doubt, where nothing better came.
+A run ends with an answer that is not rejected, after the last round, or when the tokens are used
+up, which all parts share (A.1). If there is nothing better, a rejected answer is returned, with the
+rejection as a doubt.
 """
 
 from __future__ import annotations
@@ -41,19 +46,19 @@ _LONGEST_REASON = 600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(AnyToolOptions):
-    """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations."""
+class Options(anytool.AnyToolOptions):
+    """Options of AnyTool. The defaults are the paper's; all other values are its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
-    """Table 3: with backtracking, or without."""
+    """With backtracking (`dfsdt`) or without (`cot`), see Table 3."""
     rounds: int = field(default=6, metadata={"least": 0})
-    """Self-reflections at most; 0 is Table 3's run without any."""
+    """Maximum number of self-reflections; 0 is the run without any in Table 3."""
     turns: int = 10
-    """Turns that the solver takes at most in a round: the paper's calls (A.1)."""
+    """Maximum number of turns of the solver in one round: the paper's calls (A.1)."""
 
 
 def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solution:
-    """Find tools, solve, reflect, and again."""
+    """Find tools, solve, reflect, and repeat."""
     config = parts.config
     options = options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
@@ -63,16 +68,16 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
 
 
 class _FailedRound(NamedTuple):
-    """Why a round came to nothing, and the functions that were of no use."""
+    """Why a round failed, and the functions that did not help."""
 
     reason: str
     functions: tuple[str, ...] = ()
 
 
 class _AnyTool(SingleCallRun):
-    """One run. `given` are the tools that the solver had so far, `turns` its history.
+    """One run. `given` are the tools that the solver had so far, `turns` is its history.
 
-    `best` is its last answer, with the calls under it.
+    `best` is its last answer with the calls that led to it.
     """
 
     def __init__(self, task: str, parts: Parts, options: Options) -> None:
@@ -89,7 +94,9 @@ class _AnyTool(SingleCallRun):
         ).start(task)
 
     def act(self) -> None:
-        """Round after round, until an answer stands or a round fails as the one before it, with no agent woken."""
+        """Run rounds until an answer is accepted, or a round fails like the one before and no agent
+        was woken.
+        """
         failed: _FailedRound | None = None
         self.search.run()
         for round_ in range(self.options.rounds + 1):
@@ -104,7 +111,9 @@ class _AnyTool(SingleCallRun):
             self.not_run(failed.reason, kind="no_answer")
 
     def choose_answer(self) -> None:
-        """The last answer that was rejected, where nothing better came, given by the run's last program."""
+        """Return to the last rejected answer if there is nothing better, and make its program the
+        run's last one.
+        """
         if self.answer is not None or self.best is None or self.paused:
             return
         attempt, self.standing = self.best
@@ -114,7 +123,7 @@ class _AnyTool(SingleCallRun):
         self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _FailedRound | None) -> _FailedRound | None:
-        """Solve with the pool as it is, after `failed`; None where the run is over."""
+        """Solve with the current pool after the round `failed`. Return None if the run is over."""
         if self.search.ended == "budget":
             raise BudgetSpent(f"max_tokens = {self.options.tokens}")
         tools = self._candidates()
@@ -145,7 +154,7 @@ class _AnyTool(SingleCallRun):
         )
 
     def _judge_answer(self, text: str) -> _FailedRound | None:
-        """What the judge holds of an answer: None, or why it is rejected."""
+        """Ask the judge about an answer. Return None if it is accepted, or why it is rejected."""
         attempt = self.finish(text)
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
@@ -164,16 +173,17 @@ class _AnyTool(SingleCallRun):
         return _FailedRound(clip_text(reason, _LONGEST_REASON))
 
     def _replace_doubts(self, *doubts: str) -> Attempt:
-        """The last attempt, against whose answer this speaks."""
+        """Set the doubts about the last attempt's answer."""
         self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
         self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
         return self.attempts[-1]
 
     def _reflect(self, failed: _FailedRound) -> bool:
-        """Drop what was of no use, and wake agents with the reason; whether one was woken.
+        """Drop the useless functions and wake agents with the reason. Return True if an agent was
+        woken.
 
-        A call that changed something stays in the history and in the program, whatever was said of its tool: it did
-        happen.
+        A call that wrote something stays in the history and in the program even if its tool is
+        dropped, because it did happen.
         """
         before = self.search.ask.usage.model_calls
         if failed.functions:
@@ -188,7 +198,9 @@ class _AnyTool(SingleCallRun):
         return self.search.ask.usage.model_calls > before
 
     def _candidates(self) -> Toolbox:
-        """The pool's tools that fit a prompt, those that are new first: the solver has not tried them."""
+        """Return the tools of the pool that fit a prompt. Tools that the solver has not tried come
+        first.
+        """
         pool = self.search.pool
         parts = self.parts
         names = [
@@ -214,19 +226,22 @@ _VOTES = 3
 _REPLY_TOKENS = 250
 _LONGEST_ANSWER = 2000
 _LONGEST_CALL = 500
-"""Characters of a result that a judge is shown."""
+"""Maximum length, in characters, of a result shown to the judge."""
 _MOST_CALLS = 12
-"""Calls that a judge is shown: the last ones, from which an answer is made."""
+"""Maximum number of calls shown to the judge: the last ones, which lead to the answer."""
 
 
 def judge_answer(
     ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7
 ) -> tuple[JudgeWord, str]:
-    """Whether an answer settles its task, as a model sees it (§3.2, §5.1), and why; `calls` tells what it rests on.
+    """Ask a model whether an answer settles its task (§3.2, §5.1). Return the verdict and the
+    reason.
 
-    It is asked up to three times, at the run's temperature and with another seed each time, as in the published code.
-    A word that more than half of the votes say is the verdict; else it is *Unsure*, as is a reply that cannot be read.
-    (ToolEval throws a coin for each *Unsure* and lets a tie pass; so its figures do not repeat, and are too high.)
+    `calls` describes the calls that the answer is based on. The model votes up to three times, at
+    the run's temperature and with a different seed each time, as in the published code. The verdict
+    is the word with more than half of the votes, else *Unsure*, which also counts for a reply that
+    cannot be parsed. (ToolEval draws at random for each *Unsure* and accepts a tie, so its figures
+    are not reproducible and too high.)
 
     Raises:
         ModelUnavailable: the model did not answer.
@@ -253,7 +268,7 @@ def judge_answer(
 
 
 def read_vote(text: str) -> tuple[JudgeWord, str]:
-    """The vote of a reply, and its reason; one that cannot be read is unsure."""
+    """Return the vote in a reply and its reason; `Unsure` if the reply cannot be parsed."""
     said = json_object(text)
     return (
         (said["verdict"], one_text(said.get("reason")))
@@ -263,7 +278,7 @@ def read_vote(text: str) -> tuple[JudgeWord, str]:
 
 
 def format_calls(calls: Sequence[ToolCall], tools: Toolbox) -> str:
-    """Calls and what they returned, a line each, as a judge is shown them."""
+    """Return the calls and their results for the judge, one per line."""
     lines = []
     for call in calls[-_MOST_CALLS:]:
         if call.error is not None:

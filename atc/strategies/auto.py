@@ -1,4 +1,6 @@
-"""The route by what is seen: one program first, step by step where programs go on misreading what they get."""
+"""Automatic choice of strategy: one program first, then step by step if programs keep misreading
+responses.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ from atc.strategies.stepwise import Stepwise
 from protocols.toolbox import Toolbox
 
 _MOST_MISREAD = 2
-"""Rounds that end with a response misread before the route changes."""
+"""Number of rounds with a misread response after which the strategy changes."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Solve with `chain`, and go on with `stepwise` once two rounds misread a response.
+    """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    It does so at once where a program writes after reading a response that nobody has described or seen. The run goes
-    on with what it has: one budget, one journal.
+    The change is immediate if a program writes after reading a response that was neither described
+    nor observed. The run keeps its budget and its journal.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -36,12 +38,12 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class _First(Chain):
-    """`chain` until it should be left; `why` says so in a clause."""
+    """`chain`, until it should be left. `why` is the reason, as a clause."""
 
     why = ""
 
     def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
-        """See `Chain.leaves`."""
+        """Return True to switch to `stepwise`, see `Chain.should_leave`."""
         if program is not None:
             if found := unseen_writes(program, self.tools):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
@@ -58,7 +60,9 @@ class _First(Chain):
 
 
 def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
-    """A tool that writes and a tool before it of which nobody knows what it returns, where a program calls both."""
+    """Return a writing tool and a tool called before it whose response is unknown, if the program
+    calls both; else None.
+    """
     called = [word for word in re.findall(r"[^\W\d]\w*(?=\()", program.source) if word in tools]
     writing = writing_tools(program, tools)
     for number, name in enumerate(called):

@@ -29,16 +29,18 @@ UNCHANGED = "the model wrote the same program again, which would fail as it did.
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Retrieve, then write, check, execute, attribute and repair until an answer stands or the budget is spent."""
+    """Retrieve tools, then write, check, execute, attribute and repair until an answer is accepted
+    or the budget is used up.
+    """
     return Chain(task, parts).solve()
 
 
 class Chain(Run):
     """One run.
 
-    `tried` are the programs that need not run again: they would do what they did. A program that a tool's failure
-    stopped is none of them: the failure may have passed. `confirmed`: the model gave the last program again after it
-    had been told what is doubtful about its answer.
+    `tried` are programs that need not run again, because they would fail in the same way. A program
+    that a tool's failure stopped is not among them: the failure may be transient. `confirmed` is
+    True if the model repeated the last program after it was told what is doubtful about its answer.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -47,11 +49,15 @@ class Chain(Run):
         self.confirmed = False
 
     def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:  # noqa: ARG002 - of `auto`
-        """Whether another way should be tried, after `attempts` or before a program that was written now is run."""
+        """Return True to switch to another strategy, after `attempts` or before `program` is
+        executed. Overridden in `auto`.
+        """
         return False
 
     def act(self) -> None:
-        """A program, and then repairs of it; each program's fault is told before another is asked for."""
+        """Write a program, then repair it. The model is told each program's fault before it writes
+        the next one.
+        """
         config = self.parts.config
         messages = build_program_prompt(
             self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs
@@ -99,14 +105,16 @@ class Chain(Run):
             messages += correction(case, config.repair)
 
     def choose_answer(self) -> None:
-        """An answer that stands, if there is one."""
+        """Choose the answer that counts, if there is one."""
         asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
         self.answer = _select_answer(self.attempts, confirmed=self.confirmed, asks=asks)
         if self.answer is None and any(attempt.answer is not None for attempt in self.attempts):
             self.meter.note(UNCONFIRMED)
 
     def _attempt(self, program: Program | None) -> None:
-        """Try a program; where it insists on what a response schema forbids, and writes, its reads alone go first."""
+        """Try a program. If it insists on what a response schema forbids and also writes, first
+        execute only the reads before its first write.
+        """
         if program is None:
             self.not_run("The reply held no Python program.")
             return
@@ -125,7 +133,7 @@ class Chain(Run):
 
 
 def _reads_of(program: Program, writing: set[str]) -> Program:
-    """The statements ahead of the first that names a tool which writes."""
+    """Return the statements before the first one that names a writing tool."""
     lines = program.source.splitlines(keepends=True)
     for statement in parse_python(program.source).body:
         if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
@@ -134,11 +142,12 @@ def _reads_of(program: Program, writing: set[str]) -> Program:
 
 
 def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
-    """The answer that stands: one without doubts before one with, a later before an earlier.
+    """Choose the answer that counts: one without doubts before one with doubts, a later one before
+    an earlier one.
 
-    A doubtful one stands where the model, told so, kept to it or gave another. Where it never `asks` again the last one
-    stands, but neither that there is nothing nor what was printed though every call had failed: an honest failure is
-    better than a wrong answer.
+    A doubtful answer counts if the model, told about the doubt, kept it or gave another answer. If
+    the model is never asked again (`asks` is False), the last answer counts, except an empty one or
+    one printed after every call had failed: an honest failure is better than a wrong answer.
     """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
     sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)
@@ -153,7 +162,9 @@ def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) 
 
 
 def draft(task: str, parts: Parts) -> Draft:
-    """What `solve` would execute first, and what the check finds in it, without any call (`atc run --dry-run`)."""
+    """Return the program that `solve` would execute first and its findings, without making any call
+    (`atc run --dry-run`).
+    """
     run = Chain(task, parts)
     tools = run.tools
     messages = build_program_prompt(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)

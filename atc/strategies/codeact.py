@@ -1,9 +1,11 @@
-"""CodeAct: code as actions, turn after turn, the result of each in view of the next (Wang et al., 2024).
+"""CodeAct: code as actions, one block per turn, each written with the results so far in view (Wang
+et al., 2024).
 
-A reply is a block of Python, or the answer. There is no live session: blocks become a program that grows, which is
-executed again with each new one, and the journal answers the calls of earlier ones. It behaves as a session does: what
-a block did before it failed stands, and what was shown is not shown again. There is no check, no mending and no
-attribution: the model sees what its block prints, or its traceback, as Python shows them.
+A reply is a block of Python or the answer. There is no live session: the blocks form a growing
+program, which is executed again with each new block, while the journal answers earlier calls. It
+behaves like a session: the effects of a block up to its failure are kept, and earlier output is not
+shown again. There is no check, no automatic fix and no attribution: the model sees what its block
+prints, or the traceback, as Python shows them.
 """
 
 from __future__ import annotations
@@ -33,18 +35,20 @@ from protocols import python_source
 from protocols.truncate import abridge_output
 
 MOST_TURNS = 10
-"""Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
+"""Maximum number of replies in one run, as in the paper on M3ToolEval (section 2.3)."""
 _ANSWER = re.compile(r"(?ims)^[ \t*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
 _EXITS = frozenset({"exit", "quit", "SystemExit"})
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Let the model act by blocks of code until it gives its answer, in a line of its own, or the budget is spent."""
+    """Let the model act with blocks of code until it gives its answer on a line of its own, or the
+    budget is used up.
+    """
     return _Session(task, parts).solve()
 
 
 class CodeActReply(NamedTuple):
-    """What the model wrote, up to where its turn ends: an answer, or code; or neither."""
+    """The model's reply up to the end of its turn: an answer, code, or neither."""
 
     text: str
     answer: str | None = None
@@ -52,7 +56,7 @@ class CodeActReply(NamedTuple):
 
 
 class _Session(Run):
-    """One run; `round` counts the blocks that failed."""
+    """One run. `round` counts the blocks that failed."""
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
@@ -67,7 +71,7 @@ class _Session(Run):
         self.growing = GrowingProgram(parts.journal)
 
     def act(self) -> None:
-        """Turn after turn."""
+        """Take turns until there is an answer."""
         for _ in range(MOST_TURNS):
             reply = parse_reply(
                 self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
@@ -86,7 +90,7 @@ class _Session(Run):
         self.limit = f"{MOST_TURNS} turns"
 
     def _run(self, block: Program) -> str:
-        """Execute the program with a new block behind it; what the model is told of that."""
+        """Execute the program with a new block and return the feedback for the model."""
         whole = self.growing.with_piece(block)
         result = self._execute_program(whole, look=True)
         trace = result.trace
@@ -114,14 +118,14 @@ class _Session(Run):
 
 
 def _shown_as(output: str) -> str:
-    """An output as the model is told it."""
+    """Return an output formatted for the model."""
     return fill("codeact_output", output=output.replace("```", "'''"))
 
 
 def parse_reply(text: str) -> CodeActReply:
-    """A reply up to the end of its first block, or the answer where that comes first.
+    """Parse a reply up to the end of its first block, or take the answer if it comes first.
 
-    An answer behind a block was given before its output was seen.
+    An answer after a block is ignored, because the model had not seen the block's output.
     """
     fence = FENCE.search(text)
     answer = _ANSWER.search(text)
@@ -133,7 +137,7 @@ def parse_reply(text: str) -> CodeActReply:
 
 
 def _without_exit(block: Program, *, failed: bool) -> Program:
-    """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
+    """Wrap a block that failed or that may exit so that later blocks still run after it."""
     tree = python_source.parse_python(block.source)
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:

@@ -1,10 +1,12 @@
-"""ConAgents: agents for grounding, execution, review and observing, who correct each other (Shi et al., 2024).
+"""ConAgents: agents for grounding, execution, review and observing that correct each other (Shi et
+al., 2024).
 
-Step after step grounding says what to do next and by which tool, execution writes the call, and what was wanted of the
-response is observed: no more of it is known from then on. Review reads each instruction and each call before it counts,
-and each call that failed; what it sends back is written again, at most so many times a step (the paper's automatic
-communication; the calibration by what the tools themselves say is that of its first version). The paper is
-arXiv:2403.03031; `docs/how/strategies.md` states where this departs from it.
+In each step, grounding says what to do next and with which tool, execution writes the call, and
+observing extracts what was wanted from the response: only that is known in later steps. Review
+reads each instruction and each call before it counts, and each call that failed. What it sends back
+is written again, a limited number of times per step (the paper's automatic communication;
+calibration by the tools' own messages is that of its first version). The paper is arXiv:2403.03031;
+`docs/how/strategies.md` states where this differs from it.
 """
 
 from __future__ import annotations
@@ -28,28 +30,36 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_value, clip_text, sample_value
 
 MOST_STEPS = 30
-"""Instructions of a run, as many as ReAct has turns. The published code has 5; ToolFlow's long tasks take many more."""
+"""Maximum number of instructions in a run, the same as ReAct's turns. The published code has 5;
+ToolFlow's long tasks need many more.
+"""
 MOST_ROUNDS = 3
-"""Times in one step that something is written again, by whomever: as often as the published code tries a call."""
+"""Maximum number of rewrites in one step, by all agents together: as often as the published code
+tries a call.
+"""
 _LONGEST_CALL = 1_000
-"""Characters that a prompt shows of a call."""
+"""Maximum length, in characters, of a call in a prompt."""
 LONGEST_READ = 4_500
-"""Characters of a response that the model reads itself: about the 1,500 tokens of the published code."""
+"""Maximum length, in characters, of a response that the model reads itself: about the 1,500 tokens
+of the published code.
+"""
 _LONGEST_OBSERVED = 1_024
 _LONGEST_SHAPE = 2_000
 _LONGEST_SAMPLE = 1_000
 _LONGEST_REPLY = 500
-"""Tokens, as the published code has them."""
+"""Maximum length of a reply, in tokens, as in the published code."""
 _TEXT = {"type": "string", "minLength": 1}
 
 AgentName = Literal["grounding", "execution"]
-"""Whose work review may send back."""
+"""The agents whose work review may send back."""
 _PURPOSES: Mapping[AgentName, str] = {"grounding": "ground", "execution": "execute"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What came of an instruction or a call, as it is told. `again`: who is to write once more, and is told why."""
+    """The outcome of an instruction or a call, as text for the agents. `again` is the agent that
+    must write again.
+    """
 
     feedback: str
     again: AgentName | None = None
@@ -58,14 +68,15 @@ class _Outcome:
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Step by step, each calibrated, until grounding gives the answer or a budget is spent."""
+    """Work step by step, with review, until grounding gives the answer or a budget is used up."""
     return _Team(task, parts).solve()
 
 
 class _Team(SingleCallRun):
-    """One run. `known` is what the steps so far were about and what was observed: all that execution and review know.
+    """One run. `known` holds the instruction and the observation of each step: all that execution
+    and review know.
 
-    `rounds` counts how often something may still be written again in this step.
+    `rounds` counts how many rewrites are left in this step.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -82,7 +93,9 @@ class _Team(SingleCallRun):
         self.rounds = 0
 
     def act(self) -> None:
-        """Step by step, from its instruction to what was observed. Of what was sent back only its own prompts tell."""
+        """Work step by step, from the instruction to the observation. The grounding conversation
+        only keeps accepted work.
+        """
         for _ in range(MOST_STEPS):
             self.rounds = MOST_ROUNDS
             said, outcome = self._ask_until_accepted(
@@ -103,7 +116,7 @@ class _Team(SingleCallRun):
         tools: Toolbox,
         act: Callable[[ReadCall], _Outcome],
     ) -> tuple[str, _Outcome]:
-        """What an agent says, and what came of it; it writes again while that is sent back to it."""
+        """Ask an agent, and again while its work is sent back. Return its reply and the outcome."""
         while True:
             written = self.constrained_call(write_call, messages, tools, purpose=_PURPOSES[agent])
             call = written.call
@@ -119,7 +132,9 @@ class _Team(SingleCallRun):
             ]
 
     def _follow_guidance(self, call: ReadCall) -> _Outcome:
-        """What came of grounding's reply: the answer, or an instruction, which execution carries out."""
+        """Act on grounding's reply: finish with the answer, or let execution carry out the
+        instruction.
+        """
         if call.tool != "instruct":
             attempt = self.finish(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
@@ -143,7 +158,7 @@ class _Team(SingleCallRun):
         )[1]
 
     def _call_and_observe(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
-        """What came of a call: it is reviewed, made, and observed, or reviewed once more where it failed."""
+        """Review a call, make it and observe the response. A failed call is reviewed once more."""
         tool = self.tools[call.tool]
         told = {
             "stubs": self.describe_tools(self.tools.only([call.tool])),
@@ -167,9 +182,11 @@ class _Team(SingleCallRun):
         return _Outcome(feedback=found)
 
     def _observe(self, value: Json, call: str, step: Mapping[str, str]) -> str:
-        """The observing agent: what is wanted of a response, in words; empty where the agent has none.
+        """Ask the observing agent for the wanted information in a response. Return it in words;
+        empty if the agent gives none.
 
-        Of a long response, code is written over its structure; where that fails the model reads a sample.
+        For a long response, the agent writes code for its structure; if that fails, the model reads
+        a sample.
         """
 
         def asking(prompt: str, response: str) -> list[Message]:
@@ -193,9 +210,10 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
+        """Ask review. Return what it sends back, or None if it accepts, its reply cannot be parsed,
+        or it is not asked.
 
-        It is asked only where something may still be written again.
+        It is only asked while rewrites are left in this step.
         """
         if not self.rounds:
             return None
@@ -213,7 +231,9 @@ class _Team(SingleCallRun):
         return self._send_back(str(call.arguments["feedback"]), back)
 
     def _send_back(self, feedback: str, to: AgentName) -> _Outcome:
-        """To be written again, while the step has rounds left; then grounding goes on from there."""
+        """Return work to the agent `to` while the step has rewrites left; otherwise grounding
+        continues with the feedback.
+        """
         if not self.rounds:
             return _Outcome(feedback=f"Not done. {feedback}")
         self.rounds -= 1

@@ -1,13 +1,15 @@
-"""DFSDT: a depth-first search among turns of ReAct (ToolLLM, Qin et al. 2024, §3.2 and the published code).
+"""DFSDT: depth-first search over turns of ReAct (ToolLLM, Qin et al. 2024, §3.2 and the published
+code).
 
-A point from which the first way led nowhere is taken up again: the model is shown what it did there, and asked for
-something else. Only the path to the answer is the program that solves the task; what abandoned ways wrote stays in the
-world, and a run that leaves such writes behind ends paused. With `tries=3` it begins anew as ReAct@3 does.
+If a path fails, the search returns to an earlier point: the model is shown what it did there and
+asked for something else. Only the path to the answer becomes the program that solves the task.
+Writes of abandoned paths are not undone, and a run that leaves such writes ends paused. With
+`tries=3` it restarts like ReAct@3.
 
-A read that an earlier way made is answered by the journal as it was then, even if that way has written since. That is
-right: the program that the path is makes no such write, so its reads are those of a world without it. In that world the
-run is again when a call has undone the write (and what is read behind that call is read anew); while none has, the run
-is not solved, whatever it read.
+The journal answers a read that an abandoned path already made, even if that path has written since.
+This is correct: the final program makes no such write, so its reads must show the state without it.
+The state is consistent again once a call has undone the write (reads after that call are made
+anew); until then the run is not solved, whatever it read.
 """
 
 from __future__ import annotations
@@ -23,31 +25,35 @@ from atc.strategies.react import ByTurns, next_turn
 from protocols.truncate import clip_text
 
 WIDTH = 2
-"""Ways that are tried from one point."""
+"""Number of alternatives tried at one point."""
 DEPTH = 12
-"""Turns of one way. The published code counts thought, action and input as one each, which leaves four turns: too few
-for any long task of ToolFlow."""
+"""Maximum number of turns on one path. The published code counts thought, action and input
+separately, which leaves four turns: too few for the long tasks of ToolFlow.
+"""
 MOST_TURNS = 200
-"""Turns of one search, as the published runs bound its requests."""
+"""Maximum number of turns of one search, as in the published runs."""
 _BACK = 2
-"""Levels that a way given up goes back: the point before the last call is taken up again, not the one after it."""
+"""Number of levels that the search goes back when the model gives up a path: to the point before
+its last call.
+"""
 _LONGEST_TOLD = 600
-"""Characters of an earlier way's words that are shown again."""
+"""Maximum length, in characters, of an earlier alternative's text that is shown again."""
 _OUT = DEPTH + 2
-"""More levels than there are: the search is over."""
+"""More levels than there are: ends the search."""
 
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
-    """Search until a way ends with an answer, none is left, or the budget is spent."""
+    """Search until a path ends with an answer, no path is left, or the budget is used up."""
     return ByTurns(task, parts, search, tries=tries, back=True).solve()
 
 
 def search(
     turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
-    """Search from where `turns` and `acting` stand, at most so many turns; see `Way`.
+    """Search from the current state of `turns` and `acting`, with at most `most` turns. Return the
+    limit that ended it, or None.
 
-    Afterwards both hold the way that was taken last: that to the answer, where there is one.
+    Afterwards both hold the last path that was taken: the one to the answer, if there is one.
     """
     found = _Search(turns, offer, acting, most)
     found.expand(0)
@@ -56,7 +62,7 @@ def search(
 
 @dataclass
 class _Search:
-    """One search. `taken` counts its turns; those of ways that were left, too."""
+    """One search. `taken` counts its turns, including those of abandoned paths."""
 
     turns: Turns
     offer: Offer
@@ -66,7 +72,9 @@ class _Search:
     limit: str | None = None
 
     def expand(self, depth: int) -> int:
-        """Try up to `WIDTH` ways from here; how many levels the caller goes back then (1: it tries its next way)."""
+        """Try up to `WIDTH` alternatives from this point. Return how many levels to go back (1: the
+        caller tries its next alternative).
+        """
         if depth == DEPTH:
             return 1
         turns = len(self.turns.taken)

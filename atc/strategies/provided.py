@@ -1,8 +1,8 @@
-"""A program that the caller wrote: checked, executed and blamed as any other, without a model.
+"""Programs written by the caller: checked, executed and attributed like any other, without a model.
 
-The check, the journal, consent and attribution are those of every run. What a model's own programs get besides is left
-out: nothing is mended, and a value does not count as invented because no task holds it, since only the caller knows
-where it came from.
+The check, the journal, consent and attribution work as in every run. Automatic fixes are not
+applied, and values are not reported as invented, because only the caller knows where they come
+from.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from protocols.model import Message
 from protocols.toolbox import Toolbox
 
 GIVEN = "given"
-"""What a run's record names as its strategy when the caller wrote its programs."""
+"""Name of the strategy in the record of a run whose programs were written by the caller."""
 
 
 @dataclass(frozen=True)
 class NoModel:
-    """The model of a run that asks none."""
+    """Placeholder `Ask` for runs without a model."""
 
     name: str = "none"
     prompt_tokens: int = 0
 
     def __call__(self, messages: Sequence[Message], **how: Any) -> NoReturn:  # noqa: ARG002 - the shape of `Ask`
-        """Never replies.
+        """Raise an error instead of replying.
 
         Raises:
             ModelUnavailable: always.
@@ -47,10 +47,11 @@ def run_given(
     everything: Toolbox,
     earlier: Sequence[Attempt] = (),
 ) -> Solution:
-    """Run `program` after the `earlier` attempts of the same run, whose completed calls are not repeated.
+    """Execute `program` after the `earlier` attempts of the same run, whose completed calls are not
+    repeated.
 
-    Findings that are certain stop it before any call. `everything` holds the names that they suggest; `parts.toolbox`
-    may be only what the run needs of it.
+    Certain findings stop it before any call. `everything` holds the names used for suggestions;
+    `parts.toolbox` may contain only the tools that the run needs.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
     run.round = len({one.program for one in earlier} - {program})  # the same again is no repair
@@ -59,12 +60,16 @@ def run_given(
 
 
 def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
-    """The tools whose aliases stand in `program`: what a run needs of a large toolbox."""
+    """Return the tools whose aliases occur in `program`, which are all it needs of a large
+    toolbox.
+    """
     return with_named(program, Toolbox(), toolbox)
 
 
 def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
-    """What is certainly wrong with `program`. The nearest names for an unknown tool are looked for among all tools."""
+    """Return the certain findings in `program`. Suggestions for an unknown tool are taken from the
+    whole toolbox.
+    """
     found = check(program, named_tools(program, toolbox))
     if any(one.code == "unknown-tool" for one in found):
         found = check(program, toolbox)

@@ -1,7 +1,9 @@
-"""ReAct: a thought, one call, what it gave, and again, until the model gives its answer (Yao et al. 2023, §2).
+"""ReAct: a thought, one call, its result, and again, until the model gives its answer (Yao et al.
+2023, §2).
 
-A step has ToolLLM's three lines (thought, action, action input), and results are cut as there. With `tries=3` it is
-ReAct@3 (a baseline of the ATC paper): it begins anew, three times at most in all, while a try ends without an answer.
+A step has ToolLLM's three lines (thought, action, action input), and results are shortened as
+there. With `tries=3` it is ReAct@3 (a baseline of the ATC paper): up to three tries in all, until
+one ends with an answer.
 """
 
 from __future__ import annotations
@@ -27,26 +29,31 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import clip_text
 
 MOST_TURNS = 30
-"""Turns of a run. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
+"""Maximum number of turns in a run. The paper allows 5 to 7, on tasks of two or three calls;
+ToolFlow's long tasks need many more.
+"""
 _LONGEST_SAID = 2_000
-"""Characters of a reply that its turn keeps."""
+"""Maximum length, in characters, of a reply that is kept in its turn."""
 NO_ANSWER = "No way that was tried led to an answer."
 _WRITE = partial(write_call, form=REACT, thought=True)
 
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
-    """Call tools one at a time until `finish` gives the answer or the budget is spent."""
+    """Call tools one at a time until `finish` gives the answer or the budget is used up."""
     return ByTurns(task, parts, chain_of_turns, tries=tries).solve()
 
 
 TurnSolver: TypeAlias = Callable[..., str | None]
-"""`chain_of_turns`, or the search of DFSDT: it gives the limit that ended it, if one did; else the last turn did."""
+"""`chain_of_turns` or the search of DFSDT. Returns the limit that ended it, or None if the last
+turn did.
+"""
 
 
 class ByTurns(SingleCallRun):
-    """A run in turns, by one way, up to `tries` times, each without what came before; the journal answers calls again.
+    """A run in turns, solved by `way`, with up to `tries` tries. Each starts without history; the
+    journal answers repeated calls.
 
-    `back`: the model may leave the path that it is on.
+    If `back` is True, the model may leave the path that it is on.
     """
 
     def __init__(
@@ -62,7 +69,7 @@ class ByTurns(SingleCallRun):
         self.turns = Turns(start, self.room)
 
     def act(self) -> None:
-        """Turn after turn, until a try ends with an answer or paused."""
+        """Take turns until a try ends with an answer or is paused."""
         for number in range(self.tries):
             self.round = self.tried = number
             self.standing = ()
@@ -82,7 +89,9 @@ class ByTurns(SingleCallRun):
 def chain_of_turns(
     turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
-    """At most so many turns, until one is the end; see `Way`."""
+    """Take up to `most` turns until one is final. Return the limit that ended it, or None. See
+    `TurnSolver`.
+    """
     for _ in range(most):
         turns.taken.append(next_turn(turns, offer, acting))
         if turns.last.end is not None:
@@ -91,9 +100,9 @@ def chain_of_turns(
 
 
 def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = "") -> Turn:
-    """What the model does next, done; `then` is said behind what it was told last.
+    """Ask the model for the next turn and carry it out. `then` is appended to the last message.
 
-    A call that cannot be read, or that failed, is told as an error.
+    A call that cannot be parsed or that failed gets an error as feedback.
 
     Raises:
         BudgetSpent: no time, tokens or calls are left.
@@ -120,7 +129,7 @@ def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = 
 
 
 def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
-    """`turn` with what became of its valid call: an end, or an observation."""
+    """Carry out the valid call of a turn. Return the turn with its end or with an observation."""
     turn = replace(turn, tool=call.tool)
     given = call.arguments
     match next((end for end, alias in offer.ends.items() if alias == call.tool), None):
@@ -153,14 +162,14 @@ def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallR
 
 
 def format_observation(text: str) -> str:
-    """An observation as the model is shown it."""
+    """Return an observation formatted for the model."""
     return f"Observation: {text}"
 
 
 def build_react_opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
-    """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
+    """Build the rules, a worked example and the task, with `budget` tokens of tool descriptions."""
     rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
     return conversation.build_opening(

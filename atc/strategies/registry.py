@@ -1,7 +1,8 @@
-"""Every strategy by name, what can be set of it, and how one is spelled: `chain`, `anytool:solver=cot,pool=16`.
+"""Registry of strategies by name, their options, and the parser of specs such as
+`anytool:solver=cot,pool=16`.
 
-The flags of a strategy are its own options and the settings of the configuration that change how it works, so that an
-ablation is one word on the command line and stands in the rows of the bench.
+The flags of a strategy are its own options and the configuration settings that affect it, so that
+an ablation can be written in one word on the command line and appears in the rows of a benchmark.
 """
 
 from __future__ import annotations
@@ -21,22 +22,26 @@ if TYPE_CHECKING:  # reading a spec needs no more than its words
 
 
 class UnknownStrategy(AtcError):
-    """No strategy is called so, or it has no such flag."""
+    """There is no strategy of this name, or it does not have this flag."""
 
     exit_code = 2
 
 
 _CALLS = ("decoding", "docs")
 _BLOCKS = ("docs",)
-"""Settings that change how strategies of single calls work; `docs=requests` leaves responses out of the prompt."""
+"""Settings that affect strategies of single calls; `docs=requests` leaves response types out of the
+prompt.
+"""
 _PROGRAMS = ("docs", "repair", "samples", "max_repairs")
-"""Those of strategies that write whole programs."""
+"""Settings that affect strategies that write whole programs."""
 _WITH_OPTIONS = ("anytool",)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One strategy: `solve` of its module. Its flags are `settings`, and the fields of the module's `Options`."""
+    """One strategy: `solve` of its module. Its flags are `settings` and the fields of the module's
+    `Options`.
+    """
 
     name: str
     summary: str
@@ -44,19 +49,19 @@ class Entry:
 
     @property
     def writes_programs(self) -> bool:
-        """Whether it begins with a program, not with a call."""
+        """True if the strategy starts with a program, not with a single call."""
         return self.settings is _PROGRAMS
 
     @property
     def flags(self) -> Kinds:
-        """What can be set of it."""
+        """The flags of the strategy with their types."""
         own = get_type_hints(self.load().Options) if self.name in _WITH_OPTIONS else {}
         own.pop("prompt_tokens", None)
         kinds = get_type_hints(Config, include_extras=True)
         return {name: kinds[name] for name in self.settings} | own
 
     def load(self) -> Any:
-        """Its module."""
+        """Import and return its module."""
         return import_module(f"atc.strategies.{self.name.partition('@')[0]}")
 
 
@@ -74,14 +79,14 @@ _ENTRIES = (
     Entry("anytool", "agents find tools, a solver tries, and failures wake the agents", _CALLS),
 )
 STRATEGIES: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
-"""In the order in which they are told."""
+"""All strategies in display order."""
 
 
 def parse_spec(spec: str) -> tuple[Entry, Flags]:
-    """The strategy and the flags of a spec.
+    """Return the strategy and the flags in a spec.
 
     Raises:
-        UnknownStrategy: no such strategy or flag, or a value that the flag does not take.
+        UnknownStrategy: no such strategy or flag, or a value that the flag does not accept.
     """
     try:
         return read_spec(spec, STRATEGIES, what="strategy")
@@ -90,10 +95,10 @@ def parse_spec(spec: str) -> tuple[Entry, Flags]:
 
 
 def strategy(spec: str) -> Strategy:
-    """The strategy that `spec` spells, imported when it is asked for.
+    """Return the strategy for `spec`. Its module is imported here.
 
     Raises:
-        UnknownStrategy: as `read`; or a value that is out of range.
+        UnknownStrategy: as `parse_spec`; or a value that is out of range.
     """
     entry, flags = parse_spec(spec)
     module = entry.load()

@@ -1,9 +1,10 @@
-"""RestGPT: coarse-to-fine planning, step by step, and an executor (Song et al., 2023).
+"""RestGPT: coarse-to-fine planning with a planner and an executor (Song et al., 2023).
 
-A planner that sees no API says in words what is to be done next; an API selector picks the API for it; a caller writes
-the call, and a parser reads the response: by a few lines of Python, written against the response's schema and run on it
-alone, or, where those print nothing or no schema is known, by the model from a sample. What came of it goes back to the
-planner, which goes on with the step (`Continue`), plans the next one, or gives the final answer.
+A planner that sees no API says in words what to do next. An API selector picks the API for it, a
+caller writes the call, and a parser reads the response: with a few lines of Python written for the
+response's schema and run on the response, or, if they print nothing or no schema is known, by
+asking the model with a sample. The result goes back to the planner, which continues the step
+(`Continue`), plans the next one, or gives the final answer.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from protocols.truncate import abridge_value, clip_text
 from sandbox.trace import ToolCall
 
 MOST_STEPS = 15
-"""Steps of a run, those that continue one included."""
+"""Maximum number of steps in a run, including those that continue a step."""
 MOST_TURNS = 15
-"""Replies of the caller for one plan, as in the paper's published code."""
+"""Maximum number of replies of the caller for one plan, as in the paper's published code."""
 _MOST_CHOICES = 3
-"""Replies of the selector for one step."""
+"""Maximum number of replies of the selector for one step."""
 _MOST_APIS = 3
 _PLAN_TOKENS = _PARSE_TOKENS = 500
 _LONGEST_SUMMARY = 160
@@ -43,8 +44,9 @@ _SCHEMA_TOKENS = 2_500
 _SNIPPET = 1_800
 _SAMPLE = 6_000
 LONGEST_RESULT = 1_800
-"""Characters: of the response in the second try and where the model reads it, and of what is made of it. The paper's
-published code has 500, 2,000 and 500 tokens."""
+"""Limits in characters: of the sample in the second prompt for code, of the sample that the model
+reads itself, and of the parsed result. The paper's published code has 500, 2,000 and 500 tokens.
+"""
 INSTRUCTIONS = "output_instructions"
 _TEXT = {"type": "string", "minLength": 1}
 _WANTED = {**_TEXT, "description": "What to read from the response, in words; not sent."}
@@ -55,16 +57,18 @@ _FINAL = re.compile(
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
-"""The caller's last word is all that the planner learns: it may be longer than arguments are."""
+"""`write_call` with longer strings: the caller's final text is all that the planner learns."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Plan, select, call and parse, step after step, until the planner gives the answer or the budget is spent."""
+    """Plan, select, call and parse, step by step, until the planner gives the answer or the budget
+    is used up.
+    """
     return _RestGPT(task, parts).solve()
 
 
 class _RestGPT(SingleCallRun):
-    """One run. `planning` is the planner's conversation, `results` are what came of the steps."""
+    """One run. `planning` is the planner's conversation, `results` are the results of the steps."""
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
@@ -74,7 +78,7 @@ class _RestGPT(SingleCallRun):
         self.results: list[str] = []
 
     def act(self) -> None:
-        """Step after step."""
+        """Plan and carry out steps until there is an answer."""
         for step in range(1, MOST_STEPS + 1):
             messages = self.planning.messages(
                 fill("restgpt_plan_next", step=str(step)) if step > 1 else ""
@@ -94,7 +98,7 @@ class _RestGPT(SingleCallRun):
         self.limit = f"{MOST_STEPS} steps"
 
     def _fulfil(self, plan: str) -> str | None:
-        """What came of a step, in words; None where a person must decide first."""
+        """Carry out a step and return its result in words, or None if a person must decide first."""
         if not plan:
             return fill("restgpt_plan_none")
         background = "\n".join(shorten_texts(self.results, room=self.room // 2)) or "No background"
@@ -106,9 +110,9 @@ class _RestGPT(SingleCallRun):
         return self._execute_choice(call.arguments, background)
 
     def _select(self, plan: str, background: str) -> ReadCall:
-        """The selector's reply.
+        """Return the selector's choice of APIs.
 
-        One that names no API that there is, is asked for again, as in the paper's published code.
+        If it names no existing API, it is asked again, as in the paper's published code.
         """
         apis = "\n".join(self.tools)
         if self.parts.config.docs != "names":
@@ -143,7 +147,9 @@ class _RestGPT(SingleCallRun):
         return call
 
     def _execute_choice(self, choice: Mapping[str, Json], background: str) -> str | None:
-        """What the caller says came of a choice of tools and plan; None where a person must decide first."""
+        """Let the caller carry out a plan with the chosen tools. Return its summary, or None if a
+        person must decide first.
+        """
         parts = self.parts
         plan = str(choice["plan"])
         apis = choice["apis"]
@@ -182,7 +188,9 @@ class _RestGPT(SingleCallRun):
         return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.feedback}"
 
     def _parse_response(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:
-        """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
+        """Return the `wanted` information from the response of a call, in words. `about` is the
+        plan that the call was made for.
+        """
         parts = self.parts
         tool = parts.toolbox[call.tool]
         made = format_tool_call(call)
@@ -211,7 +219,9 @@ class _RestGPT(SingleCallRun):
 
 
 def read_plan(text: str) -> tuple[str, str | None]:
-    """The first step of a reply, and the answer if it gives one; a response that the model made up ends it."""
+    """Return the first step in a reply, and the answer if it contains one. The reply is cut where
+    the model invents an API response.
+    """
     text = text[: found.start()] if (found := _CUT.search(text)) else text
     text = text[: steps[1].start()] if len(steps := list(_STEP.finditer(text))) > 1 else text
     text = _STEP.sub("", text).strip()
@@ -220,13 +230,15 @@ def read_plan(text: str) -> tuple[str, str | None]:
 
 
 def _summary(tool: Tool) -> str:
-    """The first sentence of a tool's description, as the paper's selector is told it."""
+    """Return the first sentence of a tool's description, as the paper's selector gets it."""
     said = " ".join((tool.protocol.description or tool.protocol.title or "").split())
     return clip_text(re.split(r"(?<=[.;!?])\s", said)[0], _LONGEST_SUMMARY)
 
 
 def _add_parser_instructions(tool: Tool) -> Tool:
-    """The tool as the caller sees it: with the instructions to the parser last, and without what it returns."""
+    """Return the tool as the caller sees it: with the instructions to the parser as last argument,
+    and without a response schema.
+    """
     schema = dict(tool.protocol.input_schema)
     name = INSTRUCTIONS
     while name in tool.protocol.parameters:

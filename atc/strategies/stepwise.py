@@ -1,6 +1,8 @@
-"""Step by step: a program that grows piece by piece, each piece written with the results so far in view.
+"""Stepwise: a program that grows piece by piece, each piece written with the results so far in
+view.
 
-A piece that fails is dropped: its calls stay in the journal, and what it wrote in view.
+A piece that fails is dropped. Its calls stay in the journal, and its writes are still shown to the
+model.
 """
 
 from __future__ import annotations
@@ -48,10 +50,14 @@ from protocols.truncate import abridge_output, clip_text
 from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12
-"""Pieces that a program may have; those that failed and were told of, up to `max_repairs`, come on top."""
+"""Maximum number of pieces of a program. Up to `max_repairs` failed pieces are allowed in
+addition.
+"""
 REPEATED = "the model wrote the same piece again and again."
 _MOST_ALIKE = 3
-"""Pieces in a row that may be the same: they may count on, or wait for something."""
+"""Maximum number of equal pieces in a row. A few are allowed, because they may count or wait for
+something.
+"""
 _LONGEST_ANSWER = 300
 _SPOKEN = re.compile(
     r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE
@@ -59,7 +65,7 @@ _SPOKEN = re.compile(
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Let a program grow until a piece prints the answer or the budget is spent.
+    """Let a program grow until a piece prints the answer or the budget is used up.
 
     The answer is what `print("ANSWER:", …)` prints.
     """
@@ -68,7 +74,9 @@ def solve(task: str, parts: Parts) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A piece as it ran, what became of it, whether it gave an answer, and else what it showed."""
+    """A piece as it was executed, its attempt, True if it gave an answer, and otherwise the output
+    to show.
+    """
 
     piece: str
     result: Attempt
@@ -77,7 +85,9 @@ class _Step:
 
 
 class Stepwise(Run):
-    """One run; it may go on with one that another strategy has `begun` (see `Run`), whose results are shown first."""
+    """One run. `begun` are the tools, meter and attempts of a run that another strategy began (see
+    `Run`); its results are shown first.
+    """
 
     def __init__(self, task: str, parts: Parts, **begun: Any) -> None:
         super().__init__(task, parts, **begun)
@@ -109,7 +119,7 @@ class Stepwise(Run):
         self.turns = Turns(start, room - token_estimate(self.known))
 
     def act(self) -> None:
-        """Piece after piece."""
+        """Add pieces until there is an answer."""
         turns = MOST_PIECES + self.parts.config.max_repairs
         for turn in range(1, turns + 1):
             step = self._step()
@@ -119,11 +129,15 @@ class Stepwise(Run):
         self.limit = f"{MOST_PIECES} pieces"
 
     def _messages(self) -> list[Message]:
-        """The prompt for the next piece, with the writes that stand though the program does not make them."""
+        """Return the prompt for the next piece, with the writes that took effect but are not in the
+        program.
+        """
         return self.turns.messages(describe_writes(self._find_standing_writes()))
 
     def _step(self) -> _Step | None:
-        """The next piece, as it ran; None where one that failed came back as it was, or the same came too often."""
+        """Write and execute the next piece. Return None if a failed piece was repeated, or the same
+        piece came too often.
+        """
         config = self.parts.config
         blind = not seen_output(self.attempts)
         piece = new_program(
@@ -154,12 +168,14 @@ class Stepwise(Run):
     def _complete(
         self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
     ) -> Completion:
-        """The model's reply, up to where it would go on with outputs of its own."""
+        """Return the model's reply, cut before any output that it invents."""
         completion = self.meter.write(messages, purpose=purpose, temperature=temperature, seed=seed)
         return replace(completion, text=next_piece(completion.text))
 
     def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
-        """The program with the piece, executed: as the finished program first where the piece may give the answer."""
+        """Execute the program with the piece. If the piece may give the answer, it is first
+        executed as the finished program.
+        """
         writing = writing_tools(piece, self.parts.toolbox)
         new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)
         if new is None:
@@ -189,7 +205,9 @@ class Stepwise(Run):
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _format_output(self, result: Attempt) -> str:
-        """What a piece showed: its output, or else its value, or else what its calls gave."""
+        """Return what a piece showed: its output, or else its value, or else the results of its
+        calls.
+        """
         trace = result.trace
         most = longest_shown(self.parts.prompt_tokens)
         if trace is None:
@@ -205,7 +223,7 @@ class Stepwise(Run):
         return escape_fences(f"(nothing was printed)\n{gave}".strip())
 
     def _finish_step(self, step: _Step) -> bool:
-        """Whether the run is over. A piece that ran stands from here on."""
+        """Return True if the run is over. A piece that ran is kept."""
         result = step.result
         config = self.parts.config
         if result.fault is not None:
@@ -228,7 +246,7 @@ class Stepwise(Run):
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
-        """Add to the conversation what became of the piece."""
+        """Add the outcome of the piece to the conversation."""
         result = step.result
         told = [fill("step_output", output=step.output)] if step.output else []
         then = fill("step_last" if last else "step_next")
@@ -250,7 +268,9 @@ class Stepwise(Run):
         )
 
     def _describe_failure(self, step: _Step) -> str:
-        """What is known of a piece's failure, as a repair of a whole program tells it."""
+        """Return what is known about a piece's failure, in the form used to repair a whole
+        program.
+        """
         case = _FailedPiece(
             attempt=step.result,
             tools=self.parts.toolbox,
@@ -262,9 +282,11 @@ class Stepwise(Run):
         return facts(case)[-1].content
 
     def _find_standing_writes(self) -> tuple[ToolCall, ...]:
-        """Writes that were made and that the program does not make: those of dropped pieces, unless undone since.
+        """Return writes that took effect but are not in the program: those of dropped pieces,
+        unless undone since.
 
-        Read from the attempts alone: when a run goes on, its journal knows what comes later, too.
+        They are read from the attempts, because the journal of a resumed run already contains later
+        calls.
         """
         made = [
             call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"
@@ -276,40 +298,44 @@ class Stepwise(Run):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FailedPiece(RepairCase):
-    """A program of which only the last piece is to be written again."""
+    """A failed program of which only the last piece is to be written again."""
 
     piece: str
 
     @property
     def program_message(self) -> Message:
-        """The model's own turn: the piece."""
+        """The model's own message: the piece."""
         return Message("assistant", _format_piece(self.piece))
 
     def rewrite(self, parts: Iterable[str]) -> Message:
-        """What there is to say; what is asked for, and the writes that stand, are told with every turn."""
+        """Build the user message from `parts`. The request and the remaining writes are added to
+        every turn elsewhere.
+        """
         return Message("user", paragraphs(parts))
 
 
 def next_piece(reply: str) -> str:
-    """The reply up to the end of its first block; an answer in words without one (`ANSWER: 5`) as what prints it."""
+    """Return the reply up to the end of its first block. An answer in words without a block
+    (`ANSWER: 5`) becomes code that prints it.
+    """
     if "```" not in reply and (spoken := _SPOKEN.search(reply)):
         return f"```python\nprint('ANSWER:', {spoken['answer'].rstrip(' *_`')!r})\n```"
     return first_block(reply)
 
 
 def _format_doubts(result: Attempt) -> str:
-    """What speaks against an answer: its doubts, or changes that its program did not make."""
+    """Return the doubts about an answer, or the fact that writes are missing in its program."""
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
     answer = clip_text(result.answer or "", _LONGEST_ANSWER)
     return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
 
 
 def _format_next(output: str) -> str:
-    """What a piece printed, and that the next one is to follow."""
+    """Return the message with a piece's output that asks for the next piece."""
     return paragraphs([fill("step_output", output=output), fill("step_next")])
 
 
 def _format_piece(piece: str) -> str:
-    """A piece as the model's turn."""
+    """Return a piece formatted as the model's message."""
     source = piece.strip("\n")
     return f"```python\n{source}\n```" if source.strip() else "(no program)"
