@@ -1,1 +1,1 @@
-"""The steps of a run in their order: retrieve, synthesize, check, attribute, autofix, repair, doubts."""
+"""Steps of a run, in order: retrieve, synthesize, check, attribute, autofix, repair, doubts."""

@@ -55,7 +55,7 @@ def doubts(
         )
     if trace.calls and (_ZERO.match(said) or (says_nothing(said) and not _ALLOWED.search(task))):
         found += islice(_find_unmatched_texts(program, nodes, trace, said), 1)
-    # A sentence of the program itself ("No plane found"): nothing that a call returned is in it.
+    # A constant sentence of the program ("No plane found") contains nothing that a call returned.
     texts = {
         node.value.strip()
         for node in nodes
@@ -82,7 +82,8 @@ def doubts(
         found.append(
             f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}."
         )
-    # Codes that the task gives, as in "Kennedy (JFK)" and "N14228", and that neither program nor calls hold.
+    # Codes in the task, such as "Kennedy (JFK)" and "N14228", that occur in neither the program nor
+    # its calls.
     codes = [code for group in _BRACKETS.findall(task) for code in re.findall(r"[A-Z0-9]+", group)]
     used = program.source + json.dumps(given, default=repr)
     named = dict.fromkeys([*codes, *_NUMBERED.findall(task)])
@@ -119,7 +120,8 @@ def _find_unmatched_texts(
                 yield f"It printed {said!r}: {where}, which no result holds{near}."
 
 
-# --- what a program made up: ids that neither the task nor any result gave, answers that no result can change
+# --- invented values: ids that are in neither the task nor a result, and answers that no result can
+# change
 
 
 def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:

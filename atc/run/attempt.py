@@ -95,7 +95,7 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
     """Execute a program that the caller wrote, unless it has findings, and add doubts about its
     answer.
     """
-    # Nobody here knows what the caller had read when it wrote this.
+    # It is not known what the caller had read before writing the program.
     return _make_attempt(
         run,
         program,
@@ -107,7 +107,7 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
 
 
 def _withdraw_if_confirmed(result: Attempt, tools: Toolbox) -> Attempt:
-    """Discard the answer if the findings also hold for the responses that were actually received."""
+    """Discard the answer if the findings also hold for the responses that were received."""
     if result.answer is None or result.trace is None:
         return result
     came = {call.tool for call in result.trace.calls if call.error is None}

@@ -36,7 +36,7 @@ repeat itself.
 
 
 class BudgetSpent(Exception):
-    """The run's time, tokens, cost or calls are used up. `limit` names the setting and its value."""
+    """The run's time, tokens, cost or calls are used up. `limit` is the setting and its value."""
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -186,10 +186,9 @@ class BudgetedModel:
             self._observer(ModelAsked(purpose, tuple(request.messages)))
             one = next(waiting)
             took = time.monotonic() - mark
-            mark = time.monotonic()  # their times sum up to that of all
-            if isinstance(
-                one, OutOfTime
-            ):  # of the reply that was not waited for, nothing but the time is counted
+            mark = time.monotonic()  # so that the times add up to the total
+            # Only the time is counted for a reply that came too late.
+            if isinstance(one, OutOfTime):
                 self.usage += Usage(model_seconds=took)
                 raise BudgetSpent(f"max_seconds = {config.max_seconds:g}")
             if isinstance(one, Completion):
@@ -220,7 +219,8 @@ class BudgetedModel:
             "max_seconds": self.seconds,
             "max_tokens": self.usage.tokens,
             "max_model_calls": self.usage.model_calls,
-            # What stood in a cache is counted in full: the run may cost less than it is taken to, and never more.
+            # Cached tokens are counted at full price, so the real cost may be lower but never
+            # higher.
             "max_cost": self._price.of(self.usage.input_tokens, self.usage.output_tokens),
         }
         for name, used in spent.items():

@@ -80,9 +80,10 @@ class RunRecord:
         if not os.environ.get(TRACES):
             return None
         try:
+            # Imported only if spans are collected, because OpenTelemetry is an optional dependency.
             from atc.observe.opentelemetry import (
                 RunSpans,
-            )  # OpenTelemetry is imported by those alone who collect
+            )
         except ModuleNotFoundError:
             self.observer(
                 NoteAdded(

@@ -20,7 +20,8 @@ class ResumedRun:
 
     def __init__(self, stored: StoredRun | None = None) -> None:
         self._attempts = stored.attempts if stored else ()
-        # What was asked in vain, when the model was down, was asked again: its reply stands behind.
+        # Skip prompts that got no reply because the model was down; they were sent again, and the
+        # reply is a later entry.
         self._exchanges = tuple(
             known for known in (stored.exchanges if stored else ()) if known.reply is not None
         )

@@ -110,9 +110,8 @@ class SingleCallRun(Run):
         said = result.fault.message if result.fault is not None else "no call was made"
         if result.paused:
             return Observation(text=said, failed=True, paused=True)
-        if (
-            len(result.calls) <= before
-        ):  # the program stopped before the call, by a limit of the sandbox
+        # A limit of the sandbox stopped the program before the call.
+        if len(result.calls) <= before:
             return Observation(text=clip_text(f"Error: {said}", most), failed=True)
         call = result.calls[before]
         if call.error is not None:
@@ -211,7 +210,8 @@ class SingleCallRun(Run):
         left = self.meter.seconds_left
         seconds = _EXTRACT_SECONDS if left is None else max(1.0, min(_EXTRACT_SECONDS, left))
         limits = Limits(tool_calls=1, wall_seconds=seconds)
-        # The response comes by a call, as every value from outside does: no text of it stands in the program's source.
+        # The program gets the response by a call, so that no text of it appears in the program's
+        # source.
         reads = Annotations(read_only=True)
         nothing = {"type": "object"}
         protocol = ToolProtocol(
@@ -239,9 +239,8 @@ class SingleCallRun(Run):
 
 _TEXT: JsonObject = {"type": "string"}
 _TEXTS: JsonObject = {"type": "array", "items": _TEXT}
-_ANSWER: JsonObject = {
-    "type": ["string", "number", "boolean"]
-}  # some models write a number where a text is wanted
+# Some models write a number instead of a text.
+_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +316,7 @@ def finish_tool() -> Tool:
 
 
 def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
-    """Return a pseudo tool, which the model 'calls' in order to reply. The host never invokes it."""
+    """Return a pseudo tool that the model 'calls' in order to reply; the host never invokes it."""
     return Tool(
         ToolProtocol(name=name, description=description, input_schema=an_object(properties)),
         call=dict,

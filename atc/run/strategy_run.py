@@ -213,9 +213,8 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> Toolbox:
     docs = parts.config.docs
     if len(names) > _FEW and not _is_fitting(toolbox, budget, docs):
         names = names[:most]
-        with suppress(
-            BudgetSpent
-        ):  # nor is anything left to act with: the strategy's next request ends the run
+        # Without a budget, the strategy's next request ends the run anyway.
+        with suppress(BudgetSpent):
             found = parts.finder(meter.asker("retrieve")).search(task, k=most)
             names = [hit.tool for hit in found.hits] or names
     kept = describe_within_budget(toolbox.only(names), budget=budget, docs=docs)[1]

@@ -22,9 +22,8 @@ _MOST_PHRASES = 6
 _ROOM = 6
 """One search result may take 1 / `_ROOM` of the tokens for tool descriptions."""
 _ASKS = re.compile(r"^[ \t*`]*SEARCH:(.*)$", re.MULTILINE)
-_CODE = re.compile(
-    r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE
-)  # some models put the line into a fence, too
+# Some models put the search line into a fence.
+_CODE = re.compile(r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d]\w*")
 
 SearchFunction = Callable[[Sequence[str]], Sequence[str]]

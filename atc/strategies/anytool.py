@@ -165,7 +165,7 @@ class _AnyTool(SingleCallRun):
         word, why = judge_answer(
             self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth
         )
-        if word != "Unsolved":  # of an unsure one there is nothing to mend it by
+        if word != "Unsolved":  # an unsure verdict gives no hint for improvement
             self.answer = attempt.answer
             return None
         reason = why or "The answer does not settle the task."

@@ -49,9 +49,8 @@ class _First(Chain):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
             return bool(self.why)
         rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
-        faults = [
-            worth_repairing(tried).fault for tried in rounds
-        ]  # those that the model was told of, or would be
+        # The faults that repairs were, or would be, based on.
+        faults = [worth_repairing(tried).fault for tried in rounds]
         misread = [fault for fault in faults if fault is not None and fault.kind in MISREAD]
         if len(misread) >= _MOST_MISREAD and not any(attempt.answer for attempt in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))

@@ -94,7 +94,7 @@ class _Session(Run):
         whole = self.growing.with_piece(block)
         result = self._execute_program(whole, look=True)
         trace = result.trace
-        assert trace is not None  # nothing is checked before it runs
+        assert trace is not None  # there is no check that could prevent execution
         failure = trace.failure
         self.round += failure is not None
         most = longest_shown(self.parts.prompt_tokens)

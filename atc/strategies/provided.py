@@ -54,7 +54,8 @@ def run_given(
     `parts.toolbox` may contain only the tools that the run needs.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
-    run.round = len({one.program for one in earlier} - {program})  # the same again is no repair
+    # running the same program again is not a repair
+    run.round = len({one.program for one in earlier} - {program})
     run.answer = run_given_program(run, program, certain_findings(program, everything)).answer
     return run.solution()
 

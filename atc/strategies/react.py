@@ -80,9 +80,8 @@ class ByTurns(SingleCallRun):
                 self.answer = self.finish(last.answer).answer
             if self.answer is not None or last.end == "paused":
                 return
-        if (
-            self.limit is None and last.answer is None
-        ):  # of one that could not be given its program tells
+        # If an answer could not be printed, its attempt describes why.
+        if self.limit is None and last.answer is None:
             self.not_run(last.reason or NO_ANSWER, kind="no_answer")
 
 

@@ -16,7 +16,7 @@ from atc.core.config import Config
 from atc.core.specs import Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
-if TYPE_CHECKING:  # reading a spec needs no more than its words
+if TYPE_CHECKING:  # parsing a spec must not import these modules
     from atc.core.types import Solution
     from atc.run.strategy_run import Parts, Strategy
 

@@ -98,7 +98,7 @@ class _RestGPT(SingleCallRun):
         self.limit = f"{MOST_STEPS} steps"
 
     def _fulfil(self, plan: str) -> str | None:
-        """Carry out a step and return its result in words, or None if a person must decide first."""
+        """Carry out a step. Return its result in words, or None if a person must decide first."""
         if not plan:
             return fill("restgpt_plan_none")
         background = "\n".join(shorten_texts(self.results, room=self.room // 2)) or "No background"
@@ -153,7 +153,7 @@ class _RestGPT(SingleCallRun):
         parts = self.parts
         plan = str(choice["plan"])
         apis = choice["apis"]
-        assert isinstance(apis, list)  # the call is valid
+        assert isinstance(apis, list)  # guaranteed by the call's schema
         chosen = parts.toolbox.only(dict.fromkeys(map(str, apis)))
         asking = chosen.map(_add_parser_instructions)
         offer = asking.also(

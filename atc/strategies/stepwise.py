@@ -93,12 +93,13 @@ class Stepwise(Run):
         super().__init__(task, parts, **begun)
         self.growing = GrowingProgram(parts.journal)
         self.round = max((attempt.round + 1 for attempt in self.attempts), default=0)
-        self.failing = 0  # pieces that failed in a row
-        self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
+        self.failing = 0  # number of consecutive failed pieces
+        # failed pieces that would fail again in the same way
+        self.failed: frozenset[str] = frozenset()
         budget = parts.prompt_tokens
         docs = parts.config.docs
         room = room_for_turns(budget)
-        self.known = ""  # results of the attempts before
+        self.known = ""  # results of earlier attempts, as prompt text
         if calls := [call for attempt in self.attempts for call in attempt.calls]:
             self.known = fill(
                 "step_known", calls=escape_fences(format_results(calls, self.tools, most=room))
@@ -239,7 +240,8 @@ class Stepwise(Run):
         self.answer = result.answer
         if questioned or not (result.doubts or self._find_standing_writes()):
             return True
-        # What it prints is known when it has run as it stands; the journal answers its calls.
+        # Run the program with its original prints to know its output; the journal answers its
+        # calls.
         program = to_unfinished_program(result.program)
         self.growing.preanswer_calls(trace.calls)
         self.growing.take(program, trace_program(self, program, self.tools))

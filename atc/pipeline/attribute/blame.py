@@ -76,7 +76,7 @@ class AttributionTrace:
         self.sources = CallSources(self.tree, tools, hints)
 
     def describe_survived_failures(self) -> list[str]:
-        """Return a sentence about each call that failed without ending the program; at most three."""
+        """Return a sentence about each failed call that did not end the program; at most three."""
         failed = [call for call in self.trace.calls if call.error is not None][:3]
         told = "{} on line {} (call {}) failed, and an `except` went on: {}"
         return [
@@ -148,7 +148,8 @@ class AttributionTrace:
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
         """Return one candidate per call expression behind the suspect, nearest last."""
         found = [self._candidate(suspect, source) for source in sources]
-        # A value that came unchanged, and is of another kind than the exception speaks of, is not the one that failed.
+        # A value that came unchanged but has another type than the exception reports is not the one
+        # that failed.
         kind = suspect.role in ("type", "attribute", "length")
         unlike = [
             c
@@ -174,9 +175,8 @@ class AttributionTrace:
                 )
                 return Candidate(call, where, suspect, source, proven=True, broken=True)
         first: Candidate | None = None
-        known = (
-            source.exact or suspect.role != "length"
-        )  # of a value that was made of others, nobody knows that
+        # The length of a computed value is not known.
+        known = source.exact or suspect.role != "length"
         for call, place in islice(self.items(source), MAX_NODES):
             first = first or Candidate(call, place, suspect, source, proven=False)
             reached = place.missing is None or (
@@ -207,9 +207,8 @@ class AttributionTrace:
         filling = self.candidates(
             unfilled, self.sources.find_control(_root_expression(suspect.expr))
         )
-        if self.is_caused_by_constant(
-            suspect
-        ):  # by a constant of the program that something should have replaced
+        # The failing value is a constant of the program that something should have replaced.
+        if self.is_caused_by_constant(suspect):
             return filling
         return [*found, *(candidate for candidate in filling if candidate.proven or not found)]
 

@@ -85,9 +85,8 @@ class Tree:
         around = {use, *self.around(use), self.root}
         if self.scope(use, name) is not scope:
             return found
-        before = [
-            made for made in found if position(made.node) < here and made.value not in around
-        ]  # not `x = f(x)`
+        # Exclude the use inside its own definition, as in `x = f(x)`.
+        before = [made for made in found if position(made.node) < here and made.value not in around]
         after = [
             made
             for made in found

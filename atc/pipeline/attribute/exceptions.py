@@ -39,10 +39,10 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
             candidate.proven or (candidate.source.filters and candidate.suspect.unfilled)
         ):
             return explain(failure, candidate, record)
-        if not found:  # what is further from the failing expression needs a proof
+        if not found:  # Suspects in wider regions are only blamed if proven.
             found = around
             chosen = candidate
-    # A call whose value need not fail is to blame all the same where no value of the program's own can have failed.
+    # An unproven call is still to blame if no constant of the program can have failed.
     known = (
         chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
     )
@@ -106,7 +106,7 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
 def _explain_read(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of a missing key, or of a value whose type is not what the program expected."""
+    """Build the fault of a missing key or of a value whose type the program did not expect."""
     call = chosen.call
     place = chosen.place
     suspect = chosen.suspect
@@ -182,9 +182,8 @@ def _explain_iteration(
 def _hint(value: Json, suspect: Suspect) -> str:
     """Return advice on how to use a value of this type."""
     if isinstance(value, Mapping):
-        dotted = suspect.role == "attribute" and not hasattr(
-            value, str(suspect.key)
-        )  # else an item of it failed
+        # If the mapping has the attribute, one of its items failed instead.
+        dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))
         return f"; {describe_keys(value)}" + ('; write ["key"], not .key' if dotted else "")
     if isinstance(value, list) and value:
         return "; take an element with [0] or loop over it"
@@ -212,9 +211,8 @@ def _explain_empty_value(
         for name in call.arguments
     ]
     evidence += facts.about_schema(call, place.path)
-    tested = (
-        one for test in chosen.source.filters for one in _find_field_tests(test, record)
-    )  # of lists that are not empty
+    # Fields that the filters tested in lists that are not empty.
+    tested = (one for test in chosen.source.filters for one in _find_field_tests(test, record))
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
     what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else describe_type(place.value)}"
@@ -251,7 +249,8 @@ def _explain_filter(
     place = chosen.place
     facts = record.facts
     tested = [told for test in chosen.source.filters for told in _find_field_tests(test, record)]
-    # A field that is nowhere is to blame, whichever call lacks it; else the last one that was tested of these items.
+    # Blame a field that is missing everywhere, whichever call it belongs to; otherwise the last
+    # field tested on these items.
     own = [told for told in tested if told.call.tool == call.tool]
     meant = next((told for told in tested if told.absent), own[-1] if own else None)
     count = sum(

@@ -82,7 +82,7 @@ def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
     """
     try:
         found = find_violation(tool.protocol.input_schema, tool.original_arguments(call.arguments))
-    except ValueError:  # the schema itself is none
+    except ValueError:  # the schema is invalid
         return []
     unknown = [name for name in call.arguments if name not in tool.arguments]
     return [
@@ -113,7 +113,7 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
         for n, value in plain.items()
     }
     placed = [(match.start(), name) for name, match in quoted.items() if match is not None]
-    if placed:  # what an error speaks of first is what it is about
+    if placed:  # The value that the error mentions first is the one it is about.
         return min(placed)[1]
     return next(iter(call.arguments)) if len(call.arguments) == 1 else None
 
@@ -218,9 +218,8 @@ def _suggest_other_field(
     facts = record.facts
     above = path if isinstance(value, Mapping) else path[:-1]
     parent = get_at_path(made.result, above)
-    if not isinstance(parent, Mapping) or path == facts.prefix(
-        made
-    ):  # the program saw no object there
+    # The program did not see an object at this place.
+    if not isinstance(parent, Mapping) or path == facts.prefix(made):
         return
     original = tool.arguments.get(name, name)
     source = facts.tools[made.tool].protocol.name

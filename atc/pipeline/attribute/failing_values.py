@@ -40,7 +40,7 @@ _PYTHON_TYPES |= {
     "None": (type(None),),
     "string": (str,),
 }
-_PYTHON_TYPES |= {"tuple": ()}  # no response holds one: it is the program's own
+_PYTHON_TYPES |= {"tuple": ()}  # JSON has no tuples: a tuple is the program's own value
 
 SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
 
@@ -94,9 +94,8 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
         place = (frame.line, frame.column, frame.end_line, frame.end_column)
         exact = [node for node in ast.walk(tree.root) if position(node) == place]
         for node in exact[:]:
-            if isinstance(node, ast.Tuple | ast.List) and isinstance(
-                node.ctx, ast.Store
-            ):  # taken apart
+            # An unpacked value: include the expression that is unpacked.
+            if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
                 values = (getattr(tree.parents.get(node), name, None) for name in ("value", "iter"))
                 exact += [value for value in values if value is not None]
         yield [
@@ -140,7 +139,7 @@ def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) ->
             step = constant_step(node.slice)
             index = node.slice if step is EACH else None
             if role == "key" and index is None and step != key:
-                continue  # another key than the one that is missing
+                continue  # this is not the missing key
             own = step if role in ("index", "type") and index is None else key
             test = _make_length_test(own) if role == "index" and isinstance(own, int) else fails
         elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
@@ -184,9 +183,8 @@ def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
     if name in ("TypeError", "KeyError"):
         if "'slice'" in message or message.startswith("slice("):
             return "type", make_type_test("dict"), None
-        if re.search(
-            r"' and '|between instances of", message
-        ):  # of two, the one that is seldom meant to stand there
+        # Of two operand types, test for the one that is rarely intended.
+        if re.search(r"' and '|between instances of", message):
             return (
                 "type",
                 make_type_test(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)),
@@ -260,9 +258,8 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
             yield part, ()
     if isinstance(node, ast.Call):
         held = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-        counted = [
-            k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)
-        ]  # max(d, key=d.get)
+        # As in `max(d, key=d.get)`.
+        counted = [k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)]
         yield from ((each, ()) for each in held)
         if simple_name(node) in _GOES_THROUGH and not bodies:
             getters = [

@@ -31,7 +31,9 @@ _KINDS: dict[str, FaultKind] = {
     **dict.fromkeys(_OWN, "error"),
 }
 _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
-"""Kinds of fault by the code of a finding: `misread_result` where it is not here and is about no argument."""
+"""Kind of fault by finding code. A missing code is `bad_arguments` if it concerns an argument,
+else `misread_result`.
+"""
 
 
 def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox) -> Fault:
@@ -60,7 +62,7 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """Return the tools and the paths in their results that a finding concerns, most likely first."""
+    """Return the tools, and the paths in their results, that a finding concerns, likeliest first."""
     sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]

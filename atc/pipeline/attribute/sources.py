@@ -77,12 +77,12 @@ class CallSource:
 
 
 class CallSources:
-    """Finds the sources of expressions of one program. `hints` are the value hints of its failure."""
+    """Finds the sources of expressions of a program. `hints` are the value hints of its failure."""
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
         self.tree = tree
         self.tools = frozenset(tools)
-        # Those of inner levels come last: they stand.
+        # Hints of inner levels come last and take precedence.
         self._hints = {
             (hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints
         }
@@ -272,9 +272,8 @@ class CallSources:
                 ]
             items = [arg for arg in call.args if arg is not function]
             if function in (*call.args, *(keyword.value for keyword in call.keywords)):
-                passed = (
-                    items[-1] if items else getattr(call.func, "value", None)
-                )  # rows.sort(key=…)
+                # The object of a method call, as in `rows.sort(key=…)`.
+                passed = items[-1] if items else getattr(call.func, "value", None)
                 found += self._each(passed, path) if isinstance(passed, ast.expr) else []
         return found
 
@@ -298,7 +297,7 @@ class CallSources:
                 if isinstance(node, ast.Return) and node.value
             ]
             return [source for value in returned for source in self.find_sources(value, path)]
-        if method == "gather" and path:  # the results of its arguments, in their order
+        if method == "gather" and path:  # `gather` returns the results of its arguments in order
             given = [
                 arg
                 for n, arg in enumerate(call.args)
@@ -331,9 +330,8 @@ class CallSources:
                 )
             args = [*args, receiver] if method in _SAME else [receiver, *args]
         if method in ("max", "min", "next", "choice") and args:
-            none = (
-                self.find_sources(args[0]) if method == "next" and len(args) > 1 else []
-            )  # no item passed: the default
+            # `next` may return its default.
+            none = self.find_sources(args[0]) if method == "next" and len(args) > 1 else []
             return [*none, *self.find_sources(args[0], (EACH, *path))]
         if method in _SAME and args:
             tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []

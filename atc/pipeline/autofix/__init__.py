@@ -57,6 +57,7 @@ class _Fixes:
         better = finding.suggestion or ""
         subscript = _SUBSCRIPT.search(better)
         for node in self._at(finding):
+            # The tool is already defined, so the definition can be removed.
             match finding.code, node:
                 case "unknown-argument", ast.keyword(arg=str(name)) if better.isidentifier():
                     return Edit(place.start(node), place.start(node) + len(name.encode()), better)
@@ -86,7 +87,7 @@ class _Fixes:
                     ast.FunctionDef(decorator_list=[])
                     | ast.Import(names=[_])
                     | ast.ImportFrom(names=[_])
-                ) if node in self._tree.body:  # the tool is there already
+                ) if node in self._tree.body:
                     return place.replacement(node, "")
         return None
 

@@ -191,7 +191,8 @@ def _lookups(
             }
             if given not in known:
                 continue
-            # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
+            # "Which airlines" asks for names, and `airline` holds their ids; "which tail numbers"
+            # asks for the ids.
             if _is_named_in_task(printed, words) and (
                 singular(printed) != required[0] or "_" in printed
             ):

@@ -51,9 +51,8 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
     A program that uses only the first rows is not reported, since later pages cannot change its
     answer.
     """
-    series: dict[
-        tuple[str, str], list[ToolCall]
-    ] = {}  # calls that differ only in the page, or in its size
+    # Calls that only differ in the page or its size.
+    series: dict[tuple[str, str], list[ToolCall]] = {}
     for call in trace.calls:
         if call.error is None and call.tool in tools:
             rest = {

@@ -53,7 +53,7 @@ def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
         if judge is None or judge.is_valid(value):
             return None
         error = first_error(validator(alone), value)
-    except ValueError:  # to compare them takes too long, or the value is no JSON
+    except ValueError:  # validation takes too long, or the value is not JSON
         return None
     return _explain_error(error) if error is not None else None
 

@@ -121,7 +121,8 @@ def _report(
         text, number = (
             (left_node, right_node) if t.category(left) == "str" else (right_node, left_node)
         )
-        ends = (text, getattr(text, "left", None), getattr(text, "right", None))  # of `name + ": "`
+        # the operands of a text such as `name + ": "`
+        ends = (text, getattr(text, "left", None), getattr(text, "right", None))
         written = isinstance(op, ast.Add) and any(
             isinstance(end, ast.Constant | ast.JoinedStr) for end in ends
         )
@@ -318,7 +319,7 @@ def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
             case t.Listing(cell):
                 core.add(cell, t.ANY if isinstance(target.slice, ast.Slice) else value)
             case _:
-                # Of a constant key, which is in `hints.stored`, nothing is known anywhere.
+                # A constant key is in `hints.stored`; nothing is known about it anywhere.
                 known = isinstance(target.slice, ast.Constant) and isinstance(
                     target.slice.value, str
                 )
@@ -363,7 +364,7 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
     for operand in node.values:
         value = core.evaluate(operand)
         if operand is not node.values[-1]:
-            # `a or b` gives a only if it is true, hence not None.
+            # `a or b` only returns a if it is truthy, hence not None.
             value = (
                 (t.NEVER if isinstance(value, t.Null) else t.not_none(value)) if stops else value
             )
@@ -379,7 +380,7 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
 
 
 def _restore_names(core: Interpreter, before: Env, after: Env | None) -> None:
-    """Restore the environment `before`, but keep names that the expression itself bound with `:=`."""
+    """Restore the environment `before`, but keep names that the expression bound with `:=`."""
     spend(2 * len(after.names) if after is not None else 0)
     for name, value in after.names.items() if after is not None else ():
         before.names[name] = t.join(before.names.get(name, value), value)
@@ -560,7 +561,7 @@ def _call_value(core: Interpreter, callee: t.Type, node: ast.Call) -> t.Type:
         result = call_function(
             core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node
         )
-        if result is t.NEVER:  # it raises, or exits
+        if result is t.NEVER:  # the function always raises or exits
             core.frame.env = None
         return result
     tools = [member.alias for member in t.members(callee) if isinstance(member, t.ToolRef)]

@@ -168,7 +168,7 @@ class Interpreter:
                 found = self._in_frame(around, name, detached=detached)
                 if found is not None:
                     return found
-                # In a class a name that is not bound yet is one of outside.
+                # In a class body, a name that is not bound yet refers to an outer scope.
                 within = not isinstance(around.scope, ast.ClassDef)
                 if (
                     within
@@ -211,7 +211,7 @@ class Interpreter:
             or isinstance(found, t.Function | t.Library | t.ToolRef)
         ):
             return found
-        # Another frame may have moved on by the time this one runs.
+        # The other frame may have changed the name by the time this one runs.
         return found if times_stored(frame.scope)[name] == 1 and found != t.NONE else t.ANY
 
     # Tools.
@@ -225,7 +225,7 @@ class Interpreter:
             )
         return self._results[alias]
 
-    # Containers that the program makes, by the place in the source that makes them.
+    # Containers created by the program, by the place in the source that creates them.
 
     def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
         """Return the list that the program creates at `node`, after adding `item` to it."""

@@ -125,7 +125,7 @@ def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Ty
         if frame.yields:
             return t.Iterating(t.join(*frame.yields), "generator")
         if frame.env is not None:
-            # One way that gives nothing among others that do is not held against the program.
+            # If only some paths return a value, do not report None for the others.
             frame.returns.append(t.ANY if frame.returns else t.NONE)
         result = t.join_all(frame.returns)
         return t.ANY if isinstance(node, ast.AsyncFunctionDef) else result
@@ -155,7 +155,7 @@ def _bind_parameters(
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = t.Tuple(tuple(positional[len(names) :]))
     if arguments.kwarg is not None:
-        # Each call has a dict of its own, whose keys are all known.
+        # Each call gets its own dict, and all its keys are known.
         bound[arguments.kwarg.arg] = t.Mapped(t.DictCell(rest, first=frozenset(rest)))
     return bound if keywords <= bound.keys() else None
 
@@ -342,7 +342,7 @@ def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.T
         return t.ANY if "key" in arguments.named else t.forget_constants(t.join(*values))
     item = _first_items(core, arguments)
     _check_keyed(core, item, arguments.nodes[0], arguments, f"{name}()")
-    # Without a key the items were compared, so none of them is None.
+    # Without a key, the items themselves were compared, so none of them is None.
     item = item if "key" in arguments.named else t.not_none(item)
     return t.join(item, arguments.named.get("default", t.NEVER))
 

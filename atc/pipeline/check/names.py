@@ -65,9 +65,8 @@ def explain_unbound_name(
             f"{name!r} is not defined anywhere in the program.{meant}",
             better=near,
         )
-    near = find_nearest(name, tools) or find_nearest(
-        name, own, loose=False
-    )  # a variable that is part of it is no function
+    # A variable whose name is only a part of this one is not meant.
+    near = find_nearest(name, tools) or find_nearest(name, own, loose=False)
     meant = f" Did you mean {near!r}?" if near else ""
     shown = list(tools)[:_FEW]
     if len(tools) > _FEW and may_guess(len(tools)):
@@ -134,7 +133,7 @@ def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             own = set(parameters(node))
             foreign = bool(own) and not own & {*tool.arguments, *tool.arguments.values()}
-            # One that does nothing only stands in for the tool.
+            # A function without a real body is only a stub for the tool.
             idle = all(
                 isinstance(s, ast.Pass | ast.Raise) or format_expression(s)[:1] in '\'"."'
                 for s in node.body
@@ -185,7 +184,7 @@ _WRITERS |= {ANSWERING}
 
 
 def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
-    """Return a finding if the program prints nothing and its last statement is not an expression."""
+    """Return a finding if the program prints nothing and does not end in an expression."""
     body = module.body
     if not body:
         return [
@@ -205,9 +204,8 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
         and isinstance(last.value, ast.Constant)
         and isinstance(last.value.value, str)
     )
-    if isinstance(last, ast.Expr) and not (
-        text and len(body) == 1
-    ):  # a lone docstring is no answer
+    # A program that is only a docstring gives no answer.
+    if isinstance(last, ast.Expr) and not (text and len(body) == 1):
         return []
     match last:
         case (

@@ -61,7 +61,7 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             refine(core, inner, not truth)
         case ast.BoolOp(op=op, values=values):
-            # Where one of several may be what decided it, nothing is certain.
+            # If any one operand may have decided the result, nothing is certain.
             for value in values if isinstance(op, ast.And) == truth else ():
                 refine(core, value, truth)
         case ast.NamedExpr(target=target, value=value):
@@ -93,7 +93,7 @@ def _refine_compare(
         case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
             nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
             core.tested |= {null.origin.tool for null in nulls if null.origin is not None}
-            # Where the program has seen that it is None, what it does with it now is meant.
+            # If the program knows that the value is None, what it does with it is intended.
             _change(core, left, (lambda _: t.ANY) if truth else t.assume_not_none)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
@@ -173,7 +173,8 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
     if path is not None and new != old:
         name, keys = path
         base = core.peek(ast.Name(name, ast.Load()))
-        if not keys or new != t.NONE:  # None in a dict may change where we do not see it
+        # A None in a dict may change where the check does not see it.
+        if not keys or new != t.NONE:
             env.names[name] = _replace_nested(base, keys, new)
 
 

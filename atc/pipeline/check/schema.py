@@ -1,4 +1,4 @@
-"""Conversion of JSON Schemas to types, one level at a time, so that recursive schemas stay finite."""
+"""Conversion of JSON Schemas to types, level by level, so that recursive schemas stay finite."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _one(
         case "string":
             return _text(fragments) if document.strict else t.STR
         case "integer":
-            # Observed integers may be numbers that happened to be whole.
+            # An observed integer may be a number that happened to be whole.
             return t.INT if document.strict else t.NUMBER
         case "number":
             return t.NUMBER

@@ -58,12 +58,14 @@ def flow_findings(module: ast.Module, hints: SyntaxFacts, tools: Toolbox) -> lis
     elsewhere = _run(flow)
     changed = {name for function in elsewhere for name in find_outer_changes(function)}
     if changed - flow.volatile:
-        # Functions that run at a time unknown to us change what others read: begin again, knowing that.
+        # Functions that run at unknown times change names that others read: start again, treating
+        # these names as unknown.
         flow = ProgramInterpreter(tools, module, hints)
         flow.volatile |= changed
         _run(flow)
     found = [one for one in flow.findings if one.code.startswith(_OF_NAMES) or not flow.foreign]
-    # A program that tests a value of a tool for None knows of them, and passes on an id that it trusts.
+    # A program that tests some value of a tool for None is aware of nulls: do not report nullable
+    # arguments from that tool.
     return [
         o
         for o in found
@@ -77,7 +79,7 @@ def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
     try:
         _follow(flow, elsewhere)
     except (OutOfSteps, RecursionError):
-        # Findings of a pass that did not end are not sure.
+        # Findings of an incomplete pass are not certain.
         del flow.findings[flow.sure :]
     return elsewhere
 
@@ -93,7 +95,7 @@ def _follow(flow: ProgramInterpreter, elsewhere: list[FunctionNode]) -> None:
         outer = ScopeFrame(flow.module, env=flow.frame.env, detached=True)
         for node in flow.hints.functions:
             if node not in flow.analysed:
-                # The program does not call it where we see it: its parameters may be anything.
+                # No visible call: the parameters may have any value.
                 elsewhere.append(node)
                 flow.analysed.add(node)
                 flow.shielded.clear()
@@ -274,7 +276,7 @@ def _for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
 
     def start() -> Env | None:
-        # The list may have grown while it was iterated.
+        # The loop body may have added items to the list.
         grown = t.join_all(
             member.cell.item for member in t.members(value) if isinstance(member, t.Listing)
         )

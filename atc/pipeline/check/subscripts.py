@@ -66,11 +66,10 @@ def need_value(
         return t.not_none(value)
     if value == t.NONE and isinstance(node, ast.Name | ast.Call):
         given = {name for function in core.active for name in parameters(function)}
-        # Other parameters may say whether one that is None is used.
+        # A parameter may be None on purpose, if other parameters decide whether it is used.
         if not (isinstance(node, ast.Name) and node.id in given):
-            func = (
-                node.func if isinstance(node, ast.Call) else None
-            )  # `rows.sort()` changes rows in place
+            # A method such as `rows.sort()` changes its object in place.
+            func = node.func if isinstance(node, ast.Call) else None
             better = format_expression(func.value) if isinstance(func, ast.Attribute) else None
             then = (
                 f" Write {format_expression(node)} on a line of its own, then use {better}."
@@ -220,7 +219,7 @@ def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[
     falls_back = len(node.args) > 1 and any(
         isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1])
     )
-    # A dict that the program fills itself is often asked for what is not there yet.
+    # Programs often look up missing keys in dicts that they fill themselves.
     expected = node in core.hints.tolerated or key in ENVELOPE or falls_back
     records = t.join_all(member for member in dicts if isinstance(member, t.Record))
     found = [_read_one(core, member, key) for member in dicts]
@@ -228,7 +227,8 @@ def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[
         read_item(core, records, key, node)
         return t.ANY
     known = t.join_all(kind for kind in found if kind is not None)
-    # Without a default a declared key gives what its schema says: a None from absence is not held against anyone.
+    # Without a default, a declared key has the type of its schema: do not report the None of a
+    # missing key.
     sure = default is None and found and all(isinstance(member, t.Record) for member in dicts)
     return known if sure and known is not t.NEVER else t.join(known, default or t.NONE)
 
@@ -253,7 +253,7 @@ def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
             f"{format_expression(node)} is {t.describe_value(value)}; it cannot be iterated.{then}",
         )
         return t.ANY
-    # An empty list beside one with items (`.get("rows", [])`) adds none.
+    # An empty list as an alternative (`.get("rows", [])`) adds no item type.
     return assume_filled(t.join_all(items_of(member, node) for member in t.members(value)))
 
 
@@ -415,7 +415,7 @@ def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[
     own = core.tools[record.origin.tool]
     spend(4 * len(core.tools))
     for alias, tool in core.tools.items():
-        # To read, nobody need call what may change something.
+        # Do not suggest a writing tool instead of a reading one.
         other = tool is not own and tool.protocol.writes <= own.protocol.writes
         for member in t.members(core.tool_result(alias)) if other else ():
             top = item_type(member) if isinstance(member, t.Array) else member
@@ -474,7 +474,7 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
-    """Return True if an alternative may have the attribute; otherwise report it and return False."""
+    """Return True if an alternative may have the attribute, else report it and return False."""
     kinds = [
         (m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)
     ]
@@ -492,7 +492,8 @@ def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool
     match member:
         case t.Record():
             keys = member.shape.properties
-            whole = attr in ("json", "data", "result")  # of a response object, as libraries have it
+            # an attribute of response objects in HTTP libraries
+            whole = attr in ("json", "data", "result")
             near = attr if attr in keys or not (keys or whole) else find_nearest(attr, keys)
             better = f"{text}[{near!r}]" if near else (text if whole else None)
             then = f" Write {better}." if better else ""

@@ -65,7 +65,7 @@ def parse_or_report(program: Program) -> ast.Module | Finding:
             )
     except SyntaxError as error:
         if tree is not None and (error.msg or "").startswith("keyword argument repeated"):
-            return tree  # it has a finding of its own
+            return tree  # `find_repeated_keywords` reports it
         return _syntax_error(error, program)
     except (ValueError, OverflowError) as error:
         return Finding(code="syntax", message=f"this is not Python: {error}.", line=1, end_column=1)
@@ -278,7 +278,8 @@ def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
                 ast.If(test=test, orelse=[ast.If(test=other)])
                 | ast.IfExp(test=test, orelse=ast.IfExp(test=other))
             ):
-                # A value that never comes is no fault in `if … elif …`: other branches are for those that do.
+                # A comparison that is never true is not an error in `if … elif …`: other branches
+                # cover the real values.
                 _mark_gets([test, other], hints.tolerated)
                 hints.alternative.update(
                     p for t in (test, other) for p in walk_nodes(t) if isinstance(p, ast.Compare)

@@ -47,7 +47,7 @@ def call_tool(
         if name in tool.arguments:
             written = isinstance(place, ast.keyword) and place.arg is not None
             _check_value(core, tool, name, node, value, written=written)
-    # `min_delay=60` and `has_rating=True` leave out what lacks a value.
+    # Filters such as `min_delay=60` and `has_rating=True` exclude records with nulls.
     chosen = any(
         name.startswith(("min", "max", "has", "is", "with", "only", "exclude"))
         for _, name, _, _ in named
@@ -56,7 +56,7 @@ def call_tool(
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:
-    """Evaluate the keyword arguments of a call. Also return True if a `**` may pass more of them."""
+    """Evaluate the keyword arguments of a call. Also return True if a `**` may pass more."""
     found: KeywordArguments = []
     more = False
     for keyword in call.keywords:
@@ -119,7 +119,7 @@ def _check_names(
             better=better,
         )
     lacking = [name for name in free if name in tool.required]
-    # An unknown argument is often the missing one under another name, and then that finding says so.
+    # An unknown argument is often the missing one under another name; then that finding is enough.
     if sure and not placed and lacking and not meant.issuperset(lacking):
         written = format_call_template(core, t.ToolRef(alias))
         message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {format_list(lacking)}. Write {written}."
@@ -201,7 +201,7 @@ def _check_value(
     if not isinstance(known, None | bool | int | float | str | list | dict):
         return
     if known is None and name not in tool.protocol.required:
-        return  # a None that need not be given is left out
+        return  # None for an optional argument is not sent
     if found := find_mismatch(known, schema, root):
         better = f" Write {argument}={found.better}." if found.better else ""
         actual = format_expression(node, most=40)

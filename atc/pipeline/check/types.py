@@ -359,7 +359,7 @@ def _merge(old: Type, new: Type) -> Type | None:
         case Array(), Array() if old.shape is new.shape:
             return Array(old.shape, old.origin, old.null_checked and new.null_checked)
         case Null(), Null():
-            # None that the program wrote beside one of a schema: the program thought of None, so say nothing.
+            # If the program itself also writes None, it expects None: do not report it.
             return Null(old.origin if old.origin and new.origin else None)
         case _:
             return None
@@ -499,9 +499,8 @@ def json_types(value: Type) -> set[str] | None:
         case Atom("bool"):
             return {"boolean"}
         case _:
-            return _JSON.get(
-                category(value) or ""
-            )  # a float may be whole, and so an integer to JSON
+            # A whole float is an integer in JSON.
+            return _JSON.get(category(value) or "")
 
 
 def describe_value(value: Type) -> str:

@@ -78,7 +78,7 @@ def describe_writes(made: Sequence[ToolCall]) -> str:
     return fill("repair_writes", calls="\n".join(done)) if done else ""
 
 
-# --- what is told of a failure
+# --- description of a failure
 
 _MOST_FINDINGS = 5
 _MOST_FACTS = 8
@@ -113,7 +113,7 @@ def facts(case: RepairCase) -> list[Message]:
 
 
 def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
-    """Yield lines that describe the findings of the check, or the failure and the facts about it."""
+    """Yield lines that describe the findings of the check, or the failure and its facts."""
     program = case.attempt.program
     findings = case.attempt.findings
     if findings:
@@ -181,7 +181,8 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
         tool = case.tools[alias]
         yield ""
         if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
-            # Of a call that was made, the facts above say what the argument at fault takes.
+            # For a call that was made, the facts above already say what the argument at fault
+            # accepts.
             yield (
                 describe_call(tool)
                 if call is not None and fault.path
