@@ -14,6 +14,7 @@ import jsonschema_rs
 
 from atc.core.messages import find_nearest, format_list
 from atc.pipeline.check import types as t
+from atc.pipeline.check.kinds import json_types
 from atc.pipeline.check.schema import items_of, listed_values
 from protocols.schema import JsonObject, all_types, resolve
 from protocols.validate import BoundedValidator, first_error, validator
@@ -198,7 +199,7 @@ def find_type_mismatch(
     if isinstance(value, t.Atom) and value.values is not None:
         found = [find_mismatch(known, schema, root) for known in value.values]
         return found[0] if found and all(found) else None
-    names = t.json_types(value)
+    names = json_types(value)
     allowed = allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
         return Mismatch(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))

@@ -13,6 +13,7 @@ from atc.core.messages import make_finding
 from atc.core.types import Finding
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
+from atc.pipeline.check.kinds import constant, forget_constants
 from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
 from atc.pipeline.check.schema import response_document, result_type
 from atc.pipeline.check.syntax import FunctionNode, SyntaxFacts, bound_names, times_stored
@@ -246,7 +247,7 @@ class Interpreter:
 
     def set_item(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
         """Store a value under a key of a dict. The index `ANY` stands for an unknown key."""
-        key = t.constant(index)
+        key = constant(index)
         if key is not None:
             new = _join_growing(cell.keys.get(key, value), value)
             if key not in cell.keys or new != cell.keys[key]:
@@ -291,7 +292,7 @@ def _join_growing(old: t.Type, new: t.Type) -> t.Type:
     found = t.join(old, new)
     values = getattr(found, "values", None)
     return (
-        t.forget_constants(found)
+        forget_constants(found)
         if values is not None and len(values) > t.MOST_VALUES // 8
         else found
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
+from atc.pipeline.check.kinds import assume_not_none, keep_matching
 from atc.pipeline.check.schema import field_type, items_of, silence_nulls
 from atc.pipeline.check.syntax import walk_nodes
 
@@ -71,13 +72,13 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
             _refine_compare(core, left, op, right, truth)
         case ast.Compare(left=left, comparators=rights) if truth:
             for part in [left, *rights]:
-                _change(core, part, t.assume_not_none)
+                _change(core, part, assume_not_none)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
             _refine_kind(core, subject, _kind_names(kinds), truth)
         case ast.Call(func=ast.Name(id="hasattr" | "callable" | "issubclass"), args=[subject, *_]):
             _change(core, subject, lambda _: t.ANY)
         case _ if truth:
-            _change(core, test, t.assume_not_none)
+            _change(core, test, assume_not_none)
     _relax(core, test)
 
 
@@ -94,7 +95,7 @@ def _refine_compare(
             nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
             core.tested |= {null.origin.tool for null in nulls if null.origin is not None}
             # If the program knows that the value is None, what it does with it is intended.
-            _change(core, left, (lambda _: t.ANY) if truth else t.assume_not_none)
+            _change(core, left, (lambda _: t.ANY) if truth else assume_not_none)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
         case ast.In(), ast.Constant(value=None), _:
@@ -106,10 +107,10 @@ def _refine_compare(
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
                 _change(core, right, lambda value, key=key: _assume_key(value, key))  # type: ignore[misc]
-            _change(core, left, t.assume_not_none)
+            _change(core, left, assume_not_none)
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
-            _change(core, left, t.assume_not_none)
-            _change(core, right, t.assume_not_none)
+            _change(core, left, assume_not_none)
+            _change(core, right, assume_not_none)
 
 
 def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
@@ -157,7 +158,7 @@ def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: 
             return True
         return any(_KINDS[name](value) for name in names) == truth
 
-    _change(core, subject, lambda value: t.keep_matching(value, is_possible))
+    _change(core, subject, lambda value: keep_matching(value, is_possible))
 
 
 def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
+from atc.pipeline.check.kinds import not_none, type_of_constant
 from protocols.schema import JsonObject, resolve, resolve_pointer, types
 from protocols.toolbox import Tool
 
@@ -293,7 +294,7 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
             )
         case t.Mapped(cell):
             spend(8 * len(cell.keys))
-            return t.join(*map(t.type_of_constant, cell.keys), cell.key)
+            return t.join(*map(type_of_constant, cell.keys), cell.key)
         case t.Atom("str"):
             return t.STR
         case _:
@@ -315,7 +316,7 @@ def silence_nulls(value: t.Type) -> t.Type:
     This applies at any depth of a response, but only to the first level of a dict that the program
     created.
     """
-    return t.join_all(map(_silence_member_nulls, t.members(t.not_none(value))))
+    return t.join_all(map(_silence_member_nulls, t.members(not_none(value))))
 
 
 def _silence_member_nulls(member: t.Type) -> t.Type:
@@ -326,7 +327,7 @@ def _silence_member_nulls(member: t.Type) -> t.Type:
             spend(8 * len(cell.keys))
             return replace(
                 member,
-                refined=tuple((k, t.not_none(field_type(member, k) or t.ANY)) for k in cell.keys),
+                refined=tuple((k, not_none(field_type(member, k) or t.ANY)) for k in cell.keys),
             )
         case _:
             return t.Null() if isinstance(member, t.Null) else member

@@ -9,12 +9,13 @@ from atc.core.messages import format_expression
 from atc.core.types import Finding
 from atc.pipeline.check import expressions
 from atc.pipeline.check import types as t
-from atc.pipeline.check.budget import OutOfSteps, bounded, spend
-from atc.pipeline.check.expressions import binary, bind_target
+from atc.pipeline.check.budget import OutOfSteps, bounded
+from atc.pipeline.check.expressions import bind_target
+from atc.pipeline.check.functions import note_function, run_body
 from atc.pipeline.check.interpreter import Env, Interpreter, ScopeFrame, join_env
-from atc.pipeline.check.library import note_function, run_body
+from atc.pipeline.check.loops import execute_for, execute_while, leave_loop
 from atc.pipeline.check.narrowing import outcomes, refine
-from atc.pipeline.check.subscripts import iterate
+from atc.pipeline.check.operators import binary
 from atc.pipeline.check.syntax import (
     FunctionNode,
     SyntaxFacts,
@@ -26,7 +27,6 @@ from atc.pipeline.check.syntax import (
 )
 from protocols.toolbox import Toolbox
 
-_MOST_PASSES = 6
 _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-", "bad-")
 """Prefixes of the codes of findings that do not depend on the contents of responses."""
 
@@ -242,143 +242,6 @@ def _match(core: Interpreter, node: ast.Match) -> None:
     core.frame.env = join_env(result, start)
 
 
-def _leave(core: Interpreter, node: ast.Break | ast.Continue) -> None:
-    if core.frame.loops and core.frame.env is not None:
-        core.frame.loops[-1][isinstance(node, ast.Continue)].append(core.frame.env)
-    core.frame.env = None
-
-
-def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    """Report a loop that removes items from the list it iterates over, since the item after each
-    removed one is skipped. A loop that contains `break` or `return` is not reported.
-    """
-    inside = [part for statement in node.body for part in walk_nodes(statement)]
-    if any(isinstance(part, ast.Break | ast.Return) for part in inside):
-        return
-    name = format_expression(node.iter)
-    for part in inside:
-        match part:
-            case (
-                ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="remove" | "pop"))
-                | ast.Delete(targets=[ast.Subscript(value=ast.Name(id=owner))])
-            ) if owner == name:
-                said = f"{name} loses items while the loop goes through it, so that others are skipped."
-                better = f"list({name})"
-                core.report(
-                    "changed-in-loop", node.iter, f"{said} Loop over {better}.", better=better
-                )
-                return
-
-
-def _for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    value = core.evaluate(node.iter)
-    _report_shrinking(core, node)
-    items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
-
-    def start() -> Env | None:
-        # The loop body may have added items to the list.
-        grown = t.join_all(
-            member.cell.item for member in t.members(value) if isinstance(member, t.Listing)
-        )
-        bind_target(
-            core,
-            node.target,
-            items if isinstance(node, ast.AsyncFor) else t.join(items, grown),
-            node.iter,
-        )
-        return None
-
-    _loop(core, node.body, node.orelse, start, always=False)
-
-
-def _while(core: Interpreter, node: ast.While) -> None:
-    def start() -> Env | None:
-        core.evaluate(node.test)
-        core.frame.env, fails = outcomes(core, node.test)
-        return fails
-
-    _loop(core, node.body, node.orelse, start, always=True)
-
-
-def _loop(
-    core: Interpreter,
-    body: list[ast.stmt],
-    orelse: list[ast.stmt],
-    start: Callable[[], Env | None],
-    *,
-    always: bool,
-) -> None:
-    """Execute a loop's body until nothing new is learned. Only findings of the last pass are kept.
-
-    `start` begins an iteration and returns the environment in which the loop condition fails.
-    `always` is True if the loop can only end there or with `break`; a `for` loop may end at any
-    iteration.
-    """
-    frame = core.frame
-    breaks = list[Env]()
-    continues = list[Env]()
-    entry = frame.env
-    ends = None
-    frame.loops.append((breaks, continues))
-    for attempt in range(_MOST_PASSES):
-        mark = len(core.findings)
-        version = core.version
-        breaks.clear()
-        continues.clear()
-        frame.env = entry.copy() if entry is not None else None
-        ends = start()
-        core.execute(body)
-        again = frame.env
-        for env in continues:
-            again = join_env(again, env)
-        after = join_env(entry, again)
-        spend(len(after.names) if after is not None else 0)
-        if version == core.version and (
-            after == entry or (len(core.findings) == mark and _is_stable(entry, after))
-        ):
-            entry = after
-            break
-        del core.findings[mark:]
-        entry = _widen(entry, after) if attempt else after
-    frame.loops.pop()
-    if ends is not None and entry is not None:
-        ends.names = entry.names | ends.names
-    frame.env = ends if always else entry
-    core.execute(orelse)
-    for env in breaks:
-        frame.env = join_env(frame.env, env)
-
-
-def _is_stable(old: Env | None, new: Env | None) -> bool:
-    """Return True if everything that was known before an iteration still holds after it."""
-    if old is None or new is None:
-        return old is new
-    spend(len(old.names))
-    return old.null_checked == new.null_checked and all(
-        new.names.get(name) == value for name, value in old.names.items()
-    )
-
-
-def _widen(old: Env | None, new: Env | None) -> Env | None:
-    """Return `new` with a wider type for each variable that still changes: constants lose their
-    values, all others become `ANY`.
-    """
-    if old is None or new is None:
-        return new
-    spend(4 * len(new.names))
-    names: dict[str, t.Type] = {}
-    for name, value in new.names.items():
-        before = old.names.get(name, t.NEVER)
-        names[name] = (
-            value
-            if before == value
-            else t.forget_constants(value)
-            if t.forget_constants(value) == t.forget_constants(before)
-            else t.ANY
-        )
-    return Env(names, new.null_checked)
-
-
 def _try(core: Interpreter, node: ast.Try) -> None:
     frame = core.frame
     before = frame.env
@@ -444,11 +307,11 @@ _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.AugAssign: _aug_assign,
     ast.Return: _return,
     ast.Raise: _raise,
-    **dict.fromkeys([ast.Break, ast.Continue], _leave),
+    **dict.fromkeys([ast.Break, ast.Continue], leave_loop),
     ast.If: _if,
     ast.Assert: _assert,
-    **dict.fromkeys([ast.For, ast.AsyncFor], _for),
-    ast.While: _while,
+    **dict.fromkeys([ast.For, ast.AsyncFor], execute_for),
+    ast.While: execute_while,
     **dict.fromkeys([ast.Try, ast.TryStar], _try),
     **dict.fromkeys([ast.With, ast.AsyncWith], _with),
     **dict.fromkeys([ast.FunctionDef, ast.AsyncFunctionDef], _function),

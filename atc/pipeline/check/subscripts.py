@@ -8,37 +8,26 @@ import ast
 from collections import Counter, OrderedDict
 from typing import Any
 
-from atc.core.messages import find_nearest, format_expression, format_list, may_guess
+from atc.core.messages import find_nearest, format_expression
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
+from atc.pipeline.check.kinds import category, constant, describe_value, forget_constants, not_none
+from atc.pipeline.check.read_findings import (
+    format_call_template,
+    format_keys,
+    report_iterated,
+    report_read,
+)
 from atc.pipeline.check.schema import (
     assume_filled,
     field_type,
-    find_nested_key,
     item_type,
     items_of,
-    list_keys,
     value_type,
 )
 from atc.pipeline.check.syntax import parameters, walk_nodes
 
-_MOST_GIVERS = 5
-"""Maximum number of tools whose response has a key. A key of more tools (`name`, `id`) is too
-common for a hint.
-"""
-_LIST_NAMES = {
-    "data",
-    "items",
-    "results",
-    "result",
-    "list",
-    "records",
-    "entries",
-    "values",
-    "rows",
-    "content",
-}
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
     "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
@@ -63,7 +52,7 @@ def need_value(
     the message that says what fails.
     """
     if core.catches("TypeError", "AttributeError"):
-        return t.not_none(value)
+        return not_none(value)
     if value == t.NONE and isinstance(node, ast.Name | ast.Call):
         given = {name for function in core.active for name in parameters(function)}
         # A parameter may be None on purpose, if other parameters decide whether it is used.
@@ -95,7 +84,7 @@ def need_value(
             more = {"tool": member.origin.tool, "argument": argument, "better": better}
             core.report("none-value", node, message, certain=False, **more)
             break
-    return t.not_none(value)
+    return not_none(value)
 
 
 def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
@@ -109,7 +98,7 @@ def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
         return t.join_all(_read_slice(core, member, node) for member in t.members(value))
     index = core.evaluate(node.slice)
     value = need_value(core, value, node.value, "it has no items")
-    key = t.constant(index)
+    key = constant(index)
     return (
         read_item(core, value, key, node)
         if key is not None
@@ -125,7 +114,7 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
     good = [result for _, result in found if result is not None]
     if good or core.catches("KeyError", "LookupError"):
         return t.join(*good) if good else t.ANY
-    _report_read(core, found[0][0], key, node)
+    report_read(core, found[0][0], key, node)
     return t.ANY
 
 
@@ -164,7 +153,7 @@ def _read_computed(core: Interpreter, value: t.Type, index: t.Type, node: ast.Su
             m for m in t.members(value) if isinstance(m, t.Array | t.Tuple | t.Listing | t.Atom)
         ]
         if len(wrong) == len(t.members(value)):
-            _report_read(core, wrong[0], None, node)
+            report_read(core, wrong[0], None, node)
             return t.ANY
     return t.join_all(_read_computed_member(core, member, index) for member in t.members(value))
 
@@ -176,7 +165,7 @@ def _read_computed_member(core: Interpreter, member: t.Type, index: t.Type) -> t
         case t.Mapped(cell):
             spend(len(cell.keys))
             if cell.default is not None:
-                core.set_item(cell, index if t.constant(index) is None else t.ANY, cell.default)
+                core.set_item(cell, index if constant(index) is None else t.ANY, cell.default)
             return assume_filled(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
         case t.Array() | t.Listing() | t.Tuple():
             return items_of(member)
@@ -192,13 +181,13 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
     if (wrong or kind in ("set", "frozenset", "deque")) and not core.catches(
         "TypeError", "KeyError"
     ):
-        _report_read(core, member, 0, node)
+        report_read(core, member, 0, node)
     elif isinstance(member, t.Listing | t.Tuple):
         return core.add_listing_item(node, items_of(member), kind)
     return (
         member
         if isinstance(member, t.Array)
-        else t.forget_constants(member)
+        else forget_constants(member)
         if isinstance(member, t.Atom)
         else t.ANY
     )
@@ -211,7 +200,7 @@ def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[
     """
     default = given[1] if len(given) > 1 else None
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
-    key = t.constant(given[0])
+    key = constant(given[0])
     if key is None:
         return t.join(
             *(_read_computed_member(core, member, given[0]) for member in dicts), default or t.NONE
@@ -250,7 +239,7 @@ def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
         core.report(
             "not-a-list",
             node,
-            f"{format_expression(node)} is {t.describe_value(value)}; it cannot be iterated.{then}",
+            f"{format_expression(node)} is {describe_value(value)}; it cannot be iterated.{then}",
         )
         return t.ANY
     # An empty list as an alternative (`.get("rows", [])`) adds no item type.
@@ -266,165 +255,12 @@ def check_hashable(core: Interpreter, value: t.Type, node: ast.expr) -> None:
         isinstance(m, kinds) or getattr(m, "kind", "") in ("list", "set", "deque")
         for m in t.members(value)
     ):
-        what = f"{format_expression(node)} is {t.describe_value(value)}"
+        what = f"{format_expression(node)} is {describe_value(value)}"
         core.report(
             "unhashable",
             node,
             f"{what}: it can be no key and no item of a set. Use its id or name.",
         )
-
-
-def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
-    """Return the text of a call of a tool, with `…` for each required argument."""
-    known = core.tools[tool.alias]
-    return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
-
-
-def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
-    """Report an object that was iterated as if it were a list."""
-    record = source.record
-    text = format_expression(source.node)
-    lists = list_keys(record)
-    better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
-    then = f" Iterate over {better}." if better else ""
-    message = (
-        f"iterating {text} gives its keys (strings): {record.origin} is an object with keys {_keys(record)}, "
-        f"not a list.{then}"
-    )
-    core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
-
-
-def _report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
-    """Report that `value[key]` or `value.get(key)` at `node` cannot work. `key` is None if it is
-    not known.
-    """
-    base, place = _parts(node)
-    text = format_expression(base)
-    match value:
-        case t.Record() if isinstance(key, str):
-            _report_missing(core, value, key, place, text)
-        case t.Record():
-            lists = list_keys(value)
-            better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
-            then = f" The list is {better}." if better else " Take a value by its key."
-            message = (
-                f"{text} ({value.origin}) is an object with keys {_keys(value)}, not a list.{then}"
-            )
-            core.report("not-a-list", node, message, tool=value.origin.tool, better=better)
-        case t.Mapped(cell):
-            spend(8 * len(cell.keys))
-            near = (
-                find_nearest(key, [known for known in cell.keys if isinstance(known, str)])
-                if key == str(key)
-                else None
-            )
-            meant = f" Did you mean {near!r}?" if near else ""
-            message = f"{text} has no key {key!r}; the program gives it only {format_list(map(repr, cell.keys))}.{meant}"
-            if cell.keys:
-                core.report("missing-key", place, message, better=near)
-        case t.Atom("str", key_of=t.KeyOf() as source):
-            report_iterated(core, source)
-        case t.Array():
-            _report_list(core, value, key, node, text)
-        case t.Iterating() | t.Listing(kind="set" | "frozenset" | "deque"):
-            message = f"{text} is {t.describe_value(value)}, which has no index. Write list({text}) first."
-            core.report("not-a-list", node, message, better=f"list({text})")
-        case _:
-            indexed = isinstance(value, t.Tuple | t.Listing)
-            better = f"{text}[0]" if indexed else text
-            then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
-            wanted = f"no key {key!r}" if isinstance(key, str) else "no items to index like that"
-            core.report(
-                "not-an-object",
-                node,
-                f"{text} is {t.describe_value(value)} and has {wanted}; {then}.",
-                better=better,
-            )
-
-
-def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """Return the expression that is read from and the key expression."""
-    match node:
-        case ast.Subscript(value=base, slice=index):
-            return base, index
-        case ast.Call(func=ast.Attribute(attr="get" | "pop", value=base), args=[first, *_]):
-            return base, first
-        case _:
-            return node, node
-
-
-def _keys(record: t.Record) -> str:
-    return format_list(record.shape.properties) if record.shape.properties else "not declared"
-
-
-def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
-    """Report a list that was indexed as if it were an object."""
-    origin = array.origin
-    tool = core.tools.get(origin.tool)
-    if tool is not None and not origin.path and tool.wrapper == key and key is not None:
-        message = f"{origin} is already the list that stands under {key!r}: leave out [{key!r}]."
-        core.report("not-an-object", node, message, tool=origin.tool, better=text)
-        return
-    first = item_type(array)
-    keys = (
-        f" Its items are objects with keys {_keys(first)}." if isinstance(first, t.Record) else ""
-    )
-    message = f"{text} ({origin}) is a list, not an object.{keys} Take one item first: {text}[0], or a loop."
-    core.report("not-an-object", node, message, tool=origin.tool, better=f"{text}[0]")
-
-
-def _report_missing(
-    core: Interpreter, record: t.Record, key: str, place: ast.expr, text: str
-) -> None:
-    keys = list(record.shape.properties)
-    owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
-    then, better = _suggest_key(core, record, key)
-    message = f"{owner} has no key {key!r}; its keys are {format_list(keys)}.{then}"
-    core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
-
-
-def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
-    """Guess which key was meant by a missing one. Return a sentence and the text to write, or `("",
-    None)`.
-    """
-    if not may_guess(len(record.shape.properties)):
-        return "", None
-    keys = list(record.shape.properties)
-    lists = list_keys(record)
-    close = find_nearest(key, keys, cutoff=0.8, loose=False)
-    inside = find_nested_key(record, key)
-    if inside is not None and (close is None or close.lower() != key.lower()):
-        return f" {key!r} is a key of {inside[0]}.", inside[1]
-    if close is not None:
-        return f" Did you mean {close!r}?", close
-    near = find_nearest(key, keys)
-    if near not in lists and (givers := _find_tools_with_key(core, record, key)):
-        needs = [
-            f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
-            for alias in givers
-        ]
-        return f" {key!r} is in what these give: {format_list(needs)}.", givers[0]
-    if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
-        return f" The list is under {lists[0]!r}.", lists[0]
-    return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
-
-
-def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[str]:
-    """Return tools whose response has the key at the top level or in the items of a list."""
-    found = []
-    own = core.tools[record.origin.tool]
-    spend(4 * len(core.tools))
-    for alias, tool in core.tools.items():
-        # Do not suggest a writing tool instead of a reading one.
-        other = tool is not own and tool.protocol.writes <= own.protocol.writes
-        for member in t.members(core.tool_result(alias)) if other else ():
-            top = item_type(member) if isinstance(member, t.Array) else member
-            if isinstance(top, t.Record) and (
-                key in top.shape.properties or find_nested_key(top, key) is not None
-            ):
-                found.append(alias)
-                break
-    return found[:3] if len(found) <= _MOST_GIVERS else []
 
 
 _KINDS: dict[str | None, frozenset[str]] = {
@@ -475,9 +311,7 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
     """Return True if an alternative may have the attribute, else report it and return False."""
-    kinds = [
-        (m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)
-    ]
+    kinds = [(m, "own dict" if isinstance(m, t.Mapped) else category(m)) for m in t.members(value)]
     known = [
         None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(kind)
         for m, kind in kinds
@@ -497,7 +331,7 @@ def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool
             near = attr if attr in keys or not (keys or whole) else find_nearest(attr, keys)
             better = f"{text}[{near!r}]" if near else (text if whole else None)
             then = f" Write {better}." if better else ""
-            message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {_keys(member)}."
+            message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {format_keys(member)}."
             core.report(
                 "no-attribute", node, message + then, tool=member.origin.tool, better=better
             )
@@ -512,6 +346,6 @@ def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool
             core.report(
                 "no-attribute",
                 node,
-                f"{text} is {t.describe_value(member)} and has no attribute {attr!r}.{then}",
+                f"{text} is {describe_value(member)} and has no attribute {attr!r}.{then}",
             )
     return False

@@ -10,8 +10,10 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.argument_values import allowed_types, find_mismatch, find_type_mismatch
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
+from atc.pipeline.check.kinds import describe_value_in_detail, json_types
+from atc.pipeline.check.read_findings import format_call_template
 from atc.pipeline.check.schema import field_type, silence_nulls
-from atc.pipeline.check.subscripts import format_call_template, need_value
+from atc.pipeline.check.subscripts import need_value
 from protocols.schema import as_mapping, expand_combinations
 from protocols.toolbox import Tool
 
@@ -155,7 +157,7 @@ def _report_unknown(
     near = by_original[0] if by_original else None if inside else find_nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
-        kinds = t.json_types(value)
+        kinds = json_types(value)
         allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
         near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
     then = (
@@ -232,7 +234,7 @@ def _check_type(
     what = f"argument {argument!r} of {tool.alias} must be"
     if possible and all(misfits) and misfits[0] is not None:
         wanted, better = misfits[0]
-        message = f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(t.describe_value_in_detail, possible)))}."
+        message = f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(describe_value_in_detail, possible)))}."
         key = _likely_key(argument, possible[0], schema, root) if len(possible) == 1 else None
         if key is not None:
             better = f"{shown}[{key!r}]"

@@ -5,11 +5,10 @@ that nothing is known.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from atc.core.messages import format_list
 from atc.pipeline.check.budget import spend
 from protocols.schema import JsonObject
 
@@ -17,10 +16,6 @@ NUMBERS = ("int", "float", "number", "bool")
 """Names of the `Atom` types that Python treats as numbers."""
 MOST_VALUES = 64
 _MOST_MEMBERS = 8
-_LONGEST_INTEGER = 10_000
-"""Largest integer, in bits, whose value is tracked. Python refuses to convert longer ones to
-decimal text.
-"""
 MOST_SIZE = 1_000
 """Maximum size of a type, in parts. A part that occurs several times counts each time: `x = (x, x)`
 doubles the size, and every comparison of types visits all parts.
@@ -390,148 +385,3 @@ def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
         pattern,
         old.listed and new.listed,
     )
-
-
-def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
-    """Return the alternatives of `value` for which `wanted` is true. Return `ANY` if there are
-    none, because our assumption about the value must then have been wrong.
-    """
-    kept = [member for member in members(value) if wanted(member)]
-    return join(*kept) if kept else ANY
-
-
-def not_none(value: Type) -> Type:
-    """Return `value` without the alternative None. A value that can only be None is returned
-    unchanged.
-    """
-    return (
-        keep_matching(value, lambda member: not isinstance(member, Null))
-        if isinstance(value, Union)
-        else value
-    )
-
-
-def assume_not_none(value: Type) -> Type:
-    """Return `value` after a test showed that it is not None. Return `NEVER` if it can only be
-    None: that code is never reached.
-    """
-    return NEVER if isinstance(value, Null) else not_none(value)
-
-
-def forget_constants(value: Type) -> Type:
-    """`value` of which only the kind is known, no longer its constants."""
-    return join_all(
-        Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value)
-    )
-
-
-def type_of_constant(value: Any) -> Type:
-    """The type of a constant."""
-    if value is None:
-        return NONE
-    name = type(value).__name__
-    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER:
-        return INT
-    return Atom(name, (value,)) if name in ("str", "int", "float", "bool", "bytes") else ANY
-
-
-def constant(value: Type) -> Any:
-    """Return the only possible value of the type, or None if it is not known."""
-    return (
-        value.values[0]
-        if isinstance(value, Atom) and value.values and len(value.values) == 1
-        else None
-    )
-
-
-_ATOMS = {
-    "str": "a string",
-    "bool": "a bool",
-    "int": "an integer",
-    "float": "a number",
-    "number": "a number",
-}
-_MOST_SHOWN = 6
-
-
-def category(value: Type) -> str | None:
-    """Return `number`, `str`, `list`, `dict`, `tuple` or `function` if all alternatives belong to
-    it, else None.
-    """
-    found = {_category(member) for member in members(value)}
-    return found.pop() if len(found) == 1 else None
-
-
-def _category(member: Type) -> str | None:
-    match member:
-        case Atom("str"):
-            return "str"
-        case Atom(name) if name in NUMBERS:
-            return "number"
-        case Array() | Listing(kind="list"):
-            return "list"
-        case Record():
-            return "dict"
-        case Tuple():
-            return "tuple"
-        case ToolRef() | Function():
-            return "function"
-        case _:
-            return None
-
-
-_JSON = {
-    "str": {"string"},
-    "list": {"array"},
-    "tuple": {"array"},
-    "dict": {"object"},
-    "number": {"integer", "number"},
-}
-
-
-def json_types(value: Type) -> set[str] | None:
-    """Return the JSON types that the value can have, or None if they are unknown."""
-    match value:
-        case Mapped():
-            return {"object"}
-        case Null():
-            return {"null"}
-        case Atom("bool"):
-            return {"boolean"}
-        case _:
-            # A whole float is an integer in JSON.
-            return _JSON.get(category(value) or "")
-
-
-def describe_value(value: Type) -> str:
-    """Return a description of the value for a message. Of several alternatives, the first one is
-    described.
-    """
-    match members(value)[0]:
-        case Atom(name):
-            return _ATOMS.get(name, name)
-        case Record(origin=origin):
-            return f"an object ({origin})"
-        case Array(origin=origin):
-            return f"a list ({origin})"
-        case Mapped():
-            return "a dict"
-        case Listing(kind=kind) | Iterating(kind=kind):
-            return f"a {kind}"
-        case Tuple():
-            return "a tuple"
-        case ToolRef() | Function():
-            return "a function that was not called"
-        case Null():
-            return "None"
-        case _:
-            return "a value of another kind"
-
-
-def describe_value_in_detail(value: Type) -> str:
-    """Return a description of the value with its possible values or its pattern, if known."""
-    if isinstance(value, Atom) and value.values is not None and len(value.values) <= _MOST_SHOWN:
-        return format_list([repr(known) for known in value.values])
-    if isinstance(value, Atom) and value.pattern is not None:
-        return f"a string that matches the pattern {value.pattern!r}"
-    return describe_value(value)

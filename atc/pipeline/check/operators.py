@@ -1,0 +1,217 @@
+"""Types of arithmetic and comparisons, and findings where the operands do not fit."""
+
+from __future__ import annotations
+
+import ast
+
+from atc.core.messages import find_nearest, format_expression, format_list
+from atc.pipeline.check import types as t
+from atc.pipeline.check.argument_values import can_match
+from atc.pipeline.check.interpreter import Interpreter
+from atc.pipeline.check.kinds import category, constant, describe_value
+from atc.pipeline.check.schema import items_of
+from atc.pipeline.check.subscripts import (
+    need_value,
+)
+
+_SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+def binary(
+    core: Interpreter,
+    op: ast.operator,
+    left_node: ast.expr,
+    left: t.Type,
+    right_node: ast.expr,
+    right: t.Type,
+    node: ast.AST,
+) -> t.Type:
+    """Return the type of `left op right`."""
+    if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
+        core.escape([left, right])
+        return t.INT if category(left) == category(right) == "number" else t.ANY
+    text = isinstance(op, ast.Mod) and category(left) in ("str", None)
+    left = need_value(core, left, left_node, "arithmetic fails on None")
+    right = right if text else need_value(core, right, right_node, "arithmetic fails on None")
+    kinds = category(left), category(right)
+    if kinds[0] is None or kinds[1] is None:
+        return t.STR if text and kinds[0] == "str" else t.ANY
+    if not _is_supported(op, kinds[0], kinds[1]):
+        _report(core, op, left_node, left, right_node, right, node)
+        return t.ANY
+    if kinds == ("number", "number"):
+        return _number(op, left, right)
+    if "str" in kinds:
+        return t.STR
+    if "list" in kinds and isinstance(op, ast.Add | ast.Mult):
+        lists = (value for value, kind in zip((left, right), kinds, strict=True) if kind == "list")
+        return core.add_listing_item(node, t.join_all(map(items_of, lists)))
+    return t.ANY
+
+
+def _is_supported(op: ast.operator, left: str, right: str) -> bool:
+    match op:
+        case ast.Add():
+            return left == right and left not in ("dict", "function")
+        case ast.Mult():
+            return "number" in (left, right) and not {"dict", "function"} & {left, right}
+        case ast.Mod():
+            return left == "str" or left == right == "number"
+        case _:
+            return left == right == "number"
+
+
+def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
+    """Return the numeric type of an arithmetic operation."""
+    if isinstance(op, ast.Div):
+        return t.FLOAT
+    names = {
+        member.name
+        for value in (left, right)
+        for member in t.members(value)
+        if isinstance(member, t.Atom)
+    }
+    if names <= {"int", "bool"}:
+        return t.NUMBER if isinstance(op, ast.Pow) else t.INT
+    return t.FLOAT if "float" in names else t.NUMBER
+
+
+def _report(
+    core: Interpreter,
+    op: ast.AST,
+    left_node: ast.expr,
+    left: t.Type,
+    right_node: ast.expr,
+    right: t.Type,
+    node: ast.AST,
+) -> None:
+    """Report an operator that does not accept both operands."""
+    if core.catches("TypeError"):
+        return
+    better = None
+    if {category(left), category(right)} == {"str", "number"}:
+        text, number = (
+            (left_node, right_node) if category(left) == "str" else (right_node, left_node)
+        )
+        # the operands of a text such as `name + ": "`
+        ends = (text, getattr(text, "left", None), getattr(text, "right", None))
+        written = isinstance(op, ast.Add) and any(
+            isinstance(end, ast.Constant | ast.JoinedStr) for end in ends
+        )
+        formed = any(
+            isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right))
+        )
+        better = (
+            f"str({format_expression(number)})"
+            if written
+            else None
+            if formed
+            else f"float({format_expression(text)})"
+        )
+    then = f" Write {better}." if better else ""
+    message = (
+        f"{format_expression(left_node)} is {describe_value(left)} and {format_expression(right_node)} is "
+        f"{describe_value(right)}: `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
+    )
+    core.report("wrong-operand", node, message, better=better)
+
+
+def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
+    """Check a chain of comparisons. Return `BOOL`."""
+    left_node = node.left
+    left = core.evaluate(node.left)
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        right = core.evaluate(right_node)
+        if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            left = need_value(core, left, left_node, "comparing None fails")
+            right = need_value(core, right, right_node, "comparing None fails")
+            kinds = category(left), category(right)
+            if None not in kinds and (kinds[0] != kinds[1] or kinds[0] in ("dict", "function")):
+                _report(core, op, left_node, left, right_node, right, node)
+        elif isinstance(op, ast.In | ast.NotIn):
+            right = need_value(core, right, right_node, "`in` fails on None")
+            if len(node.ops) == 1 and node not in core.hints.alternative:
+                _check_in(core, node, left, right)
+        elif (
+            len(node.ops) == 1
+            and isinstance(op, ast.Eq | ast.NotEq)
+            and node not in core.hints.alternative
+        ):
+            _check_equal(core, node, left, right)
+        left_node = right_node
+        left = right
+    return t.BOOL
+
+
+def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
+    """Report `left == right` if it is never true, judging by the types or by the schema of one
+    side.
+    """
+    left_node = node.left
+    right_node = node.comparators[0]
+    if isinstance(left_node, ast.Constant):
+        left_node, left, right_node, right = right_node, right, left_node, left
+    equal = isinstance(node.ops[0], ast.Eq)
+    kinds = (category(left), category(right))
+    if None not in kinds and kinds[0] != kinds[1]:
+        if equal and set(kinds) != {"tuple", "list"}:
+            first = f"{format_expression(left_node)} is {describe_value(left)}"
+            second = f"{format_expression(right_node)} is {describe_value(right)}"
+            core.report("never-equal", node, f"{first} and {second}: they are never equal.")
+        return
+    text = constant(right)
+    known = [member for member in t.members(left) if isinstance(member, t.Atom)]
+    if len(known) < len([m for m in t.members(left) if not isinstance(m, t.Null)]) or not known:
+        return
+    if isinstance(text, str) and all(_is_never(member, text) for member in known):
+        wanted, better = _describe_allowed_values(text, known)
+        if equal or better:
+            then = f" Did you mean {better}?" if better else ""
+            core.report(
+                "never-equal",
+                node,
+                f"{format_expression(left_node)} is never {text!r}: it {wanted}.{then}",
+                better=better,
+            )
+
+
+def _describe_allowed_values(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
+    """Describe the values that a schema allows. Also return the one that `text` is close to, or
+    None.
+    """
+    values = [value for member in known for value in member.values or () if isinstance(value, str)]
+    near = find_nearest(text, values, cutoff=0.75) if values else None
+    wanted = (
+        f"is one of {format_list(map(repr, values))}"
+        if values
+        else f"matches the pattern {known[0].pattern!r}"
+    )
+    return wanted, repr(near) if near else None
+
+
+def _is_never(member: t.Type, text: str) -> bool:
+    """Return True if a schema excludes `text` as a value of this type."""
+    if not isinstance(member, t.Atom) or member.name != "str":
+        return False
+    if member.values is not None:
+        return member.listed and len(member.values) > 1 and text not in member.values
+    return member.pattern is not None and not can_match(member.pattern, text)
+
+
+def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
+    """Report `left in right` if the container only holds values of another kind."""
+    if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
+        return
+    container = format_expression(node.comparators[0])
+    held = items_of(right)
+    kinds = (category(left), category(held))
+    what = format_expression(node.left)
+    words = {"dict": "objects", "str": "strings", "number": "numbers"}.get(kinds[1] or "")
+    if kinds[0] in ("str", "number") and words and kinds[0] != kinds[1]:
+        message = (
+            f"{what} is {describe_value(left)}, and {container} holds {words}: it is never in it."
+        )
+        core.report("never-equal", node, message)

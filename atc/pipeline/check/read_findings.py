@@ -1,0 +1,192 @@
+"""Findings about reads that cannot work: missing keys, and values of another type than expected."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from atc.core.messages import find_nearest, format_expression, format_list, may_guess
+from atc.pipeline.check import types as t
+from atc.pipeline.check.budget import spend
+from atc.pipeline.check.interpreter import Interpreter
+from atc.pipeline.check.kinds import describe_value
+from atc.pipeline.check.schema import (
+    find_nested_key,
+    item_type,
+    list_keys,
+)
+
+_MOST_GIVERS = 5
+"""Maximum number of tools whose response has a key. A key of more tools (`name`, `id`) is too
+common for a hint.
+"""
+
+
+_LIST_NAMES = {
+    "data",
+    "items",
+    "results",
+    "result",
+    "list",
+    "records",
+    "entries",
+    "values",
+    "rows",
+    "content",
+}
+
+
+def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
+    """Return the text of a call of a tool, with `…` for each required argument."""
+    known = core.tools[tool.alias]
+    return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
+
+
+def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
+    """Report an object that was iterated as if it were a list."""
+    record = source.record
+    text = format_expression(source.node)
+    lists = list_keys(record)
+    better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
+    then = f" Iterate over {better}." if better else ""
+    message = (
+        f"iterating {text} gives its keys (strings): {record.origin} is an object with keys {format_keys(record)}, "
+        f"not a list.{then}"
+    )
+    core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
+
+
+def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
+    """Report that `value[key]` or `value.get(key)` at `node` cannot work. `key` is None if it is
+    not known.
+    """
+    base, place = _parts(node)
+    text = format_expression(base)
+    match value:
+        case t.Record() if isinstance(key, str):
+            _report_missing(core, value, key, place, text)
+        case t.Record():
+            lists = list_keys(value)
+            better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
+            then = f" The list is {better}." if better else " Take a value by its key."
+            message = f"{text} ({value.origin}) is an object with keys {format_keys(value)}, not a list.{then}"
+            core.report("not-a-list", node, message, tool=value.origin.tool, better=better)
+        case t.Mapped(cell):
+            spend(8 * len(cell.keys))
+            near = (
+                find_nearest(key, [known for known in cell.keys if isinstance(known, str)])
+                if key == str(key)
+                else None
+            )
+            meant = f" Did you mean {near!r}?" if near else ""
+            message = f"{text} has no key {key!r}; the program gives it only {format_list(map(repr, cell.keys))}.{meant}"
+            if cell.keys:
+                core.report("missing-key", place, message, better=near)
+        case t.Atom("str", key_of=t.KeyOf() as source):
+            report_iterated(core, source)
+        case t.Array():
+            _report_list(core, value, key, node, text)
+        case t.Iterating() | t.Listing(kind="set" | "frozenset" | "deque"):
+            message = (
+                f"{text} is {describe_value(value)}, which has no index. Write list({text}) first."
+            )
+            core.report("not-a-list", node, message, better=f"list({text})")
+        case _:
+            indexed = isinstance(value, t.Tuple | t.Listing)
+            better = f"{text}[0]" if indexed else text
+            then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
+            wanted = f"no key {key!r}" if isinstance(key, str) else "no items to index like that"
+            core.report(
+                "not-an-object",
+                node,
+                f"{text} is {describe_value(value)} and has {wanted}; {then}.",
+                better=better,
+            )
+
+
+def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """Return the expression that is read from and the key expression."""
+    match node:
+        case ast.Subscript(value=base, slice=index):
+            return base, index
+        case ast.Call(func=ast.Attribute(attr="get" | "pop", value=base), args=[first, *_]):
+            return base, first
+        case _:
+            return node, node
+
+
+def format_keys(record: t.Record) -> str:
+    """Return the keys of an object for a message."""
+    return format_list(record.shape.properties) if record.shape.properties else "not declared"
+
+
+def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
+    """Report a list that was indexed as if it were an object."""
+    origin = array.origin
+    tool = core.tools.get(origin.tool)
+    if tool is not None and not origin.path and tool.wrapper == key and key is not None:
+        message = f"{origin} is already the list that stands under {key!r}: leave out [{key!r}]."
+        core.report("not-an-object", node, message, tool=origin.tool, better=text)
+        return
+    first = item_type(array)
+    keys = (
+        f" Its items are objects with keys {format_keys(first)}."
+        if isinstance(first, t.Record)
+        else ""
+    )
+    message = f"{text} ({origin}) is a list, not an object.{keys} Take one item first: {text}[0], or a loop."
+    core.report("not-an-object", node, message, tool=origin.tool, better=f"{text}[0]")
+
+
+def _report_missing(
+    core: Interpreter, record: t.Record, key: str, place: ast.expr, text: str
+) -> None:
+    keys = list(record.shape.properties)
+    owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
+    then, better = _suggest_key(core, record, key)
+    message = f"{owner} has no key {key!r}; its keys are {format_list(keys)}.{then}"
+    core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
+
+
+def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
+    """Guess which key was meant by a missing one. Return a sentence and the text to write, or `("",
+    None)`.
+    """
+    if not may_guess(len(record.shape.properties)):
+        return "", None
+    keys = list(record.shape.properties)
+    lists = list_keys(record)
+    close = find_nearest(key, keys, cutoff=0.8, loose=False)
+    inside = find_nested_key(record, key)
+    if inside is not None and (close is None or close.lower() != key.lower()):
+        return f" {key!r} is a key of {inside[0]}.", inside[1]
+    if close is not None:
+        return f" Did you mean {close!r}?", close
+    near = find_nearest(key, keys)
+    if near not in lists and (givers := _find_tools_with_key(core, record, key)):
+        needs = [
+            f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
+            for alias in givers
+        ]
+        return f" {key!r} is in what these give: {format_list(needs)}.", givers[0]
+    if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
+        return f" The list is under {lists[0]!r}.", lists[0]
+    return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
+
+
+def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[str]:
+    """Return tools whose response has the key at the top level or in the items of a list."""
+    found = []
+    own = core.tools[record.origin.tool]
+    spend(4 * len(core.tools))
+    for alias, tool in core.tools.items():
+        # Do not suggest a writing tool instead of a reading one.
+        other = tool is not own and tool.protocol.writes <= own.protocol.writes
+        for member in t.members(core.tool_result(alias)) if other else ():
+            top = item_type(member) if isinstance(member, t.Array) else member
+            if isinstance(top, t.Record) and (
+                key in top.shape.properties or find_nested_key(top, key) is not None
+            ):
+                found.append(alias)
+                break
+    return found[:3] if len(found) <= _MOST_GIVERS else []
