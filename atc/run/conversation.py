@@ -126,7 +126,7 @@ def build_messages(system: str, user: str) -> list[Message]:
 
 def paragraphs(parts: Iterable[str]) -> str:
     """Join the non-empty parts with blank lines."""
-    return "\n\n".join(part for part in (part.strip("\n") for part in parts) if part)
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n"))
 
 
 def room_for_turns(budget: int) -> int:

@@ -160,14 +160,7 @@ class BudgetedModel:
         purpose: str,
     ) -> list[ModelReply]:
         """Return the replies to requests. `each` is `map`, or a parallel version of it."""
-        requests = [
-            request._replace(
-                messages=[
-                    replace(one, content=self._redact(one.content)) for one in request.messages
-                ]
-            )
-            for request in requests
-        ]
+        requests = [self._redacted(request) for request in requests]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config
         bounded = any(
@@ -198,6 +191,12 @@ class BudgetedModel:
                 one = replace(one, text=self._redact.restore(one.text))
             replies.append(one)
         return replies
+
+    def _redacted(self, request: ModelRequest) -> ModelRequest:
+        messages = [
+            replace(message, content=self._redact(message.content)) for message in request.messages
+        ]
+        return request._replace(messages=messages)
 
     def _reply(self, request: ModelRequest) -> ModelReply:
         """Send one request with the run's deadline. This may run in another thread, which does not

@@ -247,9 +247,11 @@ def drop_undone(
     the name and value of a field of the write's response, or of an argument of the write if the
     response has no such field.
     """
-    return tuple(
-        orphan for orphan in orphans if not any(_is_undoing(call, orphan, tools) for call in made)
-    )
+    return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
+
+
+def _is_undone(orphan: ToolCall, made: Sequence[ToolCall], tools: Toolbox) -> bool:
+    return any(_is_undoing(call, orphan, tools) for call in made)
 
 
 def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:

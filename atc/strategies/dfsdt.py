@@ -95,13 +95,11 @@ class _Search:
             self.taken += 1
             self.turns.taken.append(turn)
             before.append(turn)
-            back = (
-                _BACK
-                if turn.end == "back"
-                else self.expand(depth + 1)
-                if turn.end is None
-                else _OUT
-            )
+            back = _OUT
+            if turn.end == "back":
+                back = _BACK
+            elif turn.end is None:
+                back = self.expand(depth + 1)
             if back > 1:
                 return back if back == _OUT else back - 1
         return 1

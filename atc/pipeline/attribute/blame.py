@@ -159,32 +159,40 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return the candidate of one source: a place where the response violates its schema, else
-        a place whose value fails like the program, else the first place.
+        """Return the candidate of one source.
+
+        It is a place where the response violates its schema, else a place whose value fails like the
+        program, else the first place.
         """
-        drifted = any(call.drift for call in self.find_calls(source))
-        for call, place in islice(self.items(source), 200) if drifted else ():
-            path = (*place.path, place.missing) if isinstance(place.missing, str) else place.path
-            if (away := self.facts.departure(call, path)) is not None:
-                above = get_at_path(call.result, away[:-1])
-                gone = bool(away) and isinstance(above, Mapping) and away[-1] not in above
-                where = (
-                    Place(away[:-1], above, away[-1])
-                    if gone
-                    else Place(away, get_at_path(call.result, away))
-                )
-                return Candidate(call, where, suspect, source, proven=True, broken=True)
+        broken = self._find_broken_candidate(suspect, source)
+        if broken is not None:
+            return broken
         first: Candidate | None = None
         # The length of a computed value is not known.
         known = source.exact or suspect.role != "length"
         for call, place in islice(self.items(source), MAX_NODES):
             first = first or Candidate(call, place, suspect, source, proven=False)
-            reached = place.missing is None or (
-                isinstance(place.missing, str) and isinstance(place.value, Mapping)
-            )
+            is_missing_key = isinstance(place.missing, str) and isinstance(place.value, Mapping)
+            reached = place.missing is None or is_missing_key
             if known and reached and suspect.fails(place.value_or_none):
                 return Candidate(call, place, suspect, source, proven=True)
         return first
+
+    def _find_broken_candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
+        """Return a place on the way to a source's value where the response violates its schema."""
+        if not any(call.drift for call in self.find_calls(source)):
+            return None
+        for call, place in islice(self.items(source), 200):
+            path = (*place.path, place.missing) if isinstance(place.missing, str) else place.path
+            away = self.facts.departure(call, path)
+            if away is None:
+                continue
+            where = Place(away, get_at_path(call.result, away))
+            above = get_at_path(call.result, away[:-1])
+            if away and isinstance(above, Mapping) and away[-1] not in above:
+                where = Place(away[:-1], above, away[-1])
+            return Candidate(call, where, suspect, source, proven=True, broken=True)
+        return None
 
     def find_candidates(self, suspect: Suspect) -> list[Candidate]:
         """Return the calls that may explain a suspect.

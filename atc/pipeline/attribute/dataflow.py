@@ -90,7 +90,7 @@ class Tree:
         after = [
             made
             for made in found
-            if made not in before and any(n in around for n in self._loops(made.node))
+            if made not in before and not around.isdisjoint(self._loops(made.node))
         ]
         for number, made in enumerate(before):
             if (

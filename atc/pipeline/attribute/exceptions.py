@@ -72,35 +72,47 @@ def from_unfilled(
 
 def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
     """Build the fault of the chosen candidate, depending on what the program did with the value."""
-    head = f"line {failure.line}: {failure.type}" + (
-        f" {failure.message}" if failure.message else ""
-    )
-    call = chosen.call
-    place = chosen.place
-    role = chosen.suspect.role
-    if place.path[-1:] == (KEY,):
+    detail = f" {failure.message}" if failure.message else ""
+    head = f"line {failure.line}: {failure.type}{detail}"
+    suspect = chosen.suspect
+    if chosen.place.path[-1:] == (KEY,):
         return _explain_iteration(head, failure, chosen, record)
     if chosen.broken:
         return _explain_read(head, failure, chosen, record)
     if chosen.source.filters and not chosen.proven:
         return _explain_filter(head, failure, chosen, record)
-    whole = place.path in ((), record.facts.prefix(call)) and role != "key"
-    empty = place.missing is None and (place.value == [] or (whole and place.value in (None, {})))
-    if empty or (role == "empty" and chosen.proven):
+    if _is_empty_result(chosen, record) or (suspect.role == "empty" and chosen.proven):
         return _explain_empty_value(head, failure, chosen, record)
-    if role == "value" and chosen.suspect.key is not None:
-        key = chosen.suspect.key
-        facts = record.facts
-        told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
-        evidence = [
-            facts.fact("field", call, told, place.path[:-1]),
-            *facts.about_schema(call, place.path),
-        ]
-        message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
-        return build_fault(
-            "misread_result", message, failure.line, call, format_json_path(place.path), evidence
-        )
+    if suspect.role == "value" and suspect.key is not None:
+        return _explain_missing_value(head, failure, chosen, record)
     return _explain_read(head, failure, chosen, record)
+
+
+def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
+    """Return True if the value is an empty list, or the whole result and null or an empty object."""
+    place = chosen.place
+    if place.missing is not None:
+        return False
+    is_whole = place.path in ((), record.facts.prefix(chosen.call)) and chosen.suspect.role != "key"
+    return place.value == [] or (is_whole and place.value in (None, {}))
+
+
+def _explain_missing_value(
+    head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
+) -> Fault:
+    """Build the fault of a dict of the program that lacks a key taken from a response."""
+    call = chosen.call
+    path = chosen.place.path
+    key = chosen.suspect.key
+    facts = record.facts
+    above = facts.result_of(call, path[:-1])
+    told = f"Ask the dict with .get({key!r}), or use another field of {above}."
+    evidence = [facts.fact("field", call, told, path[:-1]), *facts.about_schema(call, path)]
+    origin = facts.result_of(call, path)
+    message = f"{head}: the dict has no key {key!r}, which came from {origin}."
+    return build_fault(
+        "misread_result", message, failure.line, call, format_json_path(path), evidence
+    )
 
 
 def _explain_read(
@@ -109,52 +121,46 @@ def _explain_read(
     """Build the fault of a missing key or of a value whose type the program did not expect."""
     call = chosen.call
     place = chosen.place
-    suspect = chosen.suspect
     facts = record.facts
     where = facts.result_of(call, place.path)
-    key = (
-        place.missing
-        if isinstance(place.missing, str)
-        else suspect.key
-        if suspect.role == "key"
-        else None
-    )
-    missing = (
-        key
-        if isinstance(key, str) and isinstance(place.value, Mapping) and key not in place.value
-        else None
-    )
+    missing = _find_missing_key(chosen)
     wanted = (*place.path, missing) if missing is not None else place.path
     evidence: list[Fact] = []
     drift = chosen.broken or facts.departure(call, wanted) is not None
     if missing is not None:
         what = f"{where} has no key {missing!r}; {describe_keys(place.value)}"
         keys = map(str, islice(place.value, 20))
-        evidence.append(
-            facts.fact("keys", call, f"{where}: {describe_keys(place.value)}.", place.path, keys)
-        )
+        keys_told = f"{where}: {describe_keys(place.value)}."
+        evidence.append(facts.fact("keys", call, keys_told, place.path, keys))
         evidence += facts.about_key(call, place.path, place.value, missing)
     else:
-        what = f"{where} is {describe_type(place.value)}{_hint(place.value, suspect)}"
+        what = f"{where} is {describe_type(place.value)}{_hint(place.value, chosen.suspect)}"
     prefix = facts.prefix(call)
-    if prefix and place.path == prefix and prefix[0] in (missing, suspect.key):
-        told = f"{call.tool} gives the value of {prefix[0]!r} itself: do not write [{prefix[0]!r}] after it."
+    if prefix and place.path == prefix and prefix[0] in (missing, chosen.suspect.key):
+        told = (
+            f"{call.tool} gives the value of {prefix[0]!r} itself: do not write [{prefix[0]!r}]"
+            " after it."
+        )
         evidence.append(facts.fact("advice", call, told, place.path))
     evidence += list(facts.about_schema(call, wanted)) or list(facts.about_schema(call, place.path))
     if "JSON object must be" in failure.message:
-        evidence.append(
-            Fact(kind="advice", text="Results are parsed already: do not call json.loads on them.")
-        )
+        told = "Results are parsed already: do not call json.loads on them."
+        evidence.append(Fact(kind="advice", text=told))
     if drift:
         evidence += facts.about_drift(call, wanted)
-    return build_fault(
-        "drift" if drift else "misread_result",
-        f"{head}: {what}.",
-        failure.line,
-        call,
-        format_json_path(wanted),
-        evidence,
-    )
+    kind: FaultKind = "drift" if drift else "misread_result"
+    path = format_json_path(wanted)
+    return build_fault(kind, f"{head}: {what}.", failure.line, call, path, evidence)
+
+
+def _find_missing_key(chosen: Candidate) -> str | None:
+    """Return the key that the program read but the object does not have, or None."""
+    key: Json = chosen.place.missing
+    if not isinstance(key, str):
+        key = chosen.suspect.key if chosen.suspect.role == "key" else None
+    value = chosen.place.value
+    is_missing = isinstance(key, str) and isinstance(value, Mapping) and key not in value
+    return key if is_missing and isinstance(key, str) else None
 
 
 def _explain_iteration(

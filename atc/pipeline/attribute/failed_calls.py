@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from atc.core.json_paths import JsonPath, format_json_path, get_at_path, is_distinctive
+from atc.core.json_paths import JsonPath, Place, format_json_path, get_at_path, is_distinctive
 from atc.core.messages import MOST_KEYS, describe_keys, format_list, format_tool_call, snippet
 from atc.core.types import Fact, Fault, FaultKind
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.facts import build_fault, describe_schema
+from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 from protocols.validate import Violation, find_violation
 from sandbox.trace import Failure, ToolCall
@@ -22,33 +23,37 @@ _ERROR_SHOWN = 300
 def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
     """Return the fault behind a failed call."""
     tool = record.facts.tools[call.tool]
-    facts = record.facts
     line = failure.line if failure.line is not None else call.line
-    said = " ".join((call.error or "").split())[:_ERROR_SHOWN]
-    if call.status is not None and not said.startswith("HTTP"):
-        said = f"HTTP {call.status}: {said}"
-    message = f"line {line}: {call.tool} (call {call.index}) failed: {said}".rstrip(".")
+    error = " ".join((call.error or "").split())[:_ERROR_SHOWN]
+    if call.status is not None and not error.startswith("HTTP"):
+        error = f"HTTP {call.status}: {error}"
+    message = f"line {line}: {call.tool} (call {call.index}) failed: {error}".rstrip(".")
     broken = _find_violations(call, tool)
     kind = _kind(call, tool, broken)
-    name = _offender(call, tool, broken) if kind == "bad_arguments" else None
-    evidence = [facts.fact("call", call, f"The call was {format_tool_call(call)}.")]
+    evidence = [record.facts.fact("call", call, f"The call was {format_tool_call(call)}.")]
     if kind != "bad_arguments":
         evidence.append(Fact(kind="advice", text=_advice(call, kind)))
-    names = (
-        ([name] if name is not None else list(call.arguments)) if kind == "bad_arguments" else []
-    )
-    for each in names:
-        if (fault := _blame_earlier_call(message, line, call, each, record)) is not None:
+        evidence += _describe_violations(broken)
+        return build_fault(kind, f"{message}.", line, call, None, evidence)
+    name = _offender(call, tool, broken)
+    names = [name] if name is not None else list(call.arguments)
+    for argument in names:
+        fault = _blame_earlier_call(message, line, call, argument, record)
+        if fault is not None:
             return fault
-    clauses = [
-        f"Argument {v.path!r}: {v.message}." if v.path else f"{v.message}." for v in broken[:2]
-    ]
-    evidence += [
-        Fact(kind="argument", text=one, path=v.path)
-        for one, v in zip(clauses, broken, strict=False)
-    ]
-    evidence += [fact for each in names for fact in _about_argument(call, each, record)]
+    evidence += _describe_violations(broken)
+    for argument in names:
+        evidence += _about_argument(call, argument, record)
     return build_fault(kind, f"{message}.", line, call, name, evidence)
+
+
+def _describe_violations(broken: Sequence[Violation]) -> Iterator[Fact]:
+    """Yield a fact about each of the first two violations of the input schema."""
+    for violation in broken[:2]:
+        text = f"{violation.message}."
+        if violation.path:
+            text = f"Argument {violation.path!r}: {text}"
+        yield Fact(kind="argument", text=text, path=violation.path)
 
 
 def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
@@ -141,51 +146,79 @@ def _blame_earlier_call(
     The earlier response either violates its schema at that place, or its field is missing or null
     and was passed on as None.
     """
-    facts = record.facts
-    value = call.arguments.get(name)
     for made, place in record.find_argument_places(call, name):
-        missing = (
-            place.missing
-            if isinstance(place.missing, str) and isinstance(place.value, Mapping)
-            else None
-        )
+        missing = place.missing if isinstance(place.missing, str) else None
+        if not isinstance(place.value, Mapping):
+            missing = None
         full: JsonPath = (*place.path, missing) if missing is not None else place.path
-        drift = facts.departure(made, full)
-        empty = (
-            value is None
-            and place.value_or_none is None
-            and (missing or place.missing is None)
-            and full
-        )
-        if not drift and not empty:
+        drift = record.facts.departure(made, full)
+        if drift:
+            fault = _blame_drift(message, line, call, name, made, drift, record)
+        elif full and call.arguments.get(name) is None and _is_null(place, missing):
+            fault = _blame_null(message, line, call, name, made, place, missing, record)
+        else:
             continue
-        full = drift or full
-        where = facts.result_of(made, place.path if missing and not drift else full)
-        what = f"has no key {missing!r}; {describe_keys(place.value)}" if missing else "is None"
-        told = (
-            f"{where} departs from its schema"
-            if drift
-            else f"{name!r} was None, since {where} {what}"
-        )
-        came_from = f"Argument {name!r} came from {where}." if drift else f"Argument {told}."
-        about = (
-            facts.about_key(made, place.path, place.value, missing) if missing is not None else ()
-        )
-        evidence = [
-            facts.fact("call", call, f"The call was {format_tool_call(call)}."),
-            facts.fact("origin", made, came_from, full),
-            *(facts.about_drift(made, full) if drift else about),
-            *facts.about_schema(made, full),
-        ]
-        return build_fault(
-            "drift" if drift else "misread_result",
-            f"{message}: {told}.",
-            line,
-            made,
-            format_json_path(full),
-            evidence,
-        )
+        return fault
     return None
+
+
+def _is_null(place: Place, missing: str | None) -> bool:
+    """Return True if a field is null, or if the key `missing` does not exist."""
+    return place.value_or_none is None and bool(missing or place.missing is None)
+
+
+def _blame_drift(
+    message: str,
+    line: int,
+    call: ToolCall,
+    name: str,
+    made: ToolCall,
+    path: JsonPath,
+    record: AttributionTrace,
+) -> Fault:
+    """Build the fault of the call `made`, whose response violates its schema at `path`."""
+    facts = record.facts
+    where = facts.result_of(made, path)
+    evidence = [
+        facts.fact("call", call, f"The call was {format_tool_call(call)}."),
+        facts.fact("origin", made, f"Argument {name!r} came from {where}.", path),
+        *facts.about_drift(made, path),
+        *facts.about_schema(made, path),
+    ]
+    text = f"{message}: {where} departs from its schema."
+    return build_fault("drift", text, line, made, format_json_path(path), evidence)
+
+
+def _blame_null(
+    message: str,
+    line: int,
+    call: ToolCall,
+    name: str,
+    made: ToolCall,
+    place: Place,
+    missing: str | None,
+    record: AttributionTrace,
+) -> Fault:
+    """Build the fault of a program that passed on a null or missing field of the call `made`."""
+    facts = record.facts
+    path: JsonPath = place.path
+    what = "is None"
+    about: Iterable[Fact] = ()
+    if missing is not None:
+        path = (*place.path, missing)
+        about = facts.about_key(made, place.path, place.value, missing)
+    if missing:
+        what = f"has no key {missing!r}; {describe_keys(place.value)}"
+    where = facts.result_of(made, place.path if missing else path)
+    reason = f"{name!r} was None, since {where} {what}"
+    evidence = [
+        facts.fact("call", call, f"The call was {format_tool_call(call)}."),
+        facts.fact("origin", made, f"Argument {reason}.", path),
+        *about,
+        *facts.about_schema(made, path),
+    ]
+    text = f"{message}: {reason}."
+    return build_fault("misread_result", text, line, made, format_json_path(path), evidence)
 
 
 def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
@@ -213,39 +246,40 @@ def _suggest_other_field(
     """Yield a fact about the neighbouring field that the program probably meant, or else about
     which fields exist.
     """
-    value = call.arguments.get(name)
-    tool = record.facts.tools[call.tool]
     facts = record.facts
-    above = path if isinstance(value, Mapping) else path[:-1]
+    above = path if isinstance(call.arguments.get(name), Mapping) else path[:-1]
     parent = get_at_path(made.result, above)
     # The program did not see an object at this place.
     if not isinstance(parent, Mapping) or path == facts.prefix(made):
         return
-    original = tool.arguments.get(name, name)
-    source = facts.tools[made.tool].protocol.name
-    links = [link for link in tool.protocol.links if link.tool == source]
-    meant = [
-        (link.path.rpartition(".")[2], f"is what {name!r} takes")
-        for link in links
-        if link.argument == original
-    ]
-    meant += [(field, "has the argument's name") for field in (name, original)]
-    schema = tool.protocol.parameters.get(original, {})
-    narrow = bool({"enum", "format", "pattern"} & schema.keys() and find_violation(schema, value))
-    fitting = [f for f, v in parent.items() if not find_violation(schema, v)] if narrow else []
-    meant += [
-        (field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1
-    ]
-    meant += [
-        (f, f"has a name like {name!r}")
-        for f in parent
-        if f.endswith(f"_{name}") or name.endswith(f"_{f}")
-    ]
     where = facts.result_of(made, above)
-    for field, why in meant:
+    for field, why in _guess_fields(call, name, made, parent, record):
         if field in parent and (*above, field) != path:
             told = f"The field {field!r} of {where} = {snippet(parent[field], most=60)} {why}."
             yield facts.fact("field", made, told, (*above, field), [field])
             return
     told = f"The fields of {where} are {format_list(map(str, parent), most=MOST_KEYS)}."
     yield facts.fact("keys", made, told, above, map(str, parent))
+
+
+def _guess_fields(
+    call: ToolCall, name: str, made: ToolCall, parent: JsonObject, record: AttributionTrace
+) -> Iterator[tuple[str, str]]:
+    """Yield fields that an argument may take its value from, with the reason, likeliest first."""
+    tool = record.facts.tools[call.tool]
+    original = tool.arguments.get(name, name)
+    source = record.facts.tools[made.tool].protocol.name
+    for link in tool.protocol.links:
+        if link.tool == source and link.argument == original:
+            yield link.path.rpartition(".")[2], f"is what {name!r} takes"
+    for field in (name, original):
+        yield field, "has the argument's name"
+    schema = tool.protocol.parameters.get(original, {})
+    is_narrow = bool({"enum", "format", "pattern"} & schema.keys())
+    if is_narrow and find_violation(schema, call.arguments.get(name)):
+        fitting = [f for f, value in parent.items() if not find_violation(schema, value)]
+        if len(fitting) == 1:
+            yield fitting[0], f"is the only one that {name!r} accepts"
+    for field in parent:
+        if field.endswith(f"_{name}") or name.endswith(f"_{field}"):
+            yield field, f"has a name like {name!r}"

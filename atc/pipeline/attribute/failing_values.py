@@ -90,28 +90,27 @@ def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
 def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
     """Yield groups of nodes to examine, from the failing expression outwards."""
     frame = failure.frames[-1]
+    nodes = list(ast.walk(tree.root))
     if frame.column is not None:
         place = (frame.line, frame.column, frame.end_line, frame.end_column)
-        exact = [node for node in ast.walk(tree.root) if position(node) == place]
-        for node in exact[:]:
-            # An unpacked value: include the expression that is unpacked.
-            if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
-                values = (getattr(tree.parents.get(node), name, None) for name in ("value", "iter"))
-                exact += [value for value in values if value is not None]
-        yield [
-            *exact,
-            *(part for node in exact if isinstance(node, ast.JoinedStr) for part in node.values),
-        ]
-    statements = [
-        node
-        for node in ast.walk(tree.root)
-        if isinstance(node, ast.stmt) and is_on_line(node, frame.line)
-    ]
-    inner = (child for statement in statements for child in ast.iter_child_nodes(statement))
-    parts = [
-        n for n in (*inner, *statements) if isinstance(n, ast.expr | ast.withitem | ast.AugAssign)
-    ]
+        yield _expand([node for node in nodes if position(node) == place], tree)
+    statements = [n for n in nodes if isinstance(n, ast.stmt) and is_on_line(n, frame.line)]
+    inner = [child for statement in statements for child in ast.iter_child_nodes(statement)]
+    roots = (ast.expr, ast.withitem, ast.AugAssign)
+    parts = [node for node in (*inner, *statements) if isinstance(node, roots)]
     yield [node for part in parts for node in ast.walk(part) if is_on_line(node, frame.line)]
+
+
+def _expand(exact: list[ast.AST], tree: Tree) -> list[ast.AST]:
+    """Add what an unpacking assignment or loop unpacks, and the parts of f-strings."""
+    found = list(exact)
+    for node in exact:
+        if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
+            parent = tree.parents.get(node)
+            values = (getattr(parent, name, None) for name in ("value", "iter"))
+            found += [value for value in values if value is not None]
+    strings = [node for node in found if isinstance(node, ast.JoinedStr)]
+    return [*found, *(part for node in strings for part in node.values)]
 
 
 def _stops(tree: Tree, line: int) -> list[ast.expr]:
@@ -131,92 +130,109 @@ def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) ->
     """Yield the operands used at the nodes, with the test that follows from the exception."""
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
-        index = None
-        own = key
-        test = fails
-        loop = not isinstance(tree.parents.get(node), ast.Assign)
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
-            step = constant_step(node.slice)
-            index = node.slice if step is EACH else None
-            if role == "key" and index is None and step != key:
-                continue  # this is not the missing key
-            own = step if role in ("index", "type") and index is None else key
-            test = _make_length_test(own) if role == "index" and isinstance(own, int) else fails
-        elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
-            continue
-        for expr, path in _used_at(node, tree):
-            given = (
-                isinstance(node, ast.Subscript)
-                and expr is node.slice
-                and (index is None or role == "key")
-            )
-            divided = isinstance(node, ast.BinOp) and role == "empty" and expr is node.left
-            whole = role == "empty" and (path or expr not in ast.iter_child_nodes(node))
-            if not (given or divided or whole or (role == "length" and loop and not path)):
-                yield Suspect(expr, role, test, path, own, index)
+            yield from _find_subscript_suspects(role, fails, key, node, tree)
+        elif role != "attribute" or (isinstance(node, ast.Attribute) and node.attr == key):
+            for expr, path in _used_at(node, tree):
+                if not _is_harmless(role, node, expr, path, tree):
+                    yield Suspect(expr, role, fails, path, key)
+
+
+def _find_subscript_suspects(
+    role: SuspectRole, fails: Test, key: Json, node: ast.Subscript, tree: Tree
+) -> Iterator[Suspect]:
+    """Yield the operands of `value[index]`. `key` is the key in the exception, if it has one."""
+    step = constant_step(node.slice)
+    index = node.slice if step is EACH else None
+    if index is None:
+        if role == "key" and step != key:
+            return  # this is not the missing key
+        key = step if role in ("index", "type") else key
+    if role == "index" and isinstance(key, int):
+        fails = _make_length_test(key)
+    for expr, path in _used_at(node, tree):
+        is_given = expr is node.slice and (index is None or role == "key")
+        if not is_given and not _is_harmless(role, node, expr, path, tree):
+            yield Suspect(expr, role, fails, path, key, index)
+
+
+def _is_harmless(
+    role: SuspectRole, node: ast.AST, expr: ast.expr, path: JsonPath, tree: Tree
+) -> bool:
+    """Return True if an operand of `node` cannot have failed in this role."""
+    if role == "length":
+        return not path and not isinstance(tree.parents.get(node), ast.Assign)
+    if role != "empty":
+        return False
+    is_dividend = isinstance(node, ast.BinOp) and expr is node.left
+    return is_dividend or bool(path) or expr not in ast.iter_child_nodes(node)
 
 
 def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
     """Return the role of the failing value, the test that it fails, and the requested key or
     attribute.
     """
-    known = [
-        n
-        for n in re.findall(r"^string|\w+", message.replace("format string", ""))
-        if n in _PYTHON_TYPES
-    ]
     if name == "KeyError" and not message.startswith("slice("):
         key = parse_answer(message)
-        return (
-            "key",
-            lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v),
-            key,
-        )
+        return "key", lambda v: _lacks_key(v, key), key
     if name == "IndexError":
         return "index", lambda v: isinstance(v, list | str) and not v, None
     if name == "AttributeError":
-        return (
-            "attribute",
-            make_type_test(*known[:1]),
-            next(iter(re.findall(r"attribute '(\w+)'", message)), None),
-        )
+        attribute = next(iter(re.findall(r"attribute '(\w+)'", message)), None)
+        return "attribute", make_type_test(*_named_types(message)[:1]), attribute
     if name in ("TypeError", "KeyError"):
-        if "'slice'" in message or message.startswith("slice("):
-            return "type", make_type_test("dict"), None
-        # Of two operand types, test for the one that is rarely intended.
-        if re.search(r"' and '|between instances of", message):
-            return (
-                "type",
-                make_type_test(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)),
-                None,
-            )
-        against = [
-            n
-            for n in re.findall(r"\b(?:not|got) \W?(\w+)|(\w+) found", message)
-            for n in n
-            if n in _PYTHON_TYPES
-        ]
-        return (
-            "type",
-            make_type_test(*(known[:1] if "indices" in message else against[:1] or known[:1])),
-            None,
-        )
-    if (
-        unpacked := re.search(
-            r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?", message
-        )
-    ) is not None:
-        wanted = int(unpacked[1])
-        got = int(unpacked[2] or -1)
-        fits = got.__eq__ if got >= 0 else wanted.__lt__
-        return "length", lambda v: isinstance(v, list | str | Mapping) and fits(len(v)), None
-    quoted = re.search(
-        r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message
-    )
-    text = "" if quoted is None else str(evaluate_literal(quoted[1])) if quoted[1] else quoted[0]
+        return "type", _make_operand_test(message), None
+    unpacked = _UNPACKED.search(message)
+    if unpacked is not None:
+        return "length", _make_unpacking_test(int(unpacked[1]), int(unpacked[2] or -1)), None
+    text = _quoted_text(message)
     if name.endswith("Error") and text and name not in ("NameError", "UnboundLocalError"):
         return "value", lambda v: isinstance(v, str) and text in v, None
     return "empty", is_empty, None
+
+
+def _lacks_key(value: Json, key: Json) -> bool:
+    return isinstance(value, Mapping) and (not isinstance(key, str) or key not in value)
+
+
+def _make_unpacking_test(wanted: int, got: int) -> Test:
+    """Return a test for values of the length that could not be unpacked; `got` -1: too many."""
+    fits = got.__eq__ if got >= 0 else wanted.__lt__
+    return lambda value: isinstance(value, list | str | Mapping) and fits(len(value))
+
+
+def _named_types(message: str) -> list[str]:
+    """Return the Python types that an exception's message names, in order."""
+    words = re.findall(r"^string|\w+", message.replace("format string", ""))
+    return [word for word in words if word in _PYTHON_TYPES]
+
+
+def _make_operand_test(message: str) -> Test:
+    """Return a test for values of the type that a `TypeError` reports as the wrong one."""
+    if "'slice'" in message or message.startswith("slice("):
+        return make_type_test("dict")
+    known = _named_types(message)
+    if re.search(r"' and '|between instances of", message):
+        # Of two operand types, test for the one that is rarely intended.
+        rare = {*known} & {"NoneType"} or {*known} & {"dict", "list"} or known
+        return make_type_test(*rare)
+    if "indices" in message:
+        return make_type_test(*known[:1])
+    matches = re.findall(r"\b(?:not|got) \W?(\w+)|(\w+) found", message)
+    actual = [word for groups in matches for word in groups if word in _PYTHON_TYPES]
+    return make_type_test(*(actual[:1] or known[:1]))
+
+
+_UNPACKED = re.compile(r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?")
+_QUOTED = re.compile(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}")
+
+
+def _quoted_text(message: str) -> str:
+    """Return the value that a message quotes, or an empty text."""
+    quoted = _QUOTED.search(message)
+    if quoted is None:
+        return ""
+    return str(evaluate_literal(quoted[1])) if quoted[1] else quoted[0]
 
 
 def is_empty(value: Json) -> bool:
@@ -241,40 +257,48 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
     These are operands and arguments, the items that a function iterates or the results of its
     `key=`, and the node itself if a loop or assignment uses it.
     """
-    parent = tree.parents.get(node)
+    yield from _used_by_parent(node, tree.parents.get(node))
+    is_target = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
+    children = [] if is_target else list(ast.iter_child_nodes(node))
+    parts = [c.value if isinstance(c, ast.Starred | ast.keyword) else c for c in children]
+    bodies = [part.body for part in parts if isinstance(part, ast.Lambda)]
+    for part in parts:
+        if isinstance(part, ast.expr) and not isinstance(part, ast.Lambda):
+            yield part, ()
+    if isinstance(node, ast.Call):
+        yield from _used_by_call(node, iterates=not bodies)
+    for body in bodies:
+        results = body.elts if isinstance(body, ast.Tuple | ast.List) else [body]
+        yield from ((result, ()) for result in results)
+
+
+def _used_by_call(call: ast.Call, *, iterates: bool) -> Iterator[tuple[ast.expr, JsonPath]]:
+    """Yield the object of a method call, and what the function iterates if `iterates`."""
+    if isinstance(call.func, ast.Attribute):
+        yield call.func.value, ()
+    if iterates and simple_name(call) in _GOES_THROUGH:
+        yield from _iterated_items(call)
+
+
+def _used_by_parent(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast.expr, JsonPath]]:
+    """Yield the node itself if a loop iterates it or an assignment unpacks it."""
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:
         yield parent.iter, ()
         if isinstance(parent.target, ast.Tuple | ast.List):
             yield from ((parent.iter, (step,)) for step in (KEY, EACH))
     elif isinstance(parent, ast.Assign | ast.Starred) and isinstance(node, ast.expr):
         yield node, ()
-    bodies: list[ast.expr] = []
-    taken_apart = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
-    for child in () if taken_apart else ast.iter_child_nodes(node):
-        part = child.value if isinstance(child, ast.Starred | ast.keyword) else child
-        if isinstance(part, ast.Lambda):
-            bodies.append(part.body)
-        elif isinstance(part, ast.expr):
-            yield part, ()
-    if isinstance(node, ast.Call):
-        held = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-        # As in `max(d, key=d.get)`.
-        counted = [k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)]
-        yield from ((each, ()) for each in held)
-        if simple_name(node) in _GOES_THROUGH and not bodies:
-            getters = [
-                n
-                for n in ast.walk(node)
-                if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"
-            ]
-            for each in (*held, *node.args, *counted):
-                yield from (
-                    (each, (EACH, constant_step(field)))
-                    for getter in getters
-                    for field in getter.args
-                )
-                yield from ((each, (step,)) for step in ((EACH,) if node.keywords else (KEY, EACH)))
-    for body in bodies:
-        yield from (
-            (part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body])
-        )
+
+
+def _iterated_items(call: ast.Call) -> Iterator[tuple[ast.expr, JsonPath]]:
+    """Yield the items, and the fields that `itemgetter` reads, of what a function iterates."""
+    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    # The dict of `max(d, key=d.get)`.
+    keyed = [k.value.value for k in call.keywords if isinstance(k.value, ast.Attribute)]
+    calls = (node for node in ast.walk(call) if isinstance(node, ast.Call))
+    getters = [node for node in calls if simple_name(node) == "itemgetter"]
+    fields = [constant_step(field) for getter in getters for field in getter.args]
+    steps = (EACH,) if call.keywords else (KEY, EACH)
+    for iterated in (*receiver, *call.args, *keyed):
+        yield from ((iterated, (EACH, field)) for field in fields)
+        yield from ((iterated, (step,)) for step in steps)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from atc.core.json_paths import JsonPath, format_json_path, generalize
 from atc.core.types import Fact, Fault, FaultKind, Finding, Program
 from atc.pipeline.attribute.dataflow import Tree, position
-from atc.pipeline.attribute.sources import CallSources
+from atc.pipeline.attribute.sources import CallSource, CallSources
 from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
@@ -67,23 +67,20 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]
     for node in exact or there[::-1]:
-        found = [
-            source
-            for part, path in _find_read_expressions(node, finding, tree)
-            for source in sources.find_sources(part, path)
-        ]
+        found: list[CallSource] = []
+        for part, path in _find_read_expressions(node, finding, tree):
+            found += sources.find_sources(part, path)
         ordered = [source for source in found if source.exact][::-1] or found[::-1]
         if ordered:
-            hidden = [tools[source.tool].wrapper for source in ordered]
-            paths = [
-                generalize((*((key,) if key else ()), *one.path))
-                for key, one in zip(hidden, ordered, strict=True)
-            ]
-            return [
-                (source.tool, format_json_path(path))
-                for source, path in zip(ordered, paths, strict=True)
-            ]
+            return [(source.tool, _full_path(source, tools)) for source in ordered]
     return []
+
+
+def _full_path(source: CallSource, tools: Toolbox) -> str:
+    """Return the path of a source in the full response, including the key that is unwrapped."""
+    wrapper = tools[source.tool].wrapper
+    prefix = (wrapper,) if wrapper else ()
+    return format_json_path(generalize((*prefix, *source.path)))
 
 
 def _find_read_expressions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from atc.core.messages import format_expression, format_list, format_tool_call, snippet
 from atc.core.text import count
@@ -11,7 +12,7 @@ from atc.core.types import Fact, Fault, Program
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.dataflow import is_on_line, simple_name
 from atc.pipeline.attribute.facts import build_fault
-from sandbox.trace import Failure
+from sandbox.trace import Failure, ToolCall
 
 
 def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
@@ -20,51 +21,62 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
     """
     calls = record.trace.calls
     line = failure.line
-    said = failure.message.removeprefix(f"{failure.type}: ").rstrip(".")
+    detail = failure.message.removeprefix(f"{failure.type}: ").rstrip(".")
     head = f"line {line}: " if line is not None else ""
-    message = f"{head}the limit {failure.type} was reached" + (f": {said}." if said else ".")
+    message = f"{head}the limit {failure.type} was reached" + (f": {detail}." if detail else ".")
     counts = Counter(call.tool for call in calls).most_common(5)
     made = format_list(f"{tool} {count(n, 'time')}" for tool, n in counts)
-    told = [f"Calls made: {made}." if calls else "No call was made."]
+    sentences = [f"Calls made: {made}." if calls else "No call was made."]
     own = [call for call in calls if call.tool == counts[0][0]]
     blamed = own[-1] if own and len(own) * 2 >= len(calls) else None
     path = None
     if blamed is not None:
-        repeated, times = Counter(map(format_tool_call, own)).most_common(1)[0]
-        differing = [
-            name
-            for name in blamed.arguments
-            if len({repr(call.arguments.get(name)) for call in own}) > 1
-        ]
-        path = differing[0] if len(differing) == 1 else None
-        if times > 1:
-            told.append(f"The same call was made {times} times: {repeated}.")
-        elif path is not None:
-            first = own[0].arguments.get(path)
-            last = blamed.arguments.get(path)
-            told.append(
-                f"The calls differ in {path!r} alone, from {snippet(first)} to {snippet(last)}."
-            )
-        if blamed.outcome == "unknown" and record.facts.tools[blamed.tool].protocol.writes:
-            told.append(
-                f"Nobody knows whether {format_tool_call(blamed)} took effect; find out with a read."
-            )
-        elif blamed.error is None:
-            told.append(
-                f"The last one, {format_tool_call(blamed)}, answered with {snippet(blamed.result)}."
-            )
-    loops = [
-        n
-        for n in ast.walk(record.tree.root)
-        if isinstance(n, ast.While) and (line is None or is_on_line(n, line))
-    ]
-    told += [
-        f"The loop `{program.line(n.lineno)}` on line {n.lineno} did not end." for n in loops[:1]
-    ]
-    facts = (Fact(kind="limit", text=text) for text in told)
-    return build_fault(
-        "limit", message, line or (blamed.line if blamed else None), blamed, path, facts
-    )
+        path = _find_differing_argument(own)
+        sentences += _describe_calls(own, path, record)
+        line = line or blamed.line
+    sentences += _describe_endless_loop(program, failure.line, record)
+    facts = (Fact(kind="limit", text=text) for text in sentences)
+    return build_fault("limit", message, line, blamed, path, facts)
+
+
+def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
+    """Return the argument in which calls of one tool differ, or None unless it is only one."""
+    differing = []
+    for name in calls[-1].arguments:
+        values = {repr(call.arguments.get(name)) for call in calls}
+        if len(values) > 1:
+            differing.append(name)
+    return differing[0] if len(differing) == 1 else None
+
+
+def _describe_calls(
+    calls: Sequence[ToolCall], path: str | None, record: AttributionTrace
+) -> Iterator[str]:
+    """Yield sentences about many calls of one tool; `path` is the argument that differs."""
+    last = calls[-1]
+    repeated, times = Counter(map(format_tool_call, calls)).most_common(1)[0]
+    if times > 1:
+        yield f"The same call was made {times} times: {repeated}."
+    elif path is not None:
+        first_value = snippet(calls[0].arguments.get(path))
+        last_value = snippet(last.arguments.get(path))
+        yield f"The calls differ in {path!r} alone, from {first_value} to {last_value}."
+    call = format_tool_call(last)
+    if last.outcome == "unknown" and record.facts.tools[last.tool].protocol.writes:
+        yield f"Nobody knows whether {call} took effect; find out with a read."
+    elif last.error is None:
+        yield f"The last one, {call}, answered with {snippet(last.result)}."
+
+
+def _describe_endless_loop(
+    program: Program, line: int | None, record: AttributionTrace
+) -> list[str]:
+    """Return a sentence about the first `while` loop on the line, if there is one."""
+    for node in ast.walk(record.tree.root):
+        if isinstance(node, ast.While) and (line is None or is_on_line(node, line)):
+            text = program.line(node.lineno)
+            return [f"The loop `{text}` on line {node.lineno} did not end."]
+    return []
 
 
 def without_answer(record: AttributionTrace) -> Fault:
@@ -79,7 +91,8 @@ def without_answer(record: AttributionTrace) -> Fault:
         for n in ast.walk(record.tree.root)
         if isinstance(n, ast.Call) and simple_name(n) == "print"
     ]
-    for said, around in ((each, around) for each in prints for around in record.tree.around(each)):
+    pairs = [(each, around) for each in prints for around in record.tree.around(each)]
+    for said, around in pairs:
         if isinstance(around, ast.If):
             test = f"`{format_expression(around.test)}` (line {around.lineno})"
             told.append(f"The print on line {said.lineno} runs only if {test}.")

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from atc.core.json_paths import EACH, KEY, JsonPath, can_overlap
+from atc.core.json_paths import EACH, KEY, JsonPath, PathStep, can_overlap
 from atc.pipeline.attribute.dataflow import (
     Comprehension,
     Definition,
@@ -135,20 +135,8 @@ class CallSources:
                 return self._name(expr, path)
             case ast.Call():
                 return self._call(expr, path)
-            case ast.Dict(keys=keys, values=values) if path:
-                given = [
-                    value
-                    for key, value in zip(keys, values, strict=True)
-                    if can_overlap(constant_step(key), path[0])
-                ]
-                return [source for value in given for source in self.find_sources(value, path[1:])]
-            case ast.Tuple(elts=parts) | ast.List(elts=parts) if path:
-                return [
-                    source
-                    for n, part in enumerate(parts)
-                    if can_overlap(n, path[0])
-                    for source in self.find_sources(part, path[1:])
-                ]
+            case ast.Dict() | ast.Tuple() | ast.List() if path:
+                return self._find_display_sources(expr, path)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(expr, path)
             case ast.Await(value=value):
@@ -160,13 +148,26 @@ class CallSources:
             case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
                 return [*self.find_sources(other, path), *self.find_sources(one, path)]
             case ast.BinOp(left=left, right=right, op=ast.Add()) if path:
-                return [
-                    *self.find_sources(left, _forget_index(path)),
-                    *self.find_sources(right, _forget_index(path)),
-                ]
-        return self._find_operand_sources(
-            node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr)
-        )
+                rest = _forget_index(path)
+                return [*self.find_sources(left, rest), *self.find_sources(right, rest)]
+        children = ast.iter_child_nodes(expr)
+        return self._find_operand_sources(node for node in children if isinstance(node, ast.expr))
+
+    def _find_display_sources(
+        self, expr: ast.Dict | ast.Tuple | ast.List, path: JsonPath
+    ) -> list[CallSource]:
+        """Return the sources of the values in `{…}`, `(…)` or `[…]` that the path may lead to."""
+        if isinstance(expr, ast.Dict):
+            steps: list[PathStep] = [constant_step(key) for key in expr.keys]
+            values = expr.values
+        else:
+            steps = [*range(len(expr.elts))]
+            values = expr.elts
+        found: list[CallSource] = []
+        for step, value in zip(steps, values, strict=True):
+            if can_overlap(step, path[0]):
+                found += self.find_sources(value, path[1:])
+        return found
 
     def _find_operand_sources(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
         """Return the sources of a value computed from `exprs`."""
@@ -265,89 +266,93 @@ class CallSources:
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
             if isinstance(function, FunctionNode) and called_name(call) == function.name:
                 named = [keyword.value for keyword in call.keywords if keyword.arg == name]
-                found += [
-                    source
-                    for arg in named or call.args[at : at + 1]
-                    for source in self.find_sources(arg, path)
-                ]
-            items = [arg for arg in call.args if arg is not function]
+                for arg in named or call.args[at : at + 1]:
+                    found += self.find_sources(arg, path)
             if function in (*call.args, *(keyword.value for keyword in call.keywords)):
-                # The object of a method call, as in `rows.sort(key=…)`.
-                passed = items[-1] if items else getattr(call.func, "value", None)
-                found += self._each(passed, path) if isinstance(passed, ast.expr) else []
+                passed = _iterated_argument(call, function)
+                found += self._each(passed, path) if passed is not None else []
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a call: a tool, a function that passes items on, or any function
-        that computes from its arguments.
+        """Return the sources of a call: a tool, a function that passes items on, or any function that
+        computes from its arguments.
         """
         name = called_name(call)
-        method = simple_name(call)
         if name in self.tools:
             return [CallSource(call, name, path)]
-        own = [
-            node
-            for node in ast.walk(self.tree.root)
-            if isinstance(node, FunctionNode) and node.name == name
-        ]
-        if own:
-            returned = [
-                node.value
-                for node in ast.walk(own[0])
-                if isinstance(node, ast.Return) and node.value
-            ]
-            return [source for value in returned for source in self.find_sources(value, path)]
-        if method == "gather" and path:  # `gather` returns the results of its arguments in order
-            given = [
-                arg
-                for n, arg in enumerate(call.args)
-                if isinstance(arg, ast.Starred) or can_overlap(n, path[0])
-            ]
-            gave = [
-                self.find_sources(a.value, path)
-                if isinstance(a, ast.Starred)
-                else self.find_sources(a, path[1:])
-                for a in given
-            ]
-            return [source for sources in gave for source in sources]
+        function = self._find_function(name)
+        if function is not None:
+            return self._find_returned_sources(function, path)
+        method = simple_name(call)
+        if method == "gather" and path:
+            return self._find_gathered_sources(call, path)
         if KEY in path[:1] and method in ("values", "items", "most_common"):
             return []
-        args: list[ast.expr] = [
-            arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args
-        ]
-        if (
-            isinstance(call.func, ast.Attribute)
-            and getattr(call.func.value, "id", "") not in _MODULES
-        ):
-            receiver = call.func.value
+        args = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
+        receiver = _receiver(call)
+        if receiver is not None:
             if method in _CHANGES:
                 return []
-            if method in ("get", "setdefault", "pop") and args:
-                return self.find_sources(receiver, (constant_step(args[0]), *path))
-            if method in ("items", "most_common"):
-                return self.find_sources(
-                    receiver, (EACH, *path[2:]) if len(path) > 1 and path[1] == 1 else ()
-                )
+            accessed = self._find_accessed_sources(receiver, method, args, path)
+            if accessed is not None:
+                return accessed
             args = [*args, receiver] if method in _SAME else [receiver, *args]
-        if method in ("max", "min", "next", "choice") and args:
-            # `next` may return its default.
-            none = self.find_sources(args[0]) if method == "next" and len(args) > 1 else []
-            return [*none, *self.find_sources(args[0], (EACH, *path))]
-        if method in _SAME and args:
-            tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []
-            return [
-                source.as_derived(tests) if tests else source
-                for source in self.find_sources(args[-1], _forget_index(path))
-            ]
-        each = [
-            source.as_derived()
-            for arg in args[-1:]
-            if not path
-            for source in self.find_sources(arg, (EACH,))
-        ]
-        return each + self._find_operand_sources(
-            [*args, *(keyword.value for keyword in call.keywords)]
-        )
+        return self._find_argument_sources(call, args, path)
+
+    def _find_function(self, name: str) -> FunctionNode | None:
+        """Return the program's own function of this name, or None."""
+        nodes = (node for node in ast.walk(self.tree.root) if isinstance(node, FunctionNode))
+        return next((node for node in nodes if node.name == name), None)
+
+    def _find_returned_sources(self, function: FunctionNode, path: JsonPath) -> list[CallSource]:
+        """Return the sources of the values that a function returns."""
+        returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
+        values = [node.value for node in returns if node.value]
+        return [source for value in values for source in self.find_sources(value, path)]
+
+    def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
+        """Return the sources of `gather`, which returns the results of its arguments in order."""
+        found: list[CallSource] = []
+        for n, arg in enumerate(call.args):
+            if isinstance(arg, ast.Starred):
+                found += self.find_sources(arg.value, path)
+            elif can_overlap(n, path[0]):
+                found += self.find_sources(arg, path[1:])
+        return found
+
+    def _find_accessed_sources(
+        self, receiver: ast.expr, method: str, args: Sequence[ast.expr], path: JsonPath
+    ) -> list[CallSource] | None:
+        """Return the sources of a method that accesses parts of its object; None for other methods."""
+        if method in ("get", "setdefault", "pop") and args:
+            return self.find_sources(receiver, (constant_step(args[0]), *path))
+        if method in ("items", "most_common"):
+            is_value = len(path) > 1 and path[1] == 1
+            return self.find_sources(receiver, (EACH, *path[2:]) if is_value else ())
+        return None
+
+    def _find_argument_sources(
+        self, call: ast.Call, args: Sequence[ast.expr], path: JsonPath
+    ) -> list[CallSource]:
+        """Return the sources of a call whose result consists of, or is computed from, `args`."""
+        method = simple_name(call)
+        named = [keyword.value for keyword in call.keywords]
+        if not args:
+            return self._find_operand_sources(named)
+        if method in ("max", "min", "next", "choice"):
+            item = self.find_sources(args[0], (EACH, *path))
+            # If `next` returned its default, the iterable as a whole is to blame.
+            has_default = method == "next" and len(args) > 1
+            return [*self.find_sources(args[0]), *item] if has_default else item
+        if method in _SAME:
+            passed = self.find_sources(args[-1], _forget_index(path))
+            if isinstance(args[0], ast.Lambda) and not path:
+                return [source.as_derived([args[0].body]) for source in passed]
+            return passed
+        found: list[CallSource] = []
+        if not path:
+            found += [source.as_derived() for source in self.find_sources(args[-1], (EACH,))]
+        return [*found, *self._find_operand_sources([*args, *named])]
 
 
 def _forget_index(path: JsonPath) -> JsonPath:
@@ -355,6 +360,20 @@ def _forget_index(path: JsonPath) -> JsonPath:
     changed.
     """
     return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
+
+
+def _receiver(call: ast.Call) -> ast.expr | None:
+    """Return the object of a method call, or None for functions and names in modules."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    return None if getattr(call.func.value, "id", "") in _MODULES else call.func.value
+
+
+def _iterated_argument(call: ast.Call, function: ast.AST) -> ast.expr | None:
+    """Return what a call such as `map(function, rows)` or `rows.sort(key=…)` iterates."""
+    items = [arg for arg in call.args if arg is not function]
+    iterated = items[-1] if items else getattr(call.func, "value", None)
+    return iterated if isinstance(iterated, ast.expr) else None
 
 
 def _parameter(function: FunctionNode | ast.Lambda, name: str) -> int | None:

@@ -91,20 +91,21 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
         fields = _fields(tool)
         if tool.protocol.writes or not required or not fields:
             continue
-        linked = {
-            alias: {_end(one.path) for one in tools.producers(tool, tool.arguments[alias])}
-            for alias in required
-        }
-        fitting = (
-            [alias] if alias in route.keys else sorted(linked[alias] & route.keys)
-            for alias in required
-        )
+        fitting = [_find_fitting_keys(tool, alias, route, tools) for alias in required]
         for keys in product(*fitting):
             given = zip(required, keys, strict=True)
             arguments = ", ".join(
                 f"{alias}={route.expression}{format_subscript(key)}" for alias, key in given
             )
             yield _Route(f"{tool.alias}({arguments})", frozenset(fields))
+
+
+def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
+    """Return the keys of a record that may fill an argument: its own name, else linked ones."""
+    if alias in route.keys:
+        return [alias]
+    linked = {_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])}
+    return sorted(linked & route.keys)
 
 
 def _required(tool: Tool) -> list[str]:

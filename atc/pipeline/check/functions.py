@@ -81,11 +81,11 @@ def call_function(
     spend(8 * (len(parameters(node)) + len(named)))
     bound = _bind_parameters(function, positional, named) if sure else None
     if sure and bound is None and call is not None and not core.catches("TypeError"):
-        many = len(positional) > len(parameters(node))
-        unknown = named.keys() - set(parameters(node))
-        code = (
-            "positional-argument" if many else "unknown-argument" if unknown else "missing-argument"
-        )
+        code = "missing-argument"
+        if len(positional) > len(parameters(node)):
+            code = "positional-argument"
+        elif named.keys() - set(parameters(node)):
+            code = "unknown-argument"
         takes = f"{getattr(node, 'name', 'the lambda')} takes ({ast.unparse(node.args)})"
         core.report(code, call, f"{takes}: the arguments of this call do not fit.")
     too_deep = node in core.active or len(core.active) >= MOST_DEPTH
@@ -168,9 +168,14 @@ def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
     for tools.
     """
     values = [t.ANY if value is t.NEVER else value for value in values]
-    return t.join_all(
-        call_function(core, member, values, {})
-        if isinstance(member, t.Function)
-        else (core.tool_result(member.alias) if isinstance(member, t.ToolRef) else t.ANY)
-        for member in t.members(function)
-    )
+    return t.join_all(_apply_member(core, member, values) for member in t.members(function))
+
+
+def _apply_member(core: Interpreter, member: t.Type, values: list[t.Type]) -> t.Type:
+    match member:
+        case t.Function():
+            return call_function(core, member, values, {})
+        case t.ToolRef(alias):
+            return core.tool_result(alias)
+        case _:
+            return t.ANY

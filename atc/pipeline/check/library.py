@@ -123,10 +123,9 @@ def reject_kinds(
     value = need_value(core, value, node, f"{name} fails on None", item=item)
     if category(value) in kinds and not core.catches("TypeError"):
         text = f"an item of {format_expression(node)}" if item else format_expression(node)
-        number = name == "join()" and category(value) == "number"
-        better = (
-            (f"map(str, {format_expression(node)})" if item else f"str({text})") if number else None
-        )
+        better = None
+        if name == "join()" and category(value) == "number":
+            better = f"map(str, {format_expression(node)})" if item else f"str({text})"
         then += f" Write {better}." if better else ""
         core.report(
             "wrong-operand", node, f"{text} is {describe_value(value)}{then}", better=better
@@ -164,7 +163,9 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
         core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True
     )
     names = {member.name for member in t.members(item) if isinstance(member, t.Atom)}
-    return t.ANY if category(item) != "number" else t.INT if names <= {"int", "bool"} else t.NUMBER
+    if category(item) != "number":
+        return t.ANY
+    return t.INT if names <= {"int", "bool"} else t.NUMBER
 
 
 def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:

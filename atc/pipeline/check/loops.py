@@ -153,11 +153,9 @@ def _widen(old: Env | None, new: Env | None) -> Env | None:
     names: dict[str, t.Type] = {}
     for name, value in new.names.items():
         before = old.names.get(name, t.NEVER)
-        names[name] = (
-            value
-            if before == value
-            else forget_constants(value)
-            if forget_constants(value) == forget_constants(before)
-            else t.ANY
-        )
+        if before == value:
+            names[name] = value
+            continue
+        kind = forget_constants(value)
+        names[name] = kind if kind == forget_constants(before) else t.ANY
     return Env(names, new.null_checked)

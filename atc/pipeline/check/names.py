@@ -150,20 +150,15 @@ def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
 
 
 def _explain_shadowing(name: str, node: ast.AST) -> Finding:
-    what = (
-        "assignment"
-        if isinstance(node, ast.Name)
-        else "import"
-        if hasattr(node, "names")
-        else "definition"
-    )
-    then = (
-        "Use another name for the value."
-        if what == "assignment"
-        else "Leave it out: the tool is there already."
-    )
+    better = None
+    then = "Leave it out: the tool is there already."
+    if isinstance(node, ast.Name):
+        what = "assignment"
+        better = f"{name}_result"
+        then = "Use another name for the value."
+    else:
+        what = "import" if hasattr(node, "names") else "definition"
     message = f"{name!r} is a tool, and this {what} replaces it. {then}"
-    better = f"{name}_result" if what == "assignment" else None
     return make_finding("tool-reassigned", node, message, tool=name, better=better)
 
 

@@ -93,30 +93,25 @@ def _report(
         return
     better = None
     if {category(left), category(right)} == {"str", "number"}:
-        text, number = (
-            (left_node, right_node) if category(left) == "str" else (right_node, left_node)
-        )
-        # the operands of a text such as `name + ": "`
-        ends = (text, getattr(text, "left", None), getattr(text, "right", None))
-        written = isinstance(op, ast.Add) and any(
-            isinstance(end, ast.Constant | ast.JoinedStr) for end in ends
-        )
-        formed = any(
-            isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right))
-        )
-        better = (
-            f"str({format_expression(number)})"
-            if written
-            else None
-            if formed
-            else f"float({format_expression(text)})"
-        )
+        first_is_text = category(left) == "str"
+        text, number = (left_node, right_node) if first_is_text else (right_node, left_node)
+        atoms = [m for m in (*t.members(left), *t.members(right)) if isinstance(m, t.Atom)]
+        if isinstance(op, ast.Add) and _is_written_text(text):
+            better = f"str({format_expression(number)})"
+        elif not any(atom.form for atom in atoms):
+            better = f"float({format_expression(text)})"
     then = f" Write {better}." if better else ""
     message = (
         f"{format_expression(left_node)} is {describe_value(left)} and {format_expression(right_node)} is "
         f"{describe_value(right)}: `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
     )
     core.report("wrong-operand", node, message, better=better)
+
+
+def _is_written_text(node: ast.expr) -> bool:
+    """Return True for text that the program writes, such as `name + ": "`."""
+    parts = (node, getattr(node, "left", None), getattr(node, "right", None))
+    return any(isinstance(part, ast.Constant | ast.JoinedStr) for part in parts)
 
 
 def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:

@@ -337,14 +337,12 @@ def list_keys(record: t.Record) -> list[str]:
     """Return the keys of an object whose values are lists."""
     shape = record.shape
     spend(8 * len(shape.properties))
-    return [
-        key
-        for key, schema in shape.properties.items()
-        if any(
-            isinstance(m, t.Array)
-            for m in t.members(convert(schema, shape.document, record.origin))
-        )
-    ]
+    keys = []
+    for key, schema in shape.properties.items():
+        kinds = t.members(convert(schema, shape.document, record.origin))
+        if any(isinstance(kind, t.Array) for kind in kinds):
+            keys.append(key)
+    return keys
 
 
 def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:

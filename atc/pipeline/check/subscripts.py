@@ -184,13 +184,9 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
         report_read(core, member, 0, node)
     elif isinstance(member, t.Listing | t.Tuple):
         return core.add_listing_item(node, items_of(member), kind)
-    return (
-        member
-        if isinstance(member, t.Array)
-        else forget_constants(member)
-        if isinstance(member, t.Atom)
-        else t.ANY
-    )
+    if isinstance(member, t.Array):
+        return member
+    return forget_constants(member) if isinstance(member, t.Atom) else t.ANY
 
 
 def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
@@ -329,7 +325,8 @@ def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool
             # an attribute of response objects in HTTP libraries
             whole = attr in ("json", "data", "result")
             near = attr if attr in keys or not (keys or whole) else find_nearest(attr, keys)
-            better = f"{text}[{near!r}]" if near else (text if whole else None)
+            better = text if whole else None
+            better = f"{text}[{near!r}]" if near else better
             then = f" Write {better}." if better else ""
             message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {format_keys(member)}."
             core.report(

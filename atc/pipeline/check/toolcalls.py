@@ -154,19 +154,17 @@ def _report_unknown(
         for view in expand_combinations([schema], root, most=_MOST_VIEWS)
     ]
     inside = [own for own, view in views if name in as_mapping(view.get("properties"))]
-    near = by_original[0] if by_original else None if inside else find_nearest(name, free)
+    near = by_original[0] if by_original else None
+    if near is None and not inside:
+        near = find_nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
         kinds = json_types(value)
         allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
         near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
-    then = (
-        f"Did you mean {near!r}?"
-        if near
-        else "Leave it out."
-        if tool.arguments
-        else f"Write {alias}()."
-    )
+    then = "Leave it out." if tool.arguments else f"Write {alias}()."
+    if near:
+        then = f"Did you mean {near!r}?"
     others = [
         o
         for o, it in core.tools.items()
