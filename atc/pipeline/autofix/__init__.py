@@ -55,26 +55,19 @@ class _Fixes:
         """Return the edit for a finding, or None if there is more than one possible correction."""
         place = self._place
         better = finding.suggestion or ""
-        subscript = _SUBSCRIPT.search(better)
         for node in self._at(finding):
-            # The tool is already defined, so the definition can be removed.
             match finding.code, node:
+                case "not-a-list" | "wrong-argument-type" | "no-attribute", ast.expr():
+                    edit = self._add_subscript(node, finding.code, better)
+                    if edit is not None:
+                        return edit
                 case "unknown-argument", ast.keyword(arg=str(name)) if better.isidentifier():
                     return Edit(place.start(node), place.start(node) + len(name.encode()), better)
                 case "positional-argument", ast.expr() if "=" in better and not isinstance(
                     node, ast.Call | ast.Starred
                 ):
-                    return Edit(
-                        place.start(node), place.start(node), better.partition("=")[0] + "="
-                    )
-                case "not-a-list", ast.Subscript(value=owner) if (
-                    subscript and better == ast.unparse(owner) + subscript.group()
-                ):
-                    return Edit(place.end(owner), place.end(owner), subscript.group())
-                case "not-a-list" | "wrong-argument-type", ast.expr() if subscript:
-                    return Edit(place.end(node), place.end(node), subscript.group())
-                case "no-attribute", ast.Attribute(value=owner) if subscript:
-                    return Edit(place.end(owner), place.end(node), subscript.group())
+                    name = better.partition("=")[0]
+                    return Edit(place.start(node), place.start(node), f"{name}=")
                 case "missing-key", ast.Constant(value=str(key)):
                     return self._other_field(node, key, finding)
                 case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
@@ -83,13 +76,37 @@ class _Fixes:
                     return place.replacement(node, better)
                 case "bad-literal", ast.Constant(value=str(text)):
                     return self._literal(node, text, finding)
-                case "tool-reassigned", (
-                    ast.FunctionDef(decorator_list=[])
-                    | ast.Import(names=[_])
-                    | ast.ImportFrom(names=[_])
-                ) if node in self._tree.body:
+                case "tool-reassigned", ast.stmt() if self._is_removable(node):
                     return place.replacement(node, "")
         return None
+
+    def _is_removable(self, node: ast.stmt) -> bool:
+        """Return True for a top-level function or import: the tool it shadows is already defined."""
+        match node:
+            case (
+                ast.FunctionDef(decorator_list=[])
+                | ast.Import(names=[_])
+                | ast.ImportFrom(names=[_])
+            ):
+                return node in self._tree.body
+        return False
+
+    def _add_subscript(self, node: ast.expr, code: str, better: str) -> Edit | None:
+        """Insert the subscript that `better` ends with, if it ends with one."""
+        subscript = _SUBSCRIPT.search(better)
+        if subscript is None:
+            return None
+        text = subscript.group()
+        place = self._place
+        match code, node:
+            case "no-attribute", ast.Attribute(value=owner):
+                return Edit(place.end(owner), place.end(node), text)
+            case "no-attribute", _:
+                return None
+            case "not-a-list", ast.Subscript(value=owner) if better == ast.unparse(owner) + text:
+                return Edit(place.end(owner), place.end(owner), text)
+            case _:
+                return Edit(place.end(node), place.end(node), text)
 
     def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
         """Yield the nodes that a finding may point at, widest first."""

@@ -181,30 +181,33 @@ def _lookups(
         printed = _end(path)
         name = tools[origin.tool].protocol.name if origin.tool in tools else origin.tool
         for tool in tools.values():
-            required = _required(tool)
-            if tool.protocol.writes or len(required) != 1:
-                continue
-            given = (tool.arguments[required[0]], name, path)
-            known = {
-                (link.argument, link.tool, link.path)
-                for link in tool.protocol.links
-                if link.support != "guessed"
-            }
-            if given not in known:
+            argument = _find_linked_argument(tool, name, path)
+            if argument is None:
                 continue
             # "Which airlines" asks for names, and `airline` holds their ids; "which tail numbers"
             # asks for the ids.
             if _is_named_in_task(printed, words) and (
-                singular(printed) != required[0] or "_" in printed
+                singular(printed) != argument or "_" in printed
             ):
                 return set()
-            plain = [
-                field
-                for field, is_plain in _fields(tool).items()
-                if is_plain and _is_named_in_task(field, words)
-            ]
-            found |= {(tool.alias, required[0], field) for field in plain}
+            for field, is_plain in _fields(tool).items():
+                if is_plain and _is_named_in_task(field, words):
+                    found.add((tool.alias, argument, field))
     return found
+
+
+def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
+    """Return the only required argument of a reading tool, if a link says that the values at `path`
+    of `source` fill it.
+    """
+    required = _required(tool)
+    if tool.protocol.writes or len(required) != 1:
+        return None
+    given = (tool.arguments[required[0]], source, path)
+    for link in tool.protocol.links:
+        if link.support != "guessed" and (link.argument, link.tool, link.path) == given:
+            return required[0]
+    return None
 
 
 def _end(path: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,34 +76,45 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
     a full page.
     """
     value = tool.unwrap(calls[-1].result)
-    said = value if isinstance(value, Mapping) else {}
-    if not any(key in said for key in (*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
+    fields = value if isinstance(value, Mapping) else {}
+    if fields.keys().isdisjoint((*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
         return _full_page(tool, calls[-1])
     argument = next((alias for alias in tool.arguments if alias in _PAGE_ARGUMENTS), None)
-    reads_total = any(
-        key in said and re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS
-    )
-    if argument is None or reads_total:
+    if argument is None or _reads_total(program, fields):
         return None
-    count = next((key for key in _PAGE_COUNTS if _is_number(said.get(key))), None)
-    total = next((key for key in _TOTALS if _is_number(said.get(key))), None)
-    more = next((key for key in _NEXT if said.get(key)), None)
-    pages = (call.result.values() if isinstance(call.result, Mapping) else () for call in calls)
-    read = sum(
-        max((len(rows) for rows in page if isinstance(rows, list)), default=0) for page in pages
-    )
-    if count is not None and _is_number(said.get("page")) and said["page"] < said[count]:
-        evidence = f"page {said['page']} of {said[count]}"
-    elif total is not None and 0 < read < said[total]:
-        evidence = f"{read} of {said[total]}"
-    elif more is not None:
-        evidence = f"{more} = {said[more]!r}"
-    else:
+    count = next((key for key in _PAGE_COUNTS if _is_number(fields.get(key))), None)
+    evidence = _find_evidence_of_more(fields, count, calls)
+    if evidence is None:
         return None
     key = _rows_of(value)[0]
     return UnreadPages(
         tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=key
     )
+
+
+def _reads_total(program: Program, fields: Mapping[str, Json]) -> bool:
+    """Return True if the program reads a total, which covers all pages."""
+    totals = [key for key in _TOTALS if key in fields]
+    return any(re.search(rf"""["']{key}["']""", program.source) for key in totals)
+
+
+def _find_evidence_of_more(
+    fields: Mapping[str, Any], count: str | None, calls: Sequence[ToolCall]
+) -> str | None:
+    """Return a quote from a result which shows that there are more pages, or None."""
+    if count is not None and _is_number(fields.get("page")) and fields["page"] < fields[count]:
+        return f"page {fields['page']} of {fields[count]}"
+    total = next((key for key in _TOTALS if _is_number(fields.get(key))), None)
+    if total is not None and 0 < sum(map(_count_rows, calls)) < fields[total]:
+        return f"{sum(map(_count_rows, calls))} of {fields[total]}"
+    more = next((key for key in _NEXT if fields.get(key)), None)
+    return f"{more} = {fields[more]!r}" if more is not None else None
+
+
+def _count_rows(call: ToolCall) -> int:
+    """Return the length of the longest list in a result."""
+    values = call.result.values() if isinstance(call.result, Mapping) else ()
+    return max((len(rows) for rows in values if isinstance(rows, list)), default=0)
 
 
 def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
@@ -152,31 +163,44 @@ def _only_first_rows(program: Program, tool: str) -> bool:
     """Return True if the program uses only rows counted from the first: `near[0]`, `rows[:3]`."""
     tree = parse_python(program.source)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    calls = [node for node in ast.walk(tree) if _is_call_of(node, tool)]
+    return bool(calls) and all(_takes_first_rows(call, tree, parents) for call in calls)
 
-    def first(node: ast.AST, names: frozenset[str]) -> bool:
-        parent = parents.get(node)
-        match parent:
-            case ast.Subscript(value=value, slice=ast.Constant(value=str())) if value is node:
-                return first(parent, names)
-            case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if value is node:
-                return number >= 0
-            case ast.Subscript(
-                value=value, slice=ast.Slice(lower=None, upper=ast.Constant(), step=None)
-            ):
-                return value is node
-            case ast.Assign(targets=[ast.Name(id=name)]) if name not in names:
-                uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name]
-                return all(first(n, names | {name}) for n in uses if isinstance(n.ctx, ast.Load))
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-                return test is node
-            case ast.UnaryOp(op=ast.Not()):
-                return True
-        return False
 
-    calls = [
-        n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == tool
-    ]
-    return bool(calls) and all(first(call, frozenset()) for call in calls)
+def _is_call_of(node: ast.AST, tool: str) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == tool
+
+
+def _takes_first_rows(
+    node: ast.AST,
+    tree: ast.Module,
+    parents: Mapping[ast.AST, ast.AST],
+    names: frozenset[str] = frozenset(),
+) -> bool:
+    """Return True if only the first rows of the value of `node` are used, or whether it has any.
+
+    `names` are the variables that were followed on the way to `node`.
+    """
+    parent = parents.get(node)
+    match parent:
+        case ast.Subscript(value=value, slice=ast.Constant(value=str())) if value is node:
+            return _takes_first_rows(parent, tree, parents, names)
+        case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if value is node:
+            return number >= 0
+        case ast.Subscript(
+            value=value, slice=ast.Slice(lower=None, upper=ast.Constant(), step=None)
+        ):
+            return value is node
+        case ast.Assign(targets=[ast.Name(id=name)]) if name not in names:
+            known = names | {name}
+            uses = [use for use in ast.walk(tree) if isinstance(use, ast.Name) and use.id == name]
+            reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
+            return all(_takes_first_rows(use, tree, parents, known) for use in reads)
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            return test is node
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+    return False
 
 
 def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:
@@ -224,30 +248,20 @@ def _helper(unread: UnreadPages, tool: Tool) -> str | None:
     key = unread.key
     if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
         most = schema.get("maximum")
-        larger = isinstance(most, int) and most > unread.size
-        return (
-            _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most)
-            if larger
-            else None
-        )
+        if not isinstance(most, int) or most <= unread.size:
+            return None
+        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most)
     sizes = ""
     step = 1
-    default = schema.get("default")
     if unread.count is not None and key is not None:
-        largest = {
-            alias: _argument(tool, alias).get("maximum")
-            for alias in tool.arguments
-            if alias in SIZE_ARGUMENTS
-        }
-        sizes = next(
-            (f'"{alias}": {most}, ' for alias, most in largest.items() if isinstance(most, int)), ""
-        )
+        sizes = _largest_page_size(tool)
         more = f'page["page"] < page["{unread.count}"]'
     elif unread.size is not None and types(schema) == ("integer",):
         step = 1 if unread.argument in _NUMBERS else unread.size
         more = f"len({_rows('page', key)}) == {unread.size}"
     else:
         return None
+    default = schema.get("default")
     start = default if _is_number(default) else int(step == 1)
     rows = f"{_rows('result', key)} + {_rows('page', key)}"
     joined = rows if key is None else f"{{**page, {key!r}: {rows}}}"
@@ -260,6 +274,16 @@ def _helper(unread: UnreadPages, tool: Tool) -> str | None:
         more=more,
         joined=joined,
     )
+
+
+def _largest_page_size(tool: Tool) -> str:
+    """Return `"page_size": 100, ` for the first size argument that declares a maximum."""
+    for alias in tool.arguments:
+        if alias in SIZE_ARGUMENTS:
+            most = _argument(tool, alias).get("maximum")
+            if isinstance(most, int):
+                return f'"{alias}": {most}, '
+    return ""
 
 
 def _rows(page: str, key: str | None) -> str:
