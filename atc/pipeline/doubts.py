@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import TypeGuard
 
 from atc.core.messages import make_finding
 from atc.core.types import Finding, Program
@@ -45,53 +46,86 @@ def doubts(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> tuple[str, ...]:
     """Return sentences for the model on what makes `answer` doubtful; empty if nothing does."""
-    said = answer.strip()
-    found = list[str]()
+    answer = answer.strip()
     nodes = list(ast.walk(parse_python(program.source)))
-    given = [dict(call.arguments) for call in trace.calls]
-    if says_nothing(said) and not _ALLOWED.search(task):
-        found.append(
-            f"It printed {said!r}: look at what the functions returned and find out why there was nothing."
+    return (
+        *_doubt_empty_answer(task, program, nodes, trace, answer),
+        *_doubt_form(task, nodes, answer),
+        *_doubt_first_page(program, trace, tools),
+        *_doubt_failed_calls(trace),
+        *_doubt_unused_codes(task, program, trace),
+    )
+
+
+def _doubt_empty_answer(
+    task: str, program: Program, nodes: list[ast.AST], trace: Trace, answer: str
+) -> Iterator[str]:
+    """Yield doubts about an answer that is empty or zero."""
+    is_empty = says_nothing(answer) and not _ALLOWED.search(task)
+    if is_empty:
+        yield (
+            f"It printed {answer!r}: look at what the functions returned and find out why there"
+            " was nothing."
         )
-    if trace.calls and (_ZERO.match(said) or (says_nothing(said) and not _ALLOWED.search(task))):
-        found += islice(_find_unmatched_texts(program, nodes, trace, said), 1)
+    if trace.calls and (is_empty or _ZERO.match(answer)):
+        yield from islice(_find_unmatched_texts(program, nodes, trace, answer), 1)
+
+
+def _doubt_form(task: str, nodes: list[ast.AST], answer: str) -> Iterator[str]:
+    """Yield doubts about an answer that is a constant text, an unfinished value or a record."""
     # A constant sentence of the program ("No plane found") contains nothing that a call returned.
-    texts = {
-        node.value.strip()
-        for node in nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    if " " in said and said not in task and said in texts:
-        found.append(
-            f"It printed {said!r}, a text of its own: find out why there was nothing that the functions returned."
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    texts = {value.strip() for value in constants if isinstance(value, str)}
+    if " " in answer and answer not in task and answer in texts:
+        yield (
+            f"It printed {answer!r}, a text of its own: find out why there was nothing that the"
+            " functions returned."
         )
-    if unfinished := _UNFINISHED.search(said):
-        found.append(
-            f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a coroutine with"
-            " asyncio.run(…), or make a list of a generator or map."
+    unfinished = _UNFINISHED.search(answer)
+    if unfinished is not None:
+        yield (
+            f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a"
+            " coroutine with asyncio.run(…), or make a list of a generator or map."
         )
-    if task and said.startswith(("{", "[{")) and ":" in said and "json" not in task.casefold():
-        found.append("It printed a whole record: print only the value that the task asks for.")
+    is_record = answer.startswith(("{", "[{")) and ":" in answer
+    if task and is_record and "json" not in task.casefold():
+        yield "It printed a whole record: print only the value that the task asks for."
+
+
+def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+    """Yield a doubt about a tool of which the program did not read all pages."""
     for unread in unread_pages(program, trace, tools)[:1]:
-        found.append(
-            f"{unread.tool} has more results than the program read ({unread.evidence}): unless the first ones are"
-            f" enough for the task, call it in a loop with {unread.argument} until the last page."
+        yield (
+            f"{unread.tool} has more results than the program read ({unread.evidence}): unless the"
+            f" first ones are enough for the task, call it in a loop with {unread.argument} until"
+            " the last page."
         )
+
+
+def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
+    """Yield a doubt about an answer that was given although every call failed."""
     failed = [call for call in trace.calls if call.error is not None]
     if failed and len(failed) == len(trace.calls):
-        found.append(
-            f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}."
-        )
-    # Codes in the task, such as "Kennedy (JFK)" and "N14228", that occur in neither the program nor
-    # its calls.
-    codes = [code for group in _BRACKETS.findall(task) for code in re.findall(r"[A-Z0-9]+", group)]
-    used = program.source + json.dumps(given, default=repr)
+        last = failed[-1]
+        yield f"Every call failed and the program went on: {last.tool} said {last.error!r}."
+
+
+def _doubt_unused_codes(task: str, program: Program, trace: Trace) -> Iterator[str]:
+    """Yield a doubt about codes in the task, such as "Kennedy (JFK)" and "N14228", that occur in
+    neither the program nor its calls.
+    """
+    arguments = [dict(call.arguments) for call in trace.calls]
+    used = program.source + json.dumps(arguments, default=repr)
+    codes: list[str] = []
+    for group in _BRACKETS.findall(task):
+        codes += re.findall(r"[A-Z0-9]+", group)
     named = dict.fromkeys([*codes, *_NUMBERED.findall(task)])
-    if unused := [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]:
-        found.append(
-            f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave out a condition."
+    unused = [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]
+    if unused:
+        yield (
+            f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave"
+            " out a condition."
         )
-    return tuple(found)
 
 
 def says_nothing(answer: str) -> bool:
@@ -174,30 +208,38 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """
     tree = parse_python_or_none(program.source) or ast.Module([], [])
     nodes = list(ast.walk(tree))
-    used = Counter((n.id, isinstance(n.ctx, ast.Load)) for n in nodes if isinstance(n, ast.Name))
-    named = {name for name, _ in used} & tools.keys()
-    calls = [
-        n
-        for n in nodes
-        if isinstance(n, ast.Call) and getattr(n.func, "id", None) == program.printing
-    ]
-    plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
-    if (
-        not named
-        or any(tools[name].protocol.writes for name in named)
-        or not calls
-        or len(plain) < len(calls)
-    ):
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    named = {node.id for node in names} & tools.keys()
+    if not named or any(tools[name].protocol.writes for name in named):
         return ()
+    prints = [node for node in nodes if _is_print(node, program)]
+    unconditional = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in prints]
+    if not prints or len(unconditional) < len(prints):
+        return ()
+    once = _find_single_assignments(tree, names)
+    arguments = [argument for call in prints for argument in call.args]
+    if not all(_is_fixed(argument, once) for argument in arguments):
+        return ()
+    message = (
+        "This prints the same whatever the functions return: the answer has to come from what they"
+        " return."
+    )
+    return (make_finding("fixed-answer", unconditional[-1], message),)
+
+
+def _find_single_assignments(tree: ast.Module, names: list[ast.Name]) -> dict[str, ast.expr]:
+    """Return the values of names that are assigned once, at the top level."""
+    stores = Counter(node.id for node in names if not isinstance(node.ctx, ast.Load))
     once: dict[str, ast.expr] = {}
     for node in tree.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if used[name, False] == 1:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stores[name] == 1:
                 once[name] = value
-    if not all(_is_fixed(argument, once) for call in plain for argument in call.args):
-        return ()
-    message = "This prints the same whatever the functions return: the answer has to come from what they return."
-    return (make_finding("fixed-answer", plain[-1], message),)
+    return once
+
+
+def _is_print(node: ast.AST, program: Program) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == program.printing
 
 
 def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:

@@ -55,8 +55,8 @@ class Chain(Run):
         return False
 
     def act(self) -> None:
-        """Write a program, then repair it. The model is told each program's fault before it writes
-        the next one.
+        """Write a program, then repair it. The model gets each program's fault before it writes the
+        next one.
         """
         config = self.parts.config
         messages = build_program_prompt(
@@ -71,30 +71,17 @@ class Chain(Run):
                 temperature=config.temperature,
             )
             if program is not None and program.source in self.tried:
-                self.confirmed = self.attempts[-1].answer is not None
-                if not self.confirmed:
-                    self.meter.note(UNCHANGED)
-                    self.should_leave(
-                        [*self.attempts, replace(self.attempts[-1], round=self.round)]
-                    )
+                self._accept_repetition()
                 return
             if program is not None and self.should_leave(self.attempts, program):
                 return
             before = len(self.attempts)
             self._attempt(program)
-            told = any(attempt.answer is not None for attempt in self.attempts[:before])
-            tried = self.attempts[before:]
-            last = self.attempts[-1]
-            ended = last.paused or (last.answer is not None and (told or not last.doubts))
-            if (
-                ended
-                or config.repair == "none"
-                or self.round == config.max_repairs
-                or self.should_leave(self.attempts)
-            ):
+            is_last = config.repair == "none" or self.round == config.max_repairs
+            if self._has_ended(before) or is_last or self.should_leave(self.attempts):
                 return
             case = RepairCase(
-                worth_repairing(tried),
+                worth_repairing(self.attempts[before:]),
                 self.parts.toolbox,
                 complete=self.meter.complete,
                 orphans=tuple(find_writes(self).values()),
@@ -103,6 +90,23 @@ class Chain(Run):
                 made=[call for attempt in self.attempts for call in attempt.calls],
             )
             messages += correction(case, config.repair)
+
+    def _accept_repetition(self) -> None:
+        """End after the model repeated a program: that confirms its answer, if it gave one."""
+        self.confirmed = self.attempts[-1].answer is not None
+        if not self.confirmed:
+            self.meter.note(UNCHANGED)
+            self.should_leave([*self.attempts, replace(self.attempts[-1], round=self.round)])
+
+    def _has_ended(self, before: int) -> bool:
+        """Return True if the last attempt is paused, or its answer needs no confirmation.
+
+        That is an answer without doubts, or one after an earlier answer, which is among the first
+        `before` attempts.
+        """
+        last = self.attempts[-1]
+        was_asked = any(attempt.answer is not None for attempt in self.attempts[:before])
+        return last.paused or (last.answer is not None and (was_asked or not last.doubts))
 
     def choose_answer(self) -> None:
         """Choose the answer that counts, if there is one."""

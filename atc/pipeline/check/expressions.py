@@ -11,7 +11,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.functions import call_function, note_function, read_arguments
 from atc.pipeline.check.interpreter import Env, Interpreter
-from atc.pipeline.check.kinds import constant, not_none, type_of_constant
+from atc.pipeline.check.kinds import assume_not_none, constant, type_of_constant
 from atc.pipeline.check.library import call_library, reject_kinds
 from atc.pipeline.check.methods import call_method
 from atc.pipeline.check.narrowing import outcomes, refine
@@ -158,7 +158,7 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
         value = core.evaluate(operand)
         if operand is not node.values[-1]:
             # `a or b` only returns a if it is truthy, hence not None.
-            value = (t.NEVER if isinstance(value, t.Null) else not_none(value)) if stops else value
+            value = assume_not_none(value) if stops else value
             if stops and isinstance(value, t.Record) and value.shape.filled:
                 parts.append(value)
                 break

@@ -136,7 +136,9 @@ def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
                 return None
             return items[key] if -len(items) <= key < len(items) else t.ANY
         case t.Atom("str" | "bytes" as name):
-            return (t.STR if name == "str" else t.ANY) if isinstance(key, int) else None
+            if not isinstance(key, int):
+                return None
+            return t.STR if name == "str" else t.ANY
         case t.Iterating(kind=kind):
             return t.ANY if kind == "range" else None
         case t.Atom() | t.ToolRef() | t.Function():

@@ -161,39 +161,34 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
 
     If prompts hold only tool names, only the fields of an actual response are shown.
     """
+    near = fault.path or ""
     if case.docs == "names":
         if call is not None and call.error is None and call.tool in case.tools:
-            yield from (
-                "",
-                *seen_fields(
-                    case.attempt.program, call, case.tools[call.tool], near=fault.path or ""
-                ),
-            )
+            yield ""
+            yield from seen_fields(case.attempt.program, call, case.tools[call.tool], near=near)
         return
-    named = (
-        [call.tool]
-        if call is not None
-        else [fault.tool, *(finding.tool for finding in case.attempt.findings)]
-    )
-    for alias in [name for name in dict.fromkeys(named) if name is not None and name in case.tools][
-        :_MOST_TOOLS
-    ]:
-        tool = case.tools[alias]
+    for tool in _find_blamed_tools(case, fault, call):
         yield ""
         if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
             # For a call that was made, the facts above already say what the argument at fault
             # accepts.
-            yield (
-                describe_call(tool)
-                if call is not None and fault.path
-                else signature(tool, among=case.tools)
-            )
+            is_known = call is not None and fault.path
+            yield describe_call(tool) if is_known else signature(tool, among=case.tools)
             yield from (describe_call(maker) for maker in find_producers(tool, fault, case.tools))
         elif call is not None and call.error is None:
             yield describe_call(tool)
-            yield from seen_fields(case.attempt.program, call, tool, near=fault.path or "")
+            yield from seen_fields(case.attempt.program, call, tool, near=near)
         else:
             yield documentation(tool, among=case.tools)
+
+
+def _find_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> list[Tool]:
+    """Return the tool of the blamed call, or else the first tools of the fault and the findings."""
+    names = [fault.tool, *(finding.tool for finding in case.attempt.findings)]
+    if call is not None:
+        names = [call.tool]
+    known = [name for name in dict.fromkeys(names) if name is not None and name in case.tools]
+    return [case.tools[name] for name in known[:_MOST_TOOLS]]
 
 
 _MOST_LINES = 6
