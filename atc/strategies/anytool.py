@@ -46,7 +46,7 @@ _LONGEST_REASON = 600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(anytool.AnyToolOptions):
+class Options(AnyToolOptions):
     """Options of AnyTool. The defaults are the paper's; all other values are its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
