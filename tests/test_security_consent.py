@@ -455,6 +455,8 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
             "/notes?",
             "/notes?x=1",
             "/x/../notes",
+            "/notes;v=1",
+            "/Notes",
         ):
             code, told = atc_(posting(server, path), call, "text=lunch", *given)
             assert (code, server.seen) == (1, []), told
@@ -474,6 +476,10 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
             ]
             == 1
         )
+        for name, place in (("text[]", "query"), ("text", "cookie")):
+            text = {"name": name, "in": place, "required": True, "schema": {"type": "string"}}
+            elsewhere = posting(server, parameters=[text], requestBody={})
+            assert atc_(elsewhere, call, f"{name}=lunch", *given)[0] == 1
         local = posting(server)
         local["servers"] = [{"url": server.url.replace("127.0.0.1", "localhost")}]
         assert atc_(local, call, "text=lunch", *given)[0] == 1

@@ -9,12 +9,17 @@ fields form one set.
 from __future__ import annotations
 
 import json
+import os
 import posixpath
+import re
+import shlex
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from email import message_from_bytes
 from email.message import Message
+from pathlib import Path
 from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote
 
@@ -27,6 +32,8 @@ from protocols.urls import Origin, canonical_host, split_url
 from sandbox.arguments import contract
 from sandbox.journal import canonical_call
 
+_MATRIX = re.compile(r";[^/]*")
+"""Parameters of one segment of a path, as in `/notes;v=1`."""
 _MOST_ENCODINGS = 3
 """How often a path is percent-decoded. Some servers decode twice."""
 
@@ -53,13 +60,24 @@ def _known_by(tool: Tool, arguments: JsonObject) -> str:
         case HttpBinding() as binding:
             return _request(tool, binding, arguments)
         case McpBinding(tool=name):
-            operation = f"{tool.place} {name}"
+            operation = f"{_plain_command(tool.place)} {name}"
         case PythonBinding(function=name):
             operation = name
         case _:
             operation = tool.protocol.name
     given = {name: _one_spelling(value) for name, value in arguments.items() if value is not None}
     return canonical_call(operation, given)
+
+
+def _plain_command(place: str) -> str:
+    """Return the command or address of an MCP server, in which each word that names a file is the file's real path."""
+    try:
+        words = shlex.split(place)
+    except ValueError:
+        return place
+    if words and (program := shutil.which(words[0])) is not None:
+        words[0] = program
+    return shlex.join(os.path.realpath(word) if Path(word).exists() else word for word in words)
 
 
 def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
@@ -80,7 +98,7 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
         *_headers(request),
         *_body(request),
     ]:
-        sent[normalize("NFC", name)] += [
+        sent[normalize("NFC", name).removesuffix("[]").casefold()] += [
             _text(one) for one in (value if isinstance(value, list) else [value])
         ]
     host = "" if tool.home and origin.url == tool.home else _host(origin)
@@ -98,16 +116,20 @@ def _host(origin: Origin) -> str:
 
 
 def _plain_path(path: str) -> str:
-    """Return a path without percent-encoding, dot segments and redundant slashes."""
+    """Return a path in small letters, without encodings, parameters of its segments, dot segments and double slashes."""
     for _ in range(_MOST_ENCODINGS):
         path = unquote(path)
-    return normalize("NFC", posixpath.normpath(f"/{path.lstrip('/')}"))
+    path = _MATRIX.sub("", path)
+    return normalize("NFC", posixpath.normpath(f"/{path.lstrip('/')}")).casefold()
 
 
 def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
     """Yield the headers that come from arguments."""
     for name, value in request.headers.items():
-        if DEFAULT_HEADERS.get(name) != value and name.lower() != "content-type":
+        if name.lower() == "cookie":
+            pairs = (cookie.strip().partition("=") for cookie in value.split(";"))
+            yield from ((key, unquote(text)) for key, _, text in pairs if key)
+        elif DEFAULT_HEADERS.get(name) != value and name.lower() != "content-type":
             yield name.lower(), value
 
 

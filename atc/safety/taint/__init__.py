@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 
 from atc.core.json_paths import EACH, JsonPath, format_json_path, generalize, walk_responses
 from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
-from atc.safety.taint.guesses import is_email
+from atc.safety.taint.guesses import is_email, is_page_token
 from atc.safety.taint.opaque import may_be_id
 from atc.safety.taint.sensitive import Leaf, sensitive_leaves
 from atc.safety.taint.trusted import TrustRules, is_in_text
@@ -155,7 +155,7 @@ class Taint:
             or self._trusted.is_trusted_value(value)
             or is_in_text(self._task, value, leaf.kind)
             or self._trusted.is_from_trusted_place(value, self._calls)
-            or (leaf.kind == "opaque" and self._is_known_id(value))
+            or (leaf.kind == "opaque" and self._is_known_id(leaf))
         ):
             return True
         parts = (
@@ -167,9 +167,11 @@ class Taint:
             is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts
         )
 
-    def _is_known_id(self, value: Json) -> bool:
-        """Return True if the text is as short as an id, and a response has it as it is."""
-        if not isinstance(value, str) or not may_be_id(value):
+    def _is_known_id(self, leaf: Leaf) -> bool:
+        """Return True if a response has the text as it is, and it is as short as an id, or says where a page begins."""
+        value = leaf.value
+        names = [step for step in (leaf.argument, *leaf.path) if isinstance(step, str)]
+        if not isinstance(value, str) or not (may_be_id(value) or is_page_token(names[-1])):
             return False
         return any(inner == value for _, _, inner in walk_responses(self._calls()))
 

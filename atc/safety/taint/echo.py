@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from math import factorial
 
 from atc.core.json_paths import walk
 from atc.core.quoting import format_number
@@ -66,13 +67,16 @@ class ArgumentTexts:
         self._ciphers = [
             _letters(text[start::step])
             for text in texts
-            for step in (2, 3)
+            for step in (2, 3, 4)
             for start in range(step)
         ]
         self._ciphers += [
             one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _decipher(form)
         ]
-        self._counts = {Decimal(len(value)) for value in [*lists, *texts]}
+        self._ciphers += [_letters(text.replace(sign, "")) for text in texts for sign in {*text}]
+        self._ciphers += ["".join(re.findall(r"\b[A-Z](?=[a-z-])", text)).lower() for text in texts]
+        self._counts = {Decimal(len(text.split())) for text in texts}
+        self._counts |= {Decimal(len(value)) for value in [*lists, *texts]}
         words = {
             _letters(word)
             for text in [*texts, *keys]
@@ -159,9 +163,19 @@ def _numbers_of(value: Json) -> list[Decimal]:
         if digits := _BASES.fullmatch(value.strip()):
             bases = (2, 8) if {*digits[1]} <= {*"01"} else (8,)
             whole += [Decimal(int(digits[1], base)) for base in bases]
+        whole += _calculate_powers(value[:1_000])
         return [*(one for one in found if one is not None), *whole, *numbers_in_words(value)]
     kind, held = equality_key(value)
     return [Decimal(held)] if kind == "number" else []
+
+
+def _calculate_powers(text: str) -> list[Decimal]:
+    """Return the powers, shifts and factorials of a text: `3**8`, `1<<13`, `7!`."""
+    made = list[Decimal]()
+    for base, sign, exponent in re.findall(r"(\d{1,9})\s?(\*\*|\^|<<)\s?(\d{1,2})(?!\d)", text):
+        factor = 2 if sign == "<<" else int(base)
+        made.append(Decimal((int(base) if sign == "<<" else 1) * factor ** int(exponent)))
+    return made + [Decimal(factorial(int(one))) for one in re.findall(r"(?<!\d)(\d{1,2})!", text)]
 
 
 def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:

@@ -43,14 +43,18 @@ _LISTED_TEXTS = re.compile(r"(?<![\"'`])([\"'`])\s*,\s*\1(?![\"'`])")
 _SHORTEST_RUN = 8
 _ADJACENT = re.compile(r"(?<![\"'`])([\"'`])\s*(?:\+|\.\.?|&|\|\||~)?\s*\1(?![\"'`])")
 """Two texts in quotes side by side, which many languages read as one."""
+_CARET = re.compile(r"(?<=[a-z])\^(?=[a-z])", re.IGNORECASE)
+"""What quotes a letter in the shell of Windows."""
 _MAIL_ESCAPES = re.compile(r"=[\dA-Fa-f]{2}", re.ASCII)
 _UTF7 = re.compile(r"\+[A-Za-z\d+/]+-?", re.ASCII)
 _RUN = re.compile(r"[A-Za-z\d+/_-]{6,}={0,2}", re.ASCII)
 _RUN_ALONE = re.compile(r"[A-Za-z\d+/_=-]+", re.ASCII)
 _NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
 """What is encoded has digits, or capitals behind its first letter."""
-_HEX_PAIRS = re.compile(r"(?:(?:0x|\\x|%)?[\da-f]{2}[\s:,;.-]*){4,}", re.IGNORECASE | re.ASCII)
+_HEX_PAIRS = re.compile(r"(?:(?:0x|\\x|%)?[\da-f]{2}h?[\s:,;.-]*){4,}", re.IGNORECASE | re.ASCII)
 _NUMBERS = re.compile(r"[\[({\s]*\d{1,3}(?:[\s,;:.|/-]+\d{1,3}){5,}[\])}\s]*", re.ASCII)
+_NUMBER_RUN = re.compile(rf"(?:\A|[\[(]){_NUMBERS.pattern}(?:\Z|[\])])", re.ASCII)
+"""Numbers that are the whole of a text, or stand in brackets: `bytes([123, 34])`."""
 _BITS = re.compile(r"(?:[01]{7,8}[\s,]*){6,}", re.ASCII)
 _TAGS = {0xE0000 + code: chr(code) for code in range(32, 127)}
 """Letters of Unicode that are not displayed, each with the one that it stands for."""
@@ -142,6 +146,7 @@ def _unescape(text: str) -> Iterator[str]:
     yield _NAMED.sub(_by_its_name, text)
     yield _MAIL_WORD.sub(_mail_word, text)
     yield _ADJACENT.sub("", _COMMENT.sub("", text))
+    yield _CARET.sub("", text)
     if ":" not in text:
         yield _LISTED_TEXTS.sub("", text)
     yield _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
@@ -194,8 +199,8 @@ def _decode_base64(run: str) -> Iterator[str]:
 
 def _decode_digits(text: str) -> Iterator[str]:
     """Yield the texts that numbers of bytes are, in decimal, octal or binary digits."""
-    if _NUMBERS.fullmatch(text):
-        digits = re.findall(r"\d+", text)
+    for run in _NUMBER_RUN.findall(text):
+        digits = re.findall(r"\d+", run)
         yield from decode_numbers([int(one) for one in digits])
         if all(set(one) <= set("01234567") for one in digits):
             yield from decode_numbers([int(one, 8) for one in digits])

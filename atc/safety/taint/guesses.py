@@ -7,10 +7,12 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Literal
 
 from atc.safety.taint.encodings import find_decodings
+from atc.safety.taint.number_words import is_spelled_number
 from atc.safety.taint.values import CURRENCIES, currency
 from protocols.naming import PAYS, SENDS, TELLS, singular, snake
 from protocols.protocol import ToolProtocol
@@ -36,19 +38,43 @@ _MOST_WORDS = 4
 """Words of a label such as `Total amount (EUR)`; a text of more is a sentence."""
 
 _EMAIL = re.compile(
-    r"(?:mailto:)?[^\s@<>,;:\"()]+@[^\s@<>,;:\"()]+\.[^\s@<>,;:\"()]+", re.IGNORECASE
+    r"(?:(?:mailto|sips?|xmpp|im):)?(?:[^\s@<>,;:\"()]+|\"[^\"]+\")@(?:[^\s@<>,;:\"()]+\.[^\s@<>,;:\"()]+|\[[\da-f.:]+\])",
+    re.IGNORECASE,
 )
 _NAMED_EMAIL = re.compile(r"[^<>]*<[^\s@<>]+@[^\s@<>]+>")
-_PHONE = re.compile(r"(?:tel|sms):\S+|\+\d[\d\s().-]{6,20}", re.IGNORECASE)
+_PHONE = re.compile(
+    r"(?:tel|sms):\S+|\(?\+\d[\d\s().-]{6,20}|00\d{1,3}[\s(/.-][\d\s()/.-]{6,20}", re.IGNORECASE
+)
+_COMMENTED_EMAIL = re.compile(
+    r"([^\s()]+@[^\s()]+)\s*\([^()]*\)|[\w\s.-]{1,60}:\s*([^:;]+@[^:;]+);"
+)
+"""An e-mail address with a comment behind it, or a group of addresses (RFC 5322)."""
+_WRITTEN_IBAN = re.compile(
+    r"(?:IBAN:?\s*)?([A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]){11,30}?)(?:[\s,]+[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)?"
+)
+"""An IBAN, also in groups, with the word before it and a BIC behind it."""
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
-_WALLET = re.compile(r"0x[0-9a-f]{40}", re.IGNORECASE)
-_ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?(?://|\\\\)\S|\s*www\.\S", re.IGNORECASE)
+_WALLET = re.compile(r"0x[0-9a-f]{40}|(?:bc|tb|ltc)1[02-9ac-hj-np-z]{38,62}", re.IGNORECASE)
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_ADDRESS = re.compile(
+    r"[\s<]*(?:(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}\S|www\.\S|(?:https?|wss?|ftp):\S|(?:javascript|vbscript):\S|data:[\w/+.-]*[;,])",
+    re.IGNORECASE,
+)
+_RECORD = re.compile(
+    r"(?!(?:https?|wss?|s?ftps?|ssh|git|file|smb|ldaps?|data|javascript):)[a-z][a-z0-9+-]*://[\w-]+(?:/[\w~-]+)+",
+    re.IGNORECASE,
+)
+"""A name of a record such as `gid://shopify/Order/45`: of no usual scheme, and without a host of the network."""
 _HOST = re.compile(
     r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.?(?::\d+)?(?:/.*)?", re.IGNORECASE
 )
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
+_UUID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", re.IGNORECASE)
 _URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"})
 _HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
 _LABEL = re.compile(r"[^\W_]*[^\w\s]?|[\w/-]+(?: [\w/-]+){0,3}")
+_PREFIXED = re.compile(r"[\w-]+[:/](?=[A-Z]{3,4}\Z)")
+"""What stands before a code in `iso4217:USD`."""
 _NAME = re.compile(r"[\w\s/.$#@~%&;*+()\[\]'\":\\-]*")
 """A label, or the way to a field; no text with fields of its own."""
 _PLAIN = re.compile(r"[\w\s/.-]*", re.ASCII)
@@ -180,7 +206,9 @@ class Guesses:
         last = {*words_of(name)[-1:]}
         return bool(last & NAMES["prose"]) and not (self._is_body and last & {"body", "content"})
 
-    def look(self, name: str, here: list[JsonObject], value: str) -> Sensitivity | None:
+    def look(
+        self, name: str, here: list[JsonObject], value: str
+    ) -> Sensitivity | Literal["opaque"] | None:
         """Return what a text says it is by itself: an address of a person or of the network, whatever its field is.
 
         What is named as prose (`text`, `note`) is none. Of a tool that only reads, addresses of the network count where
@@ -192,6 +220,9 @@ class Guesses:
         hinted = bool({*last} & NAMES["maybe_urls"]) or any(
             b.get("format") in _URL_FORMATS for b in here
         )
+        value = _read_as_browser(value)
+        if self.acts and not hinted and _RECORD.fullmatch(value):
+            return "opaque"
         if (self.acts or hinted) and _ADDRESS.match(value):
             return "url"
         if hinted and {*last} & NAMES["hosts"] and _HOST.fullmatch(value.strip()):
@@ -236,6 +267,30 @@ def has_nonzero_digit(text: str) -> bool:
     return HOW_MUCH.search(text) is not None
 
 
+def says_how_much(text: str) -> bool:
+    """Return True if the text has a digit other than zero, or is a number in words."""
+    return has_nonzero_digit(text) or is_spelled_number(text)
+
+
+def may_be_part_of_amount(name: str, text: str) -> bool:
+    """Return True if a text in a field `name`, within an object that is an amount by its own name, says how much.
+
+    A note, a date, an id or a code beside the amount does not.
+    """
+    last = {*words_of(name)[-1:]}
+    if last & (NAMES["aside"] | NAMES["of_no_amount"] | NAMES["prose"]):
+        return False
+    if _DATE.match(text) or _is_id(text):
+        return False
+    return says_how_much(text)
+
+
+def _is_id(text: str) -> bool:
+    """Return True for `cus_1234`, `pm-9000` and UUIDs, but not for `eur_9000`."""
+    prefix = re.match(r"([A-Za-z]{1,12})[_-]\w", text)
+    return _UUID.fullmatch(text) is not None or (prefix is not None and currency(prefix[1]) is None)
+
+
 def is_unit_field(name: str) -> bool:
     """Return True if a field of this name says of what an amount is one: `currency`, `unit`, `decimals`."""
     words = words_of(name)
@@ -249,7 +304,14 @@ def is_unit_field(name: str) -> bool:
 
 def is_unit(text: str) -> bool:
     """Return True if the text names a currency, or says in what an amount is counted: `kEUR`, `cents`, `thousands`."""
-    if len(text) > _LONGEST_UNIT or not _LABEL.fullmatch(text):
+    text = unicodedata.normalize("NFKC", text).strip()
+    if len(text) > _LONGEST_UNIT:
+        return False
+    prefixed = _PREFIXED.match(text)
+    if prefixed is not None and text[prefixed.end() :] in CURRENCIES:
+        return True
+    text = text.rstrip(".!").replace(",", "")
+    if not _LABEL.fullmatch(text):
         return False
     halves = (text[: len(text) // 2], text[len(text) // 2 :])  # `EURUSD`
     if currency(text) is not None or (
@@ -263,13 +325,33 @@ def is_unit(text: str) -> bool:
 
 
 def is_unit_flag(name: str) -> bool:
-    """Return True if a truth value of this name says in what an amount is counted: `in_cents`."""
-    return bool({*words_of(name)} & NAMES["units"])
+    """Return True if a truth value of this name says in what an amount is counted: `in_cents`, `use_usd`."""
+    words = words_of(name)
+    is_currency = any(len(word) > 2 and currency(word) is not None for word in words)
+    return is_currency or bool({*words} & NAMES["units"])
+
+
+def is_page_token(name: str) -> bool:
+    """Return True if a field of this name says from where on a search continues: `cursor`, `page_token`."""
+    words = {*words_of(name)}
+    return "cursor" in words or (
+        "token" in words and bool(words & {"page", "continuation", "next"})
+    )
 
 
 def is_email(text: str) -> bool:
     """Whether the whole text is one e-mail address."""
     return len(text) <= _LONGEST_ADDRESS and _EMAIL.fullmatch(text) is not None
+
+
+def _read_as_browser(text: str) -> str:
+    """Return the text in compatible forms of its signs, and without those that are not displayed."""
+    text = unicodedata.normalize("NFKC", text).replace("。", ".")
+    return "".join(
+        "-" if unicodedata.category(c) == "Pd" else c
+        for c in text
+        if c not in "\t\r\n" and unicodedata.category(c) not in ("Cc", "Cf")
+    )
 
 
 def _is_contact(text: str) -> bool:
@@ -279,9 +361,25 @@ def _is_contact(text: str) -> bool:
     parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
     if parts and all(is_email(part) or _NAMED_EMAIL.fullmatch(part) for part in parts):
         return True
-    return any(pattern.fullmatch(text) for pattern in (_PHONE, _WALLET)) or _is_iban(
-        text.replace(" ", "").upper()
-    )
+    if (named := _COMMENTED_EMAIL.fullmatch(text)) is not None:
+        return _is_contact(named[1] or named[2])
+    if any(pattern.fullmatch(text) for pattern in (_PHONE, _WALLET)) or _is_base58_address(text):
+        return True
+    iban = _WRITTEN_IBAN.fullmatch(text.upper())
+    return iban is not None and _is_iban(re.sub(r"[\s.-]", "", iban[1]))
+
+
+def _is_base58_address(text: str) -> bool:
+    """Return True for a wallet's address with the checksum of Bitcoin, which other chains have taken over."""
+    if not 25 <= len(text) <= 36 or not set(text) <= set(_BASE58):
+        return False
+    value = 0
+    for sign in text:
+        value = value * 58 + _BASE58.index(sign)
+    if value.bit_length() > 8 * 25:
+        return False
+    data = value.to_bytes(25, "big")
+    return sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
 
 
 def _is_iban(text: str) -> bool:

@@ -26,6 +26,7 @@ _CODE = re.compile(
     re.DOTALL,
 )
 """Markup, brackets, options of a command, or a statement from beginning to end."""
+_ASSIGNMENT = re.compile(rf"\s*{_WAY}[\"'`]?(?:=>?|:=|:(?!/))[^\s=][^\s]*\s*")
 _PAGE = re.compile(r"</(?:p|div|tr|table|h\d|span|b|body|html|ul|ol|head)>", re.IGNORECASE)
 """A page that people read, in which elements have any text."""
 _SENTENCE = re.compile(r"(?<!\w)(?:[^\W\d_]{1,20}[,;:]?[ \n]){4}[^\n]{0,300}?[.!?](?:\s|\Z)")
@@ -34,10 +35,12 @@ _STAND_IN = re.compile(r"[\"'\])]{0,4}(?:=>?|:=?)[\"']?(?:[?$%@&*{<]|:\w)")
 _LONGEST_READ = 2_000
 """Characters behind a name in which its value begins."""
 _CLOSING = r"[\"'`”’\])}*_>\\]{0,4}"
+_AS_VALUE = rf"=\s{{0,4}}[\"']?(?P<name>{_NAME})[\"']?(?=[\s;&,>/\])]|\Z)"
+"""The name as the value of an attribute or of a field."""
 _ANYWHERE = [  # also in prose
     rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}=(?![=~])",  # a form, a query, a setting, an attribute
     rf"<[/?!]?\s{{0,4}}(?:[\w.-]{{1,40}}:)?(?P<name>{_NAME})(?=[\s/>])",  # an element
-    rf"=\s{{0,4}}[\"']?(?P<name>{_NAME})[\"']?(?=[\s;&,>/\])]|\Z)",  # the name as the value of an attribute or a field
+    _AS_VALUE,
     rf"<!ENTITY\s[^>\"']{{0,80}}[\"'](?P<name>{_NAME})[\"']",
     rf"[{{,]\s{{0,9}}[\"']?[^\s\"':{{}}]{{1,40}}[\"']?\s{{0,9}}:\s{{0,9}}[\"'](?P<name>{_WAY})[\"']",  # a field's value
     rf"\[\s{{0,9}}[\"'](?P<name>{_WAY})[\"']\s{{0,9}},",  # the first of a list
@@ -53,6 +56,9 @@ _IN_DATA = [
     rf"(?m)^\W{{0,6}}(?P<name>{_NAME})\W{{0,3}}$(?=\s*\S)",  # a line of its own, with more behind it
     rf"(?m)^\s{{0,20}}(?P<name>{_NAME})\s?[,;\t](?=\S)",  # the first of a line's cells
     rf"(?m)[:=]\s{{0,9}}(?:[&!][\w:/.!-]{{0,40}}\s)?(?P<name>{_NAME})[ \t]*$(?=\s*\S)",  # a value with more behind it
+    rf"\\(?P<name>{_NAME})\{{",  # a command of TeX
+    rf"(?<=\s):(?P<name>{_NAME})\s+(?=[-+]?\d)",  # a property of Lisp
+    rf"(?i:<!attlist)\s+[\w.-]+\s+(?P<name>{_NAME})\s",  # an attribute's default
     rf"\((?P<name>{_NAME})\s+(?=[^)\s])",  # the head of a list
     rf"(?<!\S)-(?P<name>{_NAME})(?=\s|\Z)",  # an option
     r"(?m)(?:^|[{,(;])[ \t]{0,9}:?(?P<name>[a-z][\w.-]{0,79})[ \t]+(?=[-+]?\d)",  # a setting, a field of EDN
@@ -102,6 +108,11 @@ def is_natural(text: str) -> bool:
     return not any(is_notation(line) for line in text.splitlines() if len(line.split()) > 1)
 
 
+def find_assignments(text: str) -> str:
+    """Return the lines of one word that give a field a value: `amount=9000`, `Payee:bob`, `amount=9000&to=bob`."""
+    return "\n".join(line for line in text.splitlines() if _ASSIGNMENT.fullmatch(line))
+
+
 def fields(text: str, *, prose: bool) -> Iterator[Field]:
     """Yield every name of a field. `prose`: people read the text, so only what is all in a notation has any."""
     if prose and not is_notation(text):
@@ -114,7 +125,9 @@ def fields(text: str, *, prose: bool) -> Iterator[Field]:
         for match in re.finditer(pattern, text):
             start, end = match.span("name")
             behind = _ESCAPED.split("".join(text[end : end + 40].split()))[0]
+            tag = text.rfind("<", 0, start) if pattern == _AS_VALUE else start
             has_number = _has_number_after(numbers, end) or _STAND_IN.match(behind) is not None
+            has_number |= tag >= 0 and HOW_MUCH.search(text, tag, start) is not None
             yield Field(match["name"], start, behind[:8], has_number)
     for match in _LENGTH.finditer(text) if not prose else ():
         name = text[match.end() : match.end() + int(match[1])]

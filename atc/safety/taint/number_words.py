@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
 
+from atc.safety.taint.values import currency
+
 _COUNTED = {  # from one on; further names of the same numbers behind
     "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen",
@@ -59,8 +61,18 @@ def numbers_in_words(text: str) -> list[Decimal]:
     """Return the numbers that a text has in words: `nine thousand two hundred`, `neuntausend`, `九千`, `MMXX`."""
     text = text[:_LONGEST]
     found = [Decimal(number) for number in _add_up_words(_words(text.lower()))]
-    found += [_roman(word) for word in re.findall(r"[MDCLXVI]+", text) if _ROMAN.fullmatch(word)]
+    whole = text.strip().upper()
+    romans = [whole] if whole.isalpha() else re.findall(r"[MDCLXVI]+", text)
+    found += [_roman(word) for word in romans if _ROMAN.fullmatch(word)]
     return [*found, *_chinese(text)]
+
+
+def is_spelled_number(text: str) -> bool:
+    """Return True if the text is a number in words, with nothing but a currency beside it: `nine thousand euros`."""
+    words = _words(text[:_LONGEST].lower())
+    numerals = [word for word in words if word in _SMALL or word in _HUNDREDS or word in _LARGE]
+    rest = [word for word in words if word not in numerals and word not in _JOINED]
+    return bool(numerals) and all(currency(word) is not None for word in rest)
 
 
 def _words(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from atc.safety.taint.guesses import (
     has_nonzero_digit,
     is_field_name,
     is_value_name,
+    says_how_much,
     words_of,
 )
 from protocols.schema import Json, JsonObject, resolve, types
@@ -21,8 +22,11 @@ from protocols.schema import Json, JsonObject, resolve, types
 _SCALARS = frozenset({"string", "boolean", "number", "integer"})
 _SMALL = 20
 """A number up to this is a count or a level, unless it stands where a value does."""
+_SHORTEST_SERIES = 3
 _REFERENCE = re.compile(r"[/#$@={<(]")
 """How a text begins that is no value but says where one is."""
+_VARIABLE = re.compile(r"(?<![\w$])(?P<name>[^\W\d]\w{0,79})\s?:\s?\$\w")
+"""A field whose value a variable of GraphQL gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class NamedFields:
     """Where the names and the labels stand."""
     paths_without_values: frozenset[JsonPath] = frozenset()
     """Lists that only name things, and objects that name another field: no value of these stands in them."""
+    cells: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
+    """Cells of tables whose first row names the columns."""
     beside: frozenset[Sensitivity] = frozenset()
     """Kinds that other arguments name."""
 
@@ -49,6 +55,8 @@ class NamedFields:
         """Return the kind of a named field that the value at `path`, in a field `name`, may be the value of."""
         if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
+        if (column := self.cells.get(path)) is not None:
+            return column if column != "amount" or _may_be_cell_of_amount(value) else None
         near = self.around.get(path[:-1]) if path else None
         if near is None and is_value_name(name) and path:
             near = self.labelled.get(path[:-1])
@@ -86,10 +94,18 @@ def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFi
     places = set[JsonPath]()
     flat = set[JsonPath]()
     own = set[JsonPath]()
+    cells = dict[JsonPath, Sensitivity]()
     for path, inner in walk(value):
         where = (*at, *path)
         if isinstance(inner, list) and _is_flat(guess, path, inner):
             flat.add(where)
+        if isinstance(inner, list) and (columns := _find_columns(guess, inner)):
+            flat |= {(*where, row) for row in range(len(inner))}
+            cells |= {
+                (*where, row, column): kind
+                for row in range(1, len(inner))
+                for column, kind in columns.items()
+            }
         if not isinstance(inner, str) or not path:
             continue
         if (kind := _named_by(guess, path[-1], inner)) is not None:
@@ -105,8 +121,48 @@ def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFi
         around.pop(path, None)
     apart = flat | (own - around.keys())
     return NamedFields(
-        frozenset(kinds), frozenset(labels), around, labelled, frozenset(places), frozenset(apart)
+        kinds=frozenset(kinds),
+        labels=frozenset(labels),
+        around=around,
+        labelled=labelled,
+        places=frozenset(places),
+        paths_without_values=frozenset(apart | _find_series(value, at)),
+        cells=cells,
     )
+
+
+def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
+    """Return the sensitive columns of a table of texts, by number, where its first row names them.
+
+    Two columns of which only the first is named may as well be a list of pairs: then an amount alone counts.
+    """
+    if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
+        return {}
+    head = rows[0]
+    assert isinstance(head, list)
+    if not all(isinstance(cell, str) for cell in head):
+        return {}
+    named = ((column, guess.names(str(cell))) for column, cell in enumerate(head))
+    columns = {column: kind for column, kind in named if kind is not None}
+    if len(head) == 2 and [*columns] == [0]:
+        return columns if columns[0] == "amount" and not has_nonzero_digit(str(head[1])) else {}
+    return columns if len(head) > 1 else {}
+
+
+def _find_series(value: Json, at: JsonPath) -> set[JsonPath]:
+    """Return the lists of three numbers or more, in fields that do not say that they hold a value: points of a chart."""
+    return {
+        (*at, *path)
+        for path, inner in walk(value)
+        if isinstance(inner, list) and len(inner) >= _SHORTEST_SERIES and _is_series(path, inner)
+    }
+
+
+def _is_series(path: JsonPath, value: list[Json]) -> bool:
+    name = path[-1] if path else None
+    if not isinstance(name, str) or is_value_name(name):
+        return False
+    return all(isinstance(inner, int | float) for inner in value)
 
 
 def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
@@ -118,7 +174,7 @@ def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Js
         name: value
         for name, value in given
         if isinstance(value, list | Mapping)
-        or (isinstance(value, str) and guess.names(value) is not None)
+        or (isinstance(value, str) and (guess.names(value) is not None or "$" in value))
     }
 
 
@@ -139,19 +195,32 @@ def find_named_beside(
             kinds.add(_named_by(guess, other, value))
             if _may_belong(guess, name, other, parameters):
                 kinds.add(guess.names(value))
-        elif is_open:
-            kinds |= set(_find_listed_fields(guess, other, value))
+            if is_open:
+                kinds |= {guess.names(match["name"]) for match in _VARIABLE.finditer(value)}
+        elif is_open or is_value_name(name):
+            kinds |= set(_find_listed_fields(guess, other, value, arguments[name]))
     return {kind for kind in kinds if kind is not None}
 
 
-def _find_listed_fields(guess: Guesses, name: str, value: Json) -> Iterator[Sensitivity | None]:
-    """Yield the fields that a list of names, or a table of stand-ins for names, names."""
+def _find_listed_fields(
+    guess: Guesses, name: str, value: Json, beside: Json
+) -> Iterator[Sensitivity | None]:
+    """Yield the fields that a list of names, or a table of stand-ins for names, names.
+
+    A list counts as one of names by its own name, or if the argument `beside` it has rows with as many cells.
+    """
     if isinstance(value, Mapping):
         yield from (
             _named_by(guess, name, inner) for inner in value.values() if isinstance(inner, str)
         )
-    elif isinstance(value, list) and is_field_name(name):
+    elif isinstance(value, list) and (is_field_name(name) or _has_rows_of(beside, len(value))):
         yield from (guess.names(inner) for inner in value if isinstance(inner, str))
+
+
+def _has_rows_of(value: Json, width: int) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(row, list) and len(row) == width for row in value)
 
 
 def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
@@ -176,6 +245,8 @@ def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
     if len(texts) < len(value) or not texts:
         return False
     is_row = bool(path) and isinstance(path[-1], int)
+    if is_row and all(guess.names(text) is None for text in texts):
+        return False  # a row of values
     is_pair = len(texts) == 2 and guess.names(texts[0]) is not None
     return not is_row or not (is_pair or texts[0].casefold() in NAMES["operations"])
 
@@ -198,6 +269,14 @@ def _is_operation(name: str, value: Json) -> bool:
         " " in value.strip() and bool({*words[-1:]} & NAMES["prose"]) and not is_value_name(name)
     )
     return is_sentence or not value.strip() or value.casefold() in NAMES["operations"]
+
+
+def _may_be_cell_of_amount(value: Json) -> bool:
+    return (
+        says_how_much(value)
+        if isinstance(value, str)
+        else _may_be_amount("value", value, near=True)
+    )
 
 
 def _may_be_amount(name: str, value: Json, *, near: bool) -> bool:

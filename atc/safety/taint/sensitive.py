@@ -29,8 +29,10 @@ from atc.safety.taint.guesses import (
     is_unit_field,
     is_unit_flag,
     is_value_name,
+    may_be_part_of_amount,
+    says_how_much,
 )
-from atc.safety.taint.notations import Field, fields, is_natural
+from atc.safety.taint.notations import Field, fields, find_assignments, is_natural
 from atc.safety.taint.opaque import is_opaque
 from atc.safety.taint.pairs import (
     NamedFields,
@@ -38,6 +40,7 @@ from atc.safety.taint.pairs import (
     find_named_fields,
     find_naming_arguments,
 )
+from atc.safety.taint.pieces import find_pieces, join_pieces, read_whole_numbers
 from atc.safety.taint.values import EqualityKey, equality_key, number
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, expand_combinations, iter_member_schemas
@@ -99,12 +102,14 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
     """Return the leaves that must be clean, each value of an argument once; `arguments` by original name.
 
     A mark holds for all that is beneath it; a text is looked into where it is no leaf itself. `null` is never a leaf. A
-    truth value is one, and a text without a number beneath another name's mark is an amount, beneath a declared mark
+    truth value is one, and a text that says no number beneath another name's mark is an amount, beneath a declared mark
     alone. Amounts count on tools that do something. An argument that cannot be judged is an opaque leaf as a whole.
     """
     search = _Search(protocol)
     found = dict[tuple[str, str, EqualityKey], Leaf]()
     others = find_naming_arguments(search.guess, arguments)
+    if search.guess.acts and (joined := join_pieces(arguments)) is not None:
+        arguments = {**arguments, " and ".join(arguments): joined}
     for name, value in arguments.items():
         try:
             held = [
@@ -230,6 +235,12 @@ class _Search:
     def _object(
         self, place: _ValuePlace, value: JsonObject, here: list[JsonObject], mark: _Mark
     ) -> Iterator[Leaf]:
+        if mark.kind is None and not mark.declared:
+            if value and all(key.isdecimal() for key in value):
+                yield from self._find_in_bytes(place, value, value.values(), mark)
+            if (joined := join_pieces(value)) is not None:
+                found = self._find_framed(place, joined, mark, is_joined=True)
+                yield from (replace(leaf, value=joined) for leaf in found)
         has_pair = place.path in place.named.around or place.path in place.named.labelled
         for key, inner in value.items():
             is_known = any(key in branch.get("properties", {}) for branch in here)
@@ -255,18 +266,22 @@ class _Search:
         if mark.kind is not None or mark.declared:
             return
         texts = [inner for inner in value if isinstance(inner, str)]
-        numbers = [
-            inner for inner in value if isinstance(inner, int) and not isinstance(inner, bool)
-        ]
         if len(texts) > 1:  # whoever gets them may join them
             yield from self._find_framed(place, "".join(texts), mark, is_joined=True)
-        if len(numbers) == len(value):
-            spelled = (
-                leaf
-                for text in decode_numbers(numbers)
-                for leaf in self._find_framed(place, text, mark, is_joined=True)
-            )
-            yield from (place.leaf(value, leaf.kind) for leaf in spelled)
+        for pieces in find_pieces(value):
+            yield from self._find_framed(place, pieces, mark, is_joined=True)
+        yield from self._find_in_bytes(place, value, value, mark)
+
+    def _find_in_bytes(
+        self, place: _ValuePlace, whole: Json, numbers: Iterable[Json], mark: _Mark
+    ) -> Iterator[Leaf]:
+        """Yield the whole as a leaf, once for each sensitive value that the bytes in it spell."""
+        spelled = (
+            leaf
+            for text in decode_numbers(read_whole_numbers(numbers))
+            for leaf in self._find_framed(place, text, mark, is_joined=True)
+        )
+        yield from (place.leaf(whole, leaf.kind) for leaf in spelled)
 
     def _text(
         self, place: _ValuePlace, text: str, here: list[JsonObject], mark: _Mark
@@ -311,8 +326,11 @@ class _Search:
         if not self.guess.acts:
             return None
         as_json = {part.start for part in find_parts(text) if part.after is not None}
-        is_prose = self.guess.is_prose(place.name) or is_natural(text)
-        found = (one for one in self._fields(text, prose=is_prose) if one.start not in as_json)
+        for_people = self.guess.is_prose(place.name)
+        is_prose = for_people or is_natural(text)
+        found = [one for one in self._fields(text, prose=is_prose) if one.start not in as_json]
+        if is_prose and not for_people:
+            found += self._fields(find_assignments(text), prose=False)
         return next((kind for one in found if (kind := self._named_by(one)) is not None), None)
 
     def _fields(self, text: str, *, prose: bool) -> Iterator[Field]:
@@ -395,7 +413,7 @@ class _Search:
             if isinstance(value, dict | list):
                 done = end
                 yield from self.walk(around, value, [], named)
-            elif value is not None and (named.kind != "amount" or has_nonzero_digit(str(value))):
+            elif value is not None and (named.kind != "amount" or says_how_much(str(value))):
                 yield from self._leaf(around, value, named, [])
 
     # --- one value
@@ -425,7 +443,7 @@ class _Search:
         ):
             kind = None
         else:
-            kind = self._by_name(value, mark) or place.named.guess_kind(
+            kind = self._by_name(place, value, mark) or place.named.guess_kind(
                 place.path, place.name, value, is_loose=place.is_loose
             )
         if kind is None and self._chooses_unit(place, value, by_name=False):
@@ -436,18 +454,19 @@ class _Search:
             else kind
         )
 
-    def _by_name(self, value: Json, mark: _Mark) -> Sensitivity | None:
+    def _by_name(self, place: _ValuePlace, value: Json, mark: _Mark) -> Sensitivity | None:
         """Return what the name says, if the value may be one.
 
-        Beneath another name's mark, a text is an amount only if it is a number. A way on the service's own host, such
-        as `/about`, leads nowhere else.
+        Beneath the name of an amount, a text is one if it says how much in any way. A path on the service's own host,
+        such as `/about`, leads nowhere else.
         """
         if mark.kind == "url" and isinstance(value, str) and _OWN_WAY.fullmatch(value):
             return None
         if mark.kind != "amount" or not isinstance(value, str):
             return mark.kind
-        is_amount = number(value) is not None if mark.inherited else bool(value.strip())
-        return "amount" if is_amount else None
+        if not mark.inherited or number(value) is not None:
+            return "amount" if value.strip() else None
+        return "amount" if may_be_part_of_amount(place.name, value) else None
 
     def _chooses_unit(self, place: _ValuePlace, value: Json, *, by_name: bool) -> bool:
         """Return True if the value says of what an amount is one, and the schema leaves a choice."""

@@ -114,13 +114,60 @@ def number(text: str) -> Decimal | None:
     return -value if (match["sign"] or "+") in "-−" else value
 
 
+_BESIDE_CURRENCY = rf"(?=\s?(?:{_SHORT_NAMES})(?!\w))"
+_MONTH = (
+    r"(?:(?i:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|märz|apr(?:il)?|jun[eio]?|jul[yi]o?|aug(?:ust)?"
+    r"|sep(?:t(?:ember)?)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)|Mar(?:ch|s|zo)?|Ma[iy]|Mayo)\.?"
+)
+_NO_AMOUNTS = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:of\s)?)?{_MONTH}\s(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?:19|20)\d\d\b"
+    r"|,\s\d{4,5}(?=\s[A-Z][^\W\d_]+)"  # a postcode before its town
+    r"|\b[A-Z]{2}\s\d+\b"  # a flight
+    r"|(?i:\b(?:no|nr)\.|#|№)\s\d+\b"
+    r"|\(?\b0\d{1,5}\)?[ /-]+\d{3,}\b"  # a telephone
+    r"|(?i:\b(?:at|um))\s\d{4}(?=\s(?i:hours|uhr))"
+)
+"""Numbers that are a part of a date, of an address, of a telephone number or of a name."""
+_CURRENCY_BEHIND = re.compile(
+    rf"\s?(?:{_SHORT_NAMES}|(?i:euros?|dollars?|pounds?|francs?|yen))(?!\w)", re.IGNORECASE
+)
+_THOUSANDS = re.compile(
+    rf"(?<![\w.,+-])(?<!\d )[1-9]\d{{0,2}}"
+    rf"(?:(?: \d{{3}})+(?:[.,]\d\d)?{_BESIDE_CURRENCY}|(?: \d{{3}})(?:[.,]\d\d)?)"
+    r"(?!\d|\s\d|[.,]\d)",
+    re.IGNORECASE,
+)
+"""A number in groups of three digits: `1 900`, `1 900 000 EUR`."""
+_EUROS = re.compile(
+    r"(?<![\w.,])(\d{1,3})\.(\d{3})(?=\s?(?:€|EUR|Euros?)(?![\w/]))|(?<=€)(\d{1,3})\.(\d{3})(?![\w.,]*\d)"
+)
+"""An amount of euros has no three decimals: `1.200 €` is 1200."""
+
+
+def _keep_amount(match: re.Match[str]) -> str:
+    """Return what is no amount as a blank, unless it is one by the currency around it."""
+    starts = match[0].split()[0]
+    is_amount = _CURRENCY_BEHIND.match(match.string, match.end()) or currency(starts)
+    return match[0] if is_amount else " "
+
+
+def _write_plain(text: str) -> str:
+    """Return a text in which each number that is part of something else is a blank, and groups of digits are joined."""
+    text = _NO_AMOUNTS.sub(_keep_amount, text)
+    text = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), text)
+    return _EUROS.sub(lambda match: "".join(filter(None, match.groups())), text)
+
+
 @lru_cache(maxsize=64)
 def numbers(text: str) -> frozenset[Decimal]:
     """The numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
 
     A number before a scale (`1.2 million`) counts multiplied alone.
     """
-    tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _GROUPS.sub(" ", text))]
+    tokens = [
+        token.strip(_ENDS)
+        for token in re.split(r"[ \t\r\n]+|[—]", _GROUPS.sub(" ", _write_plain(text)))
+    ]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
     pairs = zip(map(number, tokens), [*tokens[1:], ""], strict=True)
     return frozenset(
