@@ -1,4 +1,4 @@
-"""Who may write, and with which values: a gate before every call that can change something or tell somebody."""
+"""The gate before every call that can change something or tell somebody: which tools may write, with which values."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Consent:
         return []
 
     def _was_listed(self, question: Question) -> bool:
-        """Whether an earlier question listed this very call and got a yes, which is used up now."""
+        """Return True if an earlier question listed this very call and got a yes, which is used up now."""
         exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         known = exactly in self._agreed
         self._agreed.discard(exactly)
@@ -205,7 +205,7 @@ class Consent:
     def _stop_undecided(
         self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool
     ) -> Paused:
-        """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
+        """Return what stops the run if nobody has decided: `Declined` where a person had said no in this run before."""
         tool = quote_name(question.tool.alias)
         if question.declined:
             told = self._refusal(
@@ -220,7 +220,7 @@ class Consent:
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _find_similar_calls(self, question: Question) -> dict[str, Question]:
-        """The same call with each other value at the place that its one doubtful value came from, by `_exact_key`.
+        """Return the same call with each other value at the place that its one doubtful value came from, by `_exact_key`.
 
         What was listed before by this program is left out, and so is what was declined or other runs hold.
         """
@@ -261,7 +261,7 @@ class Consent:
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])
 
     def _refusal(self, told: str) -> str:
-        """What was not sent because of a person, and who can change that."""
+        """Return the message that says what was not sent because of a person, and who can change that."""
         if self._agent:
             return f"{told}; nothing was sent. Only a person can allow it: do not send it again unless one asks for it."
         again = self._resume or "the same command again"

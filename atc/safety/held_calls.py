@@ -22,7 +22,7 @@ def _is_held(held: Sequence[HeldDigests], tool: Tool, arguments: JsonObject) -> 
 
 
 class HeldCalls:
-    """What the stores know of the calls of a run, the run's own store first.
+    """The questions and answers that the stores have of one run's calls, the run's own store first.
 
     With a `client`, the program is one that a client of a gateway sent: each question is kept before a person hears
     of it, so that the call is known although the client goes away.
@@ -39,7 +39,7 @@ class HeldCalls:
 
     @property
     def is_served(self) -> bool:
-        """Whether a gateway runs this, so that its consent is what a person gave when they started it."""
+        """Return True if a gateway runs this: its consent is what a person gave when they started it."""
         return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
@@ -52,12 +52,12 @@ class HeldCalls:
         self._some = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """What holds this call, whatever the settings say: nothing, or what was asked in this run and in others."""
+        """Return what holds this call, whatever the settings say: nothing, or what was asked in this run and in others."""
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]
 
     def about_read(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """The same of a call that counts as a read, which costs nothing where nothing was held at the beginning."""
+        """Return what holds a call that counts as a read, which costs nothing where nothing was held at the beginning."""
         if self._some is None:
             self._some = any(store.load_held().digests for store in self._stores)
         return self.about(tool, arguments) if self._some else []

@@ -1,4 +1,4 @@
-"""What a person is asked before something is done, and every word that they read then.
+"""Questions to a person before a call is sent, a command is started or a sign-in, as the texts that they read.
 
 Our words stand in paragraphs of their own, with nothing foreign in them. Foreign names and values are quoted, each on
 one line, in blocks that are indented by four blanks: a client that renders Markdown shows such a block as it is.

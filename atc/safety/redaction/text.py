@@ -80,7 +80,7 @@ class SecretText:
             at += length or 1
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
-        """How many characters at this place are a secret, whole or with its end cut off, and which one."""
+        """Return how many characters at this place are a secret, whole or with its end cut off, and which one."""
         known = self._long[text[at : at + SHORT]]
         rest = text[at : at + self._longest]
         place = bisect_right(known, rest)
@@ -113,7 +113,7 @@ class SecretText:
 
 
 def _shared_length(one: str, other: str) -> int:
-    """How many first characters of two texts are the same."""
+    """Return how many first characters of two texts are the same."""
     return bisect_left(
         range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1])
     )

@@ -1,4 +1,4 @@
-"""Which values may fill a sensitive argument unasked: as a whole from the task, a trusted tool or a person.
+"""A check of the values of sensitive arguments: each must come, as a whole, from the task, a trusted tool or a person.
 
 Nothing is followed through a program: a value is clean for what it is and where it stands, so that no transformation
 launders it. docs/how/security.md says what that sees and what it does not.
@@ -42,7 +42,7 @@ class TaintedValue(Leaf):
     """What `--trust` would have to be given to let it pass, the narrowest first, quoted for a shell."""
 
     def __str__(self) -> str:
-        """Which argument, what it is, where it came from: a sentence that is safe to be shown."""
+        """Return a sentence that is safe to show: which argument, its value and where that came from."""
         host = (
             parse_url_host(self.value)
             if self.kind == "url" and isinstance(self.value, str)
@@ -54,7 +54,7 @@ class TaintedValue(Leaf):
 
 
 class Taint:
-    """What one run knows about its values; `calls` gives its completed calls.
+    """The check of the values of one run; `calls` gives its completed calls.
 
     A value is clean where it stands in the task as a whole, is named by a rule, equals what a rule trusts in a
     response, or was agreed to before for the same argument. A list of e-mail addresses in one text is clean where each
@@ -132,7 +132,7 @@ class Taint:
         return [inner for key, inner in values.items() if key != equality_key(one.value)]
 
     def has_sensitive_values(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Whether a call has sensitive values, clean or not."""
+        """Return True if a call has sensitive values, clean or not."""
         return bool(list(sensitive_leaves(tool.protocol, arguments)))
 
     def agree(self, tool: Tool, tainted: Iterable[TaintedValue]) -> None:
@@ -210,7 +210,7 @@ def _field(call: ToolCall, path: JsonPath) -> str:
 
 
 def _has_foreign_description(tool: Tool) -> bool:
-    """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
+    """Return True if the model read a document of somebody else, or any text but names, about the tool."""
     held = (
         inner
         for part in iter_parts(dump(tool.protocol))

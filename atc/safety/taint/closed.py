@@ -1,4 +1,4 @@
-"""What a schema guarantees for one value of an argument: that it is on a list, or that its document calls it harmless.
+"""Guarantees that a schema gives for one value of an argument: that it is on a list, or that its document calls it harmless.
 
 A guarantee holds only if no way through the schema avoids it: every branch of `anyOf` and `oneOf` must give it, and one
 part of `allOf` is enough.
@@ -18,7 +18,7 @@ _NO_CHOICE = {"boolean", "null"}
 
 
 class Guarantees:
-    """What the schema of one argument guarantees for the values beneath `value`, which is given for this argument."""
+    """The guarantees of one argument's schema for the values beneath `value`, which is given for this argument."""
 
     def __init__(self, schema: Json, root: JsonObject, value: Json) -> None:
         self._schema = schema

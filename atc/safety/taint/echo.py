@@ -1,4 +1,4 @@
-"""What a tool could have built from the arguments of one call: texts from their parts, numbers by arithmetic."""
+"""A check whether a tool could have built a value from its arguments: a text from parts, a number by arithmetic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
 class ArgumentTexts:
-    """What the arguments of one call say, in every spelling and decoding."""
+    """The texts and numbers of one call's arguments, in every spelling and decoding."""
 
     def __init__(self, arguments: JsonObject) -> None:
         values = [value for _, value in walk(arguments) if value is not None]

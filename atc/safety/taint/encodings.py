@@ -1,4 +1,4 @@
-"""What a text says once a usual decoder has read it: escapes, line continuations, base64 and the like, compression."""
+"""Usual decoders of texts: escapes, line continuations, base64 and the like, compression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names, formats and looks say about a value: guesses where no schema says whether it is sensitive."""
+"""Guesses by name, format and look whether a value is sensitive, where no schema says so."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def is_page_token(name: str) -> bool:
 
 
 def is_email(text: str) -> bool:
-    """Whether the whole text is one e-mail address."""
+    """Return True if the whole text is one e-mail address."""
     return len(text) <= _LONGEST_ADDRESS and _EMAIL.fullmatch(text) is not None
 
 
@@ -355,7 +355,7 @@ def _read_as_browser(text: str) -> str:
 
 
 def _is_contact(text: str) -> bool:
-    """Whether the text is nothing but e-mail addresses, a telephone number, an IBAN or a wallet's address."""
+    """Return True if the text is nothing but e-mail addresses, a telephone number, an IBAN or a wallet's address."""
     if len(text) > _LONGEST_ADDRESS:
         return all(map(is_email, re.split(r"[,;\s]+", text)))
     parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]

@@ -127,7 +127,10 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
 
 @dataclass(frozen=True, slots=True)
 class _ValuePlace:
-    """Where a value stands. `name` is the nearest name: that of the field, or of the list that holds the value."""
+    """The place of a value in an argument.
+
+    `name` is the nearest name: that of the field, or of the list that holds the value.
+    """
 
     argument: str
     path: JsonPath
@@ -151,7 +154,9 @@ class _ValuePlace:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """What holds at a place. `declared`: a schema says so, with no kind for `false`, under which nothing is guessed.
+    """The kind of the values at a place.
+
+    `declared`: a schema says so, with no kind for `false`, under which nothing is guessed.
 
     `inherited`: the name of something around it was what the guess went by.
     """

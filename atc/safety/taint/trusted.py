@@ -1,4 +1,4 @@
-"""Where a clean value comes from: the words of a person, or what the user trusts (a tool, a field, one value)."""
+"""The sources of clean values: the words of a person, or what the user trusts (a tool, a field, one value)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _is_amount_of(text: str, value: str) -> bool:
 
 
 def _has(value: str, text: str) -> bool:
-    """Whether the value stands in the text and is no part of anything longer."""
+    """Return True if the value stands in the text and is no part of anything longer."""
     if value not in text:
         return False
     before = _NO_DIGITS_BEFORE if value[0].isdigit() else ""
@@ -116,7 +116,7 @@ class TrustRules:
                 self._places.setdefault(tool.alias, []).append(path)
 
     def is_trusted_value(self, value: Json) -> bool:
-        """Whether a rule is for exactly this value; a number may be written in any form that means it."""
+        """Return True if a rule is for exactly this value; a number may be written in any form that means it."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             return any(equality_key(value) == ("number", number(text)) for text in self._values)
         return isinstance(value, str | bool) and _text(value) in self._values
@@ -174,12 +174,12 @@ def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
 
 
 def _text(value: Json) -> str:
-    """A text as it is; of a number one spelling, however it was written."""
+    """Return a text as it is; of a number one spelling, however it was written."""
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
     return whole if isinstance(whole, str) else format_number(whole)
 
 
 def _path(place: str) -> JsonPath:
-    """The steps of `contacts[].email`, `rows[0]["a.b"]`; empty where the text is no path."""
+    """Return the steps of `contacts[].email`, `rows[0]["a.b"]`; empty where the text is no path."""
     path = tuple(parse_path(place, each=EACH))
     return path if format_json_path(path) == place else ()

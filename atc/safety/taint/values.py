@@ -16,7 +16,7 @@ EqualityKey = tuple[str, str | Decimal]
 
 
 def equality_key(value: Json) -> EqualityKey:
-    """What equal values have in common. A list or an object compares by its text."""
+    """Return a key that equal values share. A list or an object compares by its text."""
     if isinstance(value, bool):
         return "truth", str(value)
     if isinstance(value, int | float):
@@ -99,7 +99,10 @@ _LONGEST = 60
 
 
 def number(text: str) -> Decimal | None:
-    """The number that `text` is as a whole, or None. `,` and `.` are read as thousands where groups of three say so."""
+    """Return the number that `text` is as a whole, or None.
+
+    `,` and `.` are read as thousands where groups of three say so.
+    """
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     scale = (match["scale"] or "").lower() if match is not None else ""
     if match is None or (scale == "m" and not match["currency"]):  # five metres, or minutes
@@ -153,21 +156,18 @@ def _keep_amount(match: re.Match[str]) -> str:
 
 def _write_plain(text: str) -> str:
     """Return a text in which each number that is part of something else is a blank, and groups of digits are joined."""
-    text = _NO_AMOUNTS.sub(_keep_amount, text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _NO_AMOUNTS.sub(_keep_amount, _GROUPS.sub(" ", text))
     return _EUROS.sub(lambda match: "".join(filter(None, match.groups())), text)
 
 
 @lru_cache(maxsize=64)
 def numbers(text: str) -> frozenset[Decimal]:
-    """The numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
+    """Return the numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
 
     A number before a scale (`1.2 million`) counts multiplied alone.
     """
-    tokens = [
-        token.strip(_ENDS)
-        for token in re.split(r"[ \t\r\n]+|[—]", _GROUPS.sub(" ", _write_plain(text)))
-    ]
+    tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _write_plain(text))]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
     pairs = zip(map(number, tokens), [*tokens[1:], ""], strict=True)
     return frozenset(
@@ -177,7 +177,7 @@ def numbers(text: str) -> frozenset[Decimal]:
 
 @lru_cache(maxsize=64)
 def shares(text: str) -> frozenset[Decimal]:
-    """The percentages of a text as shares of one: `19%` is 0.19."""
+    """Return the percentages of a text as shares of one: `19%` is 0.19."""
     found = re.findall(r"(?<![\w.,])(\d{1,3}(?:[.,]\d{1,4})?)\s?(?:%|percent\b|per cent\b)", text)
     return frozenset(Decimal(share.replace(",", ".")) / 100 for share in found)
 
@@ -192,6 +192,6 @@ def _digits(digits: str) -> str:
 
 
 def parse_url_host(url: str) -> str | None:
-    """The host that a URL really leads to, where one can be read off."""
+    """Return the host that a URL really leads to, where one can be read off."""
     match = re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}([^/\\?#]*)", url, re.IGNORECASE)
     return match[1].rpartition("@")[2] if match and match[1] else None
