@@ -24,10 +24,11 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.core.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
+from atc.pipeline.retrieve.base import hits
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT
-from atc.pipeline.retrieve.fuse import Hybrid, hits
+from atc.pipeline.retrieve.fuse import Hybrid
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.planned import in_turns
 from benchmarks.retrieval.data import load_data

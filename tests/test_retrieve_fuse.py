@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Hit, Ranking
-from atc.pipeline.retrieve.fuse import Hybrid, hits, multi_view, peak_rank
+from atc.pipeline.retrieve.base import Hit, Ranking, hits
+from atc.pipeline.retrieve.fuse import Hybrid, multi_view, peak_rank
 
 NAMES = ["ant", "bee", "cat", "dog", "eel"]
 

@@ -139,3 +139,9 @@ def require(what: str, *packages: str) -> None:
         raise RetrievalUnavailable(
             f"{what} needs {named}; install it with pip install 'automatic-tool-chain[retrieval]'."
         )
+
+
+def hits(ranked: Ranking, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
+    """Return the first `k` documents of a ranking as hits."""
+    pairs = zip(ranked.positions[:k].tolist(), ranked.scores[:k].tolist(), strict=True)
+    return tuple(Hit(names[position], score) for position, score in pairs)

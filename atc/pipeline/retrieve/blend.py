@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Floats, Positions, Ranker, Ranking, Retrieval, View
+from atc.pipeline.retrieve.base import Floats, Positions, Ranker, Ranking, Retrieval, View, hits
 from atc.pipeline.retrieve.dense import Dense
 from atc.pipeline.retrieve.document_store import EXPANSION_KINDS, DocumentStore
-from atc.pipeline.retrieve.fuse import hits, select_best, zscores
+from atc.pipeline.retrieve.fuse import select_best, zscores
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.reinvoke import expanded_lexical, mean_rows, split_requests
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atc.pipeline.retrieve.base import Floats, Hit, Positions, Ranker, Ranking, Retrieval, View
+from atc.pipeline.retrieve.base import (
+    Floats,
+    Hit,
+    Positions,
+    Ranker,
+    Ranking,
+    Retrieval,
+    View,
+    hits,
+)
 
 _DECIMALS = 6
 """Scores that agree to this many decimals are tied. Equal documents can differ slightly, since a
@@ -108,12 +117,6 @@ def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
     # The sort is stable, so tools of equal value stay in name order.
     names.sort(key=worth.__getitem__, reverse=True)
     return [Hit(name, 1 - place / len(names)) for place, name in enumerate(names)]
-
-
-def hits(ranked: Ranking, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
-    """Return the first `k` documents of a ranking as hits."""
-    pairs = zip(ranked.positions[:k].tolist(), ranked.scores[:k].tolist(), strict=True)
-    return tuple(Hit(names[position], score) for position, score in pairs)
 
 
 class Hybrid:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval
-from atc.pipeline.retrieve.fuse import hits as to_hits
+from atc.pipeline.retrieve.base import hits as to_hits
 from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, texts
 from atc.pipeline.retrieve.prompts import fill
 from protocols.model import Ask, Message

@@ -11,12 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from atc.core.types import Usage
-from atc.pipeline.retrieve.base import Embedder, Floats, Positions, Ranker, Retrieval
+from atc.pipeline.retrieve.base import Embedder, Floats, Positions, Ranker, Retrieval, hits
 from atc.pipeline.retrieve.dense import Dense
 from atc.pipeline.retrieve.document import ToolDocument, vector_text, words_text
 from atc.pipeline.retrieve.document_store import DocumentStore
 from atc.pipeline.retrieve.expand import QUERIES
-from atc.pipeline.retrieve.fuse import hits, multi_view
+from atc.pipeline.retrieve.fuse import multi_view
 from atc.pipeline.retrieve.lexical import Lexical
 from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, texts
 from atc.pipeline.retrieve.prompts import fill

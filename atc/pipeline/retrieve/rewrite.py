@@ -21,9 +21,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from atc.core.parallel import ModelRequest, require_completion
-from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval, View
+from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval, View, hits
 from atc.pipeline.retrieve.document import ToolDocument, json_text
-from atc.pipeline.retrieve.fuse import hits
 from atc.pipeline.retrieve.model_replies import (
     Tally,
     a_list,
