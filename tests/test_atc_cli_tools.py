@@ -124,7 +124,7 @@ def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         code, _, err = atc_(
             "tools", "call", "rename", "person=p1", "name=Jo", "--allow-writes", "renam"
         )
-        assert (code, "no tool named 'renam'" in err) == (2, True)
+        assert (code, "no tool named 'renam'" in err) == (1, True)
         refused = json.loads(atc_("tools", "call", "rename", "person=p1", "name=Jo", "--json")[1])
         assert (refused["outcome"], refused["result"]) == ("not_run", None)
 

@@ -24,7 +24,7 @@ from atc.cli.wiring import (
     make_asker,
     open_questions,
     open_store,
-    require_known_names,
+    report_unknown_names,
     say_withheld,
 )
 from atc.core.config import Config
@@ -78,13 +78,13 @@ def run_script(text: str) -> NoReturn:
     except click.exceptions.Exit as end:  # --help
         code = end.exit_code
     except (KeyboardInterrupt, click.Abort):
-        code = 130
         output.begin_line()
         output.say(f"atc: {output.interrupted_text()}")
+        end_process(130)  # a thread that still reads the terminal would abort a plain exit
     except (AtcError, click.ClickException, OSError) as error:
         sentence, code = explain_error(error)
         output.say(f"atc: {' '.join(sentence.split())}")
-    end_process(code)
+    sys.exit(code)
 
 
 def _start(text: str, flags: Mapping[str, Any]) -> int:
@@ -129,7 +129,7 @@ def _execute_script(script: Script, config: Config) -> Trace:
         tools = RecordedTools(script.tools).map(
             lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
         )
-        require_known_names(tools)
+        report_unknown_names(tools)
         say_withheld(config)
         config = drop_outdated_consent(config, tools)
         effects = WriteRecovery(

@@ -195,16 +195,14 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         loaded = load_tools(*sources, invoker=invoker)
         say_withheld(config)
         toolbox = load_saved_tools(loaded, saved_folder(config)) if saved else loaded
-        require_known_names(toolbox)
+        report_unknown_names(toolbox)
         yield toolbox
 
 
-def require_known_names(toolbox: Toolbox) -> None:
-    """Check that `toolbox` has each tool that `--allow-writes` and `--trust` of the current command
-    name.
+def report_unknown_names(toolbox: Toolbox) -> None:
+    """Print a note for each name of `--allow-writes` and `--trust` that `toolbox` does not have.
 
-    Raises:
-        click.UsageError: It does not have one of them; the message has the nearest names.
+    It is no error: a run may be allowed a tool that a source gets later.
     """
     context = click.get_current_context(silent=True)
     if context is None:
@@ -216,7 +214,7 @@ def require_known_names(toolbox: Toolbox) -> None:
     named += [("--trust", name) for name in trusted]
     for flag, name in named:
         if name not in toolbox and not toolbox.find_all(name):
-            raise click.UsageError(f"{flag}: {UnknownTool(name, list(toolbox))}", ctx=context)
+            say(f"{flag}: {UnknownTool(name, list(toolbox))}")
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
