@@ -3,9 +3,11 @@
 import json
 import re
 import sqlite3
+import sys
 import threading
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -457,6 +459,7 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
             "/x/../notes",
             "/notes;v=1",
             "/Notes",
+            "/notes.json",
         ):
             code, told = atc_(posting(server, path), call, "text=lunch", *given)
             assert (code, server.seen) == (1, []), told
@@ -480,6 +483,9 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
             text = {"name": name, "in": place, "required": True, "schema": {"type": "string"}}
             elsewhere = posting(server, parameters=[text], requestBody={})
             assert atc_(elsewhere, call, f"{name}=lunch", *given)[0] == 1
+        plain = {"content": {"text/plain": {"schema": {"type": "string"}}}}
+        form = posting(server, requestBody=plain)
+        assert atc_(form, call, "body=text=lunch", *given)[0] == 1
         local = posting(server)
         local["servers"] = [{"url": server.url.replace("127.0.0.1", "localhost")}]
         assert atc_(local, call, "text=lunch", *given)[0] == 1
@@ -497,6 +503,26 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
         assert {"text": "lunch"} not in [json.loads(seen.body) for seen in server.seen]
         assert atc_(posting(other), call, "text=lunch", *given)[0] == 0
         assert len(other.seen) == 1
+
+
+@pytest.mark.parametrize("start", ["{python} -u", "env {python}", "env X=1 {python} -s"])
+def test_a_declined_call_of_an_mcp_server_is_known_however_it_is_started(shop, sandbox, start):
+    service, notes = Path(__file__).with_name("mcp_service.py"), shop.folder / "notes.txt"
+    plain = f"mcp:{sys.executable} {service} {notes}"
+    with Agent(
+        [plain],
+        model="none",
+        config=Config(start_servers=True),
+        sandbox=sandbox,
+        store=shop.store,
+        ask_person=lambda _: False,
+    ) as agent:
+        assert agent.execute("write_anything(what='x')").status == "paused"
+    other = f"mcp:{start.format(python=sys.executable)} {service} {notes}"
+    words = ("--tools", other, "what=x", "--start-servers", "--allow-writes", "all")
+    code, said = shop.atc("tools", "call", "write_anything", *words)
+    assert (code, "declined" in said) == (1, True), said
+    assert "write_anything" not in notes.read_text()
 
 
 def test_one_question_lists_every_value_of_one_place_and_each_is_sent_once(shop):

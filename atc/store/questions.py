@@ -104,8 +104,8 @@ class Questions:
         self._change((_OPEN, (digest, run, client, question)) for digest in digests)
 
     def decline(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """Record that a person declined this call."""
-        digests = _digests(self._key(), tool, arguments)
+        """Record that a person declined this call, and with it the calls that may be the same."""
+        digests = _digests(self._key(), tool, arguments, loose=True)
         self._change((_DECLINE, (digest, run)) for digest in digests)
 
     def allow(

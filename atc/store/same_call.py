@@ -34,6 +34,9 @@ from sandbox.journal import canonical_call
 
 _MATRIX = re.compile(r";[^/]*")
 """Parameters of one segment of a path, as in `/notes;v=1`."""
+_FORMAT = re.compile(r"\.(?:json|xml|ya?ml|html?|csv|txt)$")
+"""The name of a response's format at the end of a path, as in `/notes.json`."""
+_FORM = re.compile(r"[\w.\[\]-]+=[^&=\s]*(?:&[\w.\[\]-]+=[^&=\s]*)*")
 _MOST_ENCODINGS = 3
 """How often a path is percent-decoded. Some servers decode twice."""
 
@@ -42,8 +45,9 @@ def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tupl
     """Return the texts that identify a call: one without omitted arguments, and one with their
     defaults.
 
-    Two calls with a text in common are the same call. With `loose`, the query that a document wrote
-    into the address is also left out, since a service may ignore it.
+    Two calls with a text in common are the same call. With `loose`, further texts leave out what
+    may make no difference: the query that a document wrote into an HTTP address, and how an MCP
+    server is started. So these texts are also shared by some calls that are not the same.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     filled = {**tool.original_arguments(contract(tool.protocol).defaults), **given}
@@ -52,10 +56,13 @@ def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tupl
     if loose and isinstance(binding, HttpBinding) and "?" in binding.url:
         bare = replace(binding, url=binding.url.partition("?")[0])
         tools.append(replace(tool, protocol=replace(tool.protocol, binding=bare)))
-    return tuple(dict.fromkeys(_known_by(one, sent) for one in tools for sent in (given, filled)))
+    texts = [_identify(one, sent) for one in tools for sent in (given, filled)]
+    if loose and isinstance(binding, McpBinding):
+        texts += [_canonical(f"MCP {binding.tool}", sent) for sent in (given, filled)]
+    return tuple(dict.fromkeys(texts))
 
 
-def _known_by(tool: Tool, arguments: JsonObject) -> str:
+def _identify(tool: Tool, arguments: JsonObject) -> str:
     match tool.protocol.binding:
         case HttpBinding() as binding:
             return _request(tool, binding, arguments)
@@ -65,6 +72,10 @@ def _known_by(tool: Tool, arguments: JsonObject) -> str:
             operation = name
         case _:
             operation = tool.protocol.name
+    return _canonical(operation, arguments)
+
+
+def _canonical(operation: str, arguments: JsonObject) -> str:
     given = {name: _one_spelling(value) for name, value in arguments.items() if value is not None}
     return canonical_call(operation, given)
 
@@ -116,11 +127,14 @@ def _host(origin: Origin) -> str:
 
 
 def _plain_path(path: str) -> str:
-    """Return a path in small letters, without encodings, parameters of its segments, dot segments and double slashes."""
+    """Return a path in small letters, without encodings, parameters of its segments, dot segments,
+    double slashes and the name of a format at its end.
+    """
     for _ in range(_MOST_ENCODINGS):
         path = unquote(path)
     path = _MATRIX.sub("", path)
-    return normalize("NFC", posixpath.normpath(f"/{path.lstrip('/')}")).casefold()
+    plain = normalize("NFC", posixpath.normpath(f"/{path.lstrip('/')}")).casefold()
+    return _FORMAT.sub("", plain)
 
 
 def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
@@ -149,7 +163,7 @@ def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
                 yield str(name), part.get_payload(decode=True).decode("utf-8", "replace")  # type: ignore[union-attr]
         return
     text = body.decode("utf-8", "replace")
-    if media == "application/x-www-form-urlencoded":
+    if media == "application/x-www-form-urlencoded" or _FORM.fullmatch(text):
         yield from parse_qsl(text, keep_blank_values=True)
         return
     try:
