@@ -28,6 +28,8 @@ STAND = {
         ("pay $1,200.00 now", "1200.00"),
         ("pay 1.200,50 € now", 1200.5),
         ("pay $1.2 million", 1_200_000),
+        ("pay 5 Mio. Euro", 5_000_000),
+        ("pay ₹2 crore", 20_000_000),
         ("pay 5k", 5000),
         ("take -5", -5),
         ("pay 50 to DE02 1203 0000 0000 2020 51", 50),
@@ -57,6 +59,8 @@ DO_NOT = {
     "amount": [
         ("pay 50", 5),
         ("pay $1.2 million", 1.2),
+        ("transfiere 3 millones", 3),
+        ("zahle 5 Tsd. Euro", 5),
         ("pay $1.20", "1.200"),  # 1200 to half of the world
         ("take -5", 5),
         ("on 2013-07-04", 7),

@@ -86,14 +86,20 @@ _GROUPS = re.compile(
 """A telephone, a card or an account."""
 _ENDS = "()[]{}<>\"“”„«»`'‘’*,;:!?…"
 _SCALES = {
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "k": 10**3,
-    "mn": 10**6,
-    "bn": 10**9,
+    scale: 10**power
+    for power, scales in (
+        (2, "hundred hundert"),
+        (3, "k thousand tsd tausend mil mille duizend тыс"),
+        (5, "lakh lac lakhs"),
+        (6, "mn mio million millions millionen millón millones milhão milhões milioni miljoen млн"),
+        (7, "crore crores"),
+        (9, "bn mrd billion billions milliarde milliarden milliard milliards miliardi miljard млрд"),
+        (12, "tn trillion trillions"),
+    )
+    for scale in scales.split()
 }
+"""Words behind a number by which it is multiplied, in English, Indian English, German, French,
+Spanish, Portuguese, Italian, Dutch and Russian."""
 _LONGEST = 60
 """Characters of one number; a longer run of digits is no number that anybody means."""
 
