@@ -11,19 +11,15 @@ alarms. Programs in `../shared` are skipped if it is missing.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections import Counter
 from typing import Any
 
 from atc.core.types import Finding, Program
 from atc.pipeline.check import check
-from benchmarks.local import ROOT
 from benchmarks.runner import suite
+from tests.labs.check_corpus import Case, cases, present, services, toolbox
 from toolflow_bench.task import load_tasks
-
-sys.path.append(str(ROOT / "tests"))
-from check_lab import Case, cases, present, services, toolbox
 
 ROUNDS = 60
 

@@ -17,12 +17,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-sys.path.insert(0, str(ROOT / "tests"))
-
-from browser import Browser  # noqa: E402 - a helper of the tests
-from viewer_lab import RIGHT, TASK, WRONG, desk, many_calls  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from atc.store import Store  # noqa: E402
+from tests.labs.browser import Browser  # noqa: E402
+from tests.labs.viewed_runs import RIGHT, TASK, WRONG, desk, many_calls  # noqa: E402
 
 
 def main() -> None:

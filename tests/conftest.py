@@ -28,9 +28,9 @@ from atc.store import RunStore
 from atc.store.stored import StoredRun
 from benchmarks import postgres as postgresql
 from sandbox.zygote import ZygoteSandbox
-from tests import data_marker
-from tests.browser import Browser
-from tests.stores import open_store
+from tests.labs import data_marker
+from tests.labs.browser import Browser
+from tests.labs.stores import open_store
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -1,11 +1,11 @@
 """The marker `data`: what is skipped without `../shared`, and what the summary says of it."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 from benchmarks.shared_data import FOLDERS
-from tests.data_marker import SUBJECTS, reason, summary
+from tests.labs.data_marker import SUBJECTS, reason, summary
+from tests.labs.paths import TESTS
 
 
 def test_every_data_says_what_is_not_tested_without_it():
@@ -25,5 +25,5 @@ def test_the_summary_counts_skipped_tests_by_data():
 
 def test_no_test_finds_shared_data_by_itself():
     own = re.compile(r"""/ ["']shared["']|["']\.\./shared""")
-    tests = Path(__file__).parent.glob("*.py")
+    tests = TESTS.rglob("*.py")
     assert [file.name for file in tests if own.search(file.read_text(encoding="utf-8"))] == []

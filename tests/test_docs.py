@@ -6,7 +6,6 @@ import runpy
 import sys
 import tomllib
 from dataclasses import fields
-from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
@@ -23,8 +22,8 @@ from atc.strategies import registry
 from protocols.documentation import SITE, docs_page
 from protocols.errors import ModelUnavailable
 from protocols.sources import load_tools
+from tests.labs.paths import ROOT, TESTS
 
-ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 GENERATED = {
     DOCS / "reference/cli.md",
@@ -179,10 +178,10 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
 
 def test_each_promise_of_security_names_tests_that_exist():
     text = (ROOT / "docs/how/security.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(\w+)`(?: \(all\)|: ((?:`\w+`(?:, )?)+))", text)
+    named = re.findall(r"`([\w/]+\.py)`(?: \(all\)|: ((?:`\w+`(?:, )?)+))", text)
     known = {
-        file.stem.removeprefix("test_"): file.read_text(encoding="utf-8")
-        for file in (ROOT / "tests").glob("test_*.py")
+        str(file.relative_to(TESTS)): file.read_text(encoding="utf-8")
+        for file in TESTS.rglob("test_*.py")
     }
     promised = [(module, name) for module, names in named for name in re.findall(r"\w+", names)]
     missing = [

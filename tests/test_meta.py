@@ -5,13 +5,12 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, get_args
 
 import atc
 from atc.agent import Agent
+from tests.labs.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("atc", "protocols", "sandbox")
 OF_GATEWAYS = {"LearnedSchemas", "Questions", "GatewayClient"}
 """What the command line and gateways give an agent, and nobody else."""

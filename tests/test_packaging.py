@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.labs.paths import ROOT
 
 
 @pytest.fixture(scope="module")

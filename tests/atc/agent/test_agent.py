@@ -1,0 +1,162 @@
+"""From Python: `Agent(tools, allow_writes=…)`, `arun`, typed answers, budgets, notebooks."""
+
+import asyncio
+import pickle
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from pydantic import BaseModel
+
+from atc import Agent, Config, Toolbox
+from atc.core.config import InvalidConfig
+from atc.core.types import Unsolved
+from atc.store import Store
+from atc.store.stored import RunRefused
+from tests.labs.tools import tool, writing
+
+
+class Ticket(BaseModel):
+    id: int
+    open: bool
+
+
+@pytest.fixture
+def agent(sandbox):
+    def make(*replies, **how):
+        tools = Toolbox(
+            [tool("get_ticket", {"id": 7, "open": True}), tool("close", {}, reads=False)]
+        )
+        config = Config(samples=1, strategy="chain", max_repairs=1)
+        return Agent(tools, model=writing(*replies), sandbox=sandbox, config=config, **how)
+
+    return make
+
+
+def test_an_answer_of_the_wrong_form_is_repaired_and_read_as_the_type(agent):
+    asked = agent("print(get_ticket()['id'])", "import json\nprint(json.dumps(get_ticket()))")
+    solution = asked.run("Which ticket is it?", output_type=Ticket)
+    assert (solution.status, solution.output, solution.repairs) == (
+        "solved",
+        Ticket(id=7, open=True),
+        1,
+    )
+    assert '"open"' in asked.ask.prompts[0][-1].content
+    assert "has not the form" in asked.ask.prompts[1][-1].content
+
+
+@pytest.mark.parametrize(
+    ("of", "output"), [(str, "7"), (str | None, "7"), (int, 7), (list[int], [7])]
+)
+def test_any_type_that_pydantic_reads(agent, of, output):
+    found = "[get_ticket()['id']]" if isinstance(output, list) else "get_ticket()['id']"
+    assert agent(f"print({found})").run("Say it.", output_type=of).output == output
+
+
+def test_a_type_that_pydantic_does_not_read_is_told_in_a_sentence(agent):
+    with pytest.raises(
+        TypeError, match=r"output_type=.*Iterator'> cannot be used: Unable to generate"
+    ):
+        agent().run("Say it.", output_type=Iterator)
+
+
+def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox, sent):
+    tools = Toolbox([tool("get_ticket", {"id": 7}, sent=sent)])
+    checking = Agent(tools, model=writing(), sandbox=sandbox)
+    found = checking.check(
+        "ticket = get_ticket()\nprint(get_tickt(), ticket['id'])\nprint(get_ticket(number=1))"
+    )
+    assert [(one.line, one.code, one.certain) for one in found] == [
+        (2, "unknown-tool", True),
+        (3, "unknown-argument", True),
+    ]
+    assert checking.check("print(get_ticket()['id'])") == ()
+    assert sent == []
+
+
+def test_what_was_not_solved_can_be_raised_and_has_no_output(agent):
+    solved = agent("print(get_ticket()['id'])").run("Which ticket?")
+    assert solved.raise_if_unsolved() is solved
+    failed = agent("print(get_ticket()['number'])", "print(get_ticket()['nr'])").run(
+        "Which ticket?", output_type=int
+    )
+    with pytest.raises(
+        Unsolved, match=r"^the task was not solved: .*'nr'.*\. The attribute solution.att"
+    ) as caught:
+        failed.raise_if_unsolved()
+    assert caught.value.solution is failed
+    assert pickle.loads(pickle.dumps(caught.value)).solution == failed
+    with pytest.raises(Unsolved):
+        print(failed.output)
+    with pytest.raises(
+        Unsolved, match="the task is paused: close may change something and was not allowed"
+    ):
+        agent("print(close())").run("Close it.").raise_if_unsolved()
+
+
+def test_writes_are_allowed_by_name(agent):
+    assert agent("print(close())").run("Close it.").status == "paused"
+    assert agent("print(close())", allow_writes=["close"]).run("Close it.").status == "solved"
+
+
+def test_a_cost_ends_a_run_and_needs_a_price(agent):
+    with pytest.raises(InvalidConfig, match="model_price"):
+        agent("print(1)", max_cost=0.01).run("Say it.")
+    told = agent("print(get_ticket()['nothing'])", "print(1)", max_cost=0.01)
+    told.config = replace(told.config, model_price=(1e6, 1e6))  # a dollar a token
+    spent = told.run("Say it.")
+    assert (spent.status, spent.limit) == ("failed", "max_cost = 0.01")
+
+
+def test_runs_go_together_and_leave_the_loop_free(agent):
+    one = agent(*["print(get_ticket()['id'])"] * 3)
+
+    async def three():
+        return await asyncio.gather(*(one.arun("Which ticket?") for _ in range(3)))
+
+    assert [solution.answer for solution in asyncio.run(three())] == ["7"] * 3
+
+
+def test_a_cancelled_run_ends_and_is_stored_as_interrupted(agent, tmp_path):
+    reached, go_on = threading.Event(), threading.Event()
+
+    def watch(event):
+        reached.set()
+        go_on.wait(10)
+
+    async def cancelled():
+        run = asyncio.create_task(one.arun("Which ticket?", observer=watch))
+        await asyncio.to_thread(reached.wait, 10)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        go_on.set()
+
+    with Store(tmp_path / "runs.sqlite") as store:
+        one = agent("print(get_ticket()['id'])", store=store)
+        asyncio.run(cancelled())
+        assert [run.status for run in store.list(9)] == ["interrupted"]
+
+
+def test_a_run_goes_on_only_where_its_tools_are(agent, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        paused = agent("print(close())", store=store).run("Close it.")
+        with pytest.raises(RunRefused, match="none of its tools is here"):
+            Agent(Toolbox([tool("open", {})]), store=store).resume(paused.run_id)
+        assert store.load(paused.run_id).summary.status == "paused"
+
+
+def test_a_notebook_shows_a_run_as_it_happens(agent, monkeypatch):
+    shown = []
+    display = SimpleNamespace(display=lambda *what, **_: shown.extend(what))
+    monkeypatch.setitem(
+        sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
+    )
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    agent("print(get_ticket()['id'])").run("Which ticket?")
+    text = "".join(part._repr_mimebundle_([], [])["text/plain"] for part in shown)
+    assert "get_ticket()" in text
+    assert "\x1b" not in repr(text)

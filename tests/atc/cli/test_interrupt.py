@@ -1,0 +1,131 @@
+"""Ctrl-C, Ctrl-D and wrong words at the command line: what was sent, and how to go on, in one sentence."""
+
+import os
+import sys
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from tests.labs.loopback import Reply, serving
+from tests.labs.terminal import CTRL_C, CTRL_D, at_a_terminal, begin, finish
+from tests.labs.user import User, service, writes
+
+
+@pytest.fixture
+def stack():
+    with ExitStack() as opened:
+        yield opened
+
+
+@pytest.fixture
+def user(tmp_path):
+    return User(tmp_path)
+
+
+@pytest.fixture
+def shop(stack):
+    return service(stack, ("order", "post", "/order"), ("find", "get", "/find"))
+
+
+def document_of(server):
+    return ("--tools", f"{server.url}/doc")
+
+
+def test_ctrl_c_while_a_write_is_on_the_wire_says_that_it_was_sent(user, stack):
+    on_the_wire, stop = threading.Event(), threading.Event()
+    stack.callback(stop.set)
+    told = {"200": {"description": ""}}
+    paths = {"/order": {"post": {"operationId": "order", "responses": told}}}
+    document = {"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "paths": paths}
+
+    def answer(seen):
+        if seen.method == "POST":
+            on_the_wire.set()
+            stop.wait(60)
+        return Reply(body=document)
+
+    server = stack.enter_context(serving(answer))
+    words = ("tools", "call", "order", *document_of(server), "--allow-writes", "order")
+    process, ours = begin(user.work, user.env, *user.command, *words)
+    assert on_the_wire.wait(60)
+    os.write(ours, CTRL_C)
+    said, code = finish(process, ours)
+    assert code == 130
+    assert said.endswith(
+        "atc: interrupted; order was sent and its answer is not known: look at the service before you repeat it.\n"
+    ), said
+
+
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
+def test_an_interrupt_at_the_question_of_a_call_sends_nothing(user, shop, key):
+    words = (*user.command, "tools", "call", "order", *document_of(shop))
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[key])
+    assert (code, writes(shop)) == (130, [])
+    assert said.endswith("\natc: interrupted; nothing was sent.\n"), said
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[b"y\n"])
+    assert (code, writes(shop)) == (0, ["/order"]), said  # it was not decided, and asks again
+
+
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
+def test_an_interrupt_at_the_question_of_a_run_leaves_it_to_be_gone_on_with(user, shop, key):
+    done = user.run_text("print(order()['done'])", *document_of(shop))
+    assert done.returncode == 1
+    words = (*user.command, "runs", "resume", "last")
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[key])
+    assert (code, writes(shop)) == (130, [])
+    assert said.endswith("atc: interrupted; nothing was sent for this call.\n"), said
+    assert "could not be judged" not in said
+    assert said.rpartition("[y/N]: ")[2].partition("\n")[0] in ("", "^C"), said
+    shown = user.atc("runs", "show", "last").stdout
+    assert "error    interrupted; go on with: atc runs resume " in shown
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[b"y\n"])
+    assert (code, writes(shop)) == (0, ["/order"]), said
+
+
+def test_ctrl_c_at_the_question_of_a_script_ends_it_in_one_sentence(user, shop):
+    done = user.run_text("print(order()['done'])", *document_of(shop), "--allow-writes", "order")
+    assert done.returncode == 0, done
+    done = user.atc("runs", "export", "last", "--python", "-o", "script.py")
+    assert done.returncode == 0, done
+    said, code = at_a_terminal(user.work, user.env, sys.executable, "script.py", typed=[CTRL_C])
+    assert (code, writes(shop)) == (130, ["/order"]), said
+    assert said.endswith("\natc: interrupted; nothing was sent for this call.\n"), said
+
+
+def test_a_wrong_answer_is_asked_for_in_one_line(user, shop):
+    words = (*user.command, "tools", "call", "order", *document_of(shop))
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[b"perhaps\n", b"n\n"])
+    assert (code, writes(shop)) == (1, [])
+    assert said.count("Send it?") == 1
+    assert "\nType y or n. [y/N]: " in said
+
+
+def test_an_option_that_names_no_tool_is_told_with_the_nearest_name(user, shop):
+    called = user.atc("tools", "call", "order", *document_of(shop), "--allow-writes", "ordr")
+    probed = user.atc("probe", f"{shop.url}/doc", "-o", "out", "--allow-writes", "ordr")
+    assert (called.returncode, probed.returncode) == (1, 2)
+    for done in (called, probed):
+        assert "--allow-writes: no tool named 'ordr'; did you mean order?" in done.stderr
+    assert [seen for seen in shop.seen if seen.target != "/doc"] == []
+
+
+def test_a_base_url_of_another_scheme_is_wrong_usage(user, shop):
+    done = user.atc("tools", "list", *document_of(shop), "--base-url", "ftp://x")
+    assert done.returncode == 2
+    assert "--base-url must begin with http:// or https://, and 'ftp://x' does not" in done.stderr
+
+
+def test_a_folder_is_no_file_to_export_to_and_a_name_that_is_not_there_is_wrong_usage(user, shop):
+    done = user.atc("runs", "export", "last", "-o", str(user.work))
+    assert (done.returncode, "is a folder; give the name of a file" in done.stderr) == (2, True)
+    done = user.atc("runs", "test", "nodir")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    assert "there is no file or folder 'nodir'" in done.stderr
+
+
+def test_a_shared_folder_of_the_system_is_not_to_be_repaired(user):
+    done = user.atc("runs", "list", ATC_STATE_DIR="/tmp")
+    assert done.returncode == 3, done
+    assert "choose a folder of your own" in done.stderr
+    assert "chmod" not in done.stderr

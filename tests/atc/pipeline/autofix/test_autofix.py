@@ -1,0 +1,217 @@
+"""Mending what leaves one way to write it, and joining records through tools."""
+
+import pytest
+
+from atc.core.types import Program
+from atc.pipeline.autofix import autofix
+from atc.pipeline.autofix.paging import read_every_page, unread_pages
+from atc.pipeline.check import check
+from protocols.protocol import Link
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall, Trace
+from tests.labs.paths import DATA
+from tests.labs.tools import record, tool
+
+CODE = {"type": "string", "pattern": "^[A-Z]{3}$"}
+
+
+TOOLS = Toolbox(
+    [
+        tool(
+            "search_cities",
+            None,
+            {"query": "string"},
+            record(cities={"type": "array", "items": record(code=CODE, title="string")}),
+        ),
+        tool("get_city", None, {"city": CODE}, record(title="string", mayor_id="string")),
+        tool(
+            "list_trains",
+            None,
+            {
+                "city": CODE,
+                "page": "integer",
+                "page_size": {"type": "integer", "default": 20, "maximum": 100},
+            },
+            record(
+                trains={"type": "array", "items": record(train_id="string", line="integer")},
+                page="integer",
+                pages="integer",
+            ),
+            links=(Link(argument="city", tool="search_cities", path="cities[].code"),),
+            optional=("page", "page_size"),
+        ),
+        tool(
+            "get_train",
+            None,
+            {"train_id": "string"},
+            record(train_id="string", driver_id="string", wagons="integer"),
+        ),
+        tool(
+            "get_driver", None, {"driver_id": "string"}, record(driver_id="string", age="integer")
+        ),
+        tool(
+            "get_depot", None, {"train_id": "string"}, record(train_id="string", weight="integer")
+        ),
+        tool("get_yard", None, {"train_id": "string"}, record(train_id="string", weight="integer")),
+        tool("stop_train", None, {"train_id": "string"}, record(reason="string"), reads=False),
+    ]
+)
+
+
+def mended(source):
+    program = Program(source)
+    for _ in range(3):
+        findings = check(program, TOOLS)
+        if not findings:
+            return program.source
+        program = autofix(program, findings, TOOLS)
+        if program is None:
+            return None
+    return None
+
+
+CASES = dict(case.split("\n", 1) for case in (DATA / "mends.txt").read_text().split("\n== ")[1:])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_leaves_one_way_is_mended_and_a_choice_left_to_the_model(case):
+    written, meant = CASES[case].rstrip("\n").split("\n->")
+    assert mended(written) == (meant.removeprefix("\n") or None)
+
+
+def trace(*calls):
+    return Trace(
+        calls=tuple(
+            ToolCall(index=n, tool="list_trains", arguments=arguments, line=1, result=result)
+            for n, (arguments, result) in enumerate(calls)
+        ),
+        stdout="2",
+    )
+
+
+def page(number, of):
+    return {"trains": [{"train_id": f"t{number}", "line": 1}], "page": number, "pages": of}
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ("list_trains(city='AMS')", [({"city": "AMS"}, page(1, 1))]),  # there is only one
+        ("loop", [({"city": "AMS", "page": n}, page(n, 2)) for n in (1, 2)]),  # all were read
+    ],
+)
+def test_pages_that_were_read_are_not_unread(source, calls):
+    assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
+
+
+@pytest.mark.parametrize(("size", "left"), [(5, True), (50, False)])
+def test_who_asks_for_fewer_rows_than_a_page_has_may_want_no_more(size, left):
+    program = Program(f"print(list_trains(city='AMS', page_size={size})['trains'])")
+    unread = unread_pages(program, trace(({"city": "AMS", "page_size": size}, page(1, 2))), TOOLS)
+    assert (read_every_page(program, unread[0], TOOLS) is None) == left
+
+
+ORDERS = [{"order_id": n} for n in range(60)]
+
+
+def rows_tool(name, *, wrapped=False, page=None, most=None, description=""):
+    """A tool that gives 20 rows of 60, or as many as `limit` says, from the place that `page` asks for."""
+    limit = {"type": "integer", "default": 20} | ({"maximum": most} if most else {})
+    parameters = {"limit": limit} | ({page: {"type": "integer"}} if page else {})
+    rows = {"type": "array", "items": record(order_id="integer")}
+    output = record(orders=rows, at="string") if wrapped else rows
+    return tool(name, None, parameters, output, optional=parameters, description=description)
+
+
+def answered(source, made, asked):
+    """What a program prints, read by pages where that is called for; and whether its result is still doubted."""
+
+    def call(**arguments):
+        size, start = (
+            arguments.get("limit", 20),
+            arguments.get("offset", 20 * (arguments.get("page", 1) - 1)),
+        )
+        rows = ORDERS[start : start + size]
+        asked.append(
+            (
+                arguments,
+                {"orders": rows, "at": "noon"}
+                if made.protocol.output_schema.get("properties")
+                else rows,
+            )
+        )
+        return asked[-1][1]
+
+    def run(program):
+        asked.clear()
+        printed = []
+        exec(program.source, {made.alias: call, "print": printed.append})
+        calls = (
+            ToolCall(index=n, tool=made.alias, arguments=given, line=1, result=result)
+            for n, (given, result) in enumerate(asked)
+        )
+        return printed[0], unread_pages(program, Trace(calls=tuple(calls)), Toolbox([made]))
+
+    program = Program(source)
+    printed, unread = run(program)
+    better = read_every_page(program, unread[0], Toolbox([made])) if unread else None
+    return (printed, bool(unread)) if better is None else (run(better)[0], False)
+
+
+@pytest.mark.parametrize(
+    ("source", "made", "told"),
+    [
+        ("print(len(rows()))", rows_tool("rows", page="offset"), (60, False)),
+        (
+            "print(len(rows()['orders']))",
+            rows_tool("rows", wrapped=True, page="offset"),
+            (60, False),
+        ),
+        ("print(len(rows()))", rows_tool("rows", most=100), (60, False)),
+        (
+            "print(len(rows()))",
+            rows_tool("rows"),
+            (20, True),
+        ),  # nothing tells how more is asked for: it is doubted
+        ("print(len(rows(limit=20, offset=10)))", rows_tool("rows", page="offset"), (20, True)),
+        (
+            "print(max(r['order_id'] for r in rows(limit=20, offset=45)))",
+            rows_tool("rows", page="offset"),
+            (59, False),
+        ),
+    ],
+)
+def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, told):
+    assert answered(source, made, []) == told
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "near = rows()\nprint(near[0]['order_id'])",
+        "near = rows()\nprint(near[0]['order_id'] if near else None)",
+        "near = rows()\nif not near:\n    print(None)\nfirst = near[0]\nprint(first['order_id'])",
+    ],
+)
+def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
+    asked = []
+    assert answered(
+        source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked
+    ) == (0, False)
+    assert len(asked) == 1
+
+
+def test_a_key_that_a_response_chose_stays_a_text_in_the_mended_program():
+    key, printed = 'rows"] + [print("hostile")] + [""][0:0] + page["', []
+    parameters = {"limit": {"type": "integer", "default": 2}, "offset": {"type": "integer"}}
+    made = tool("rows", None, parameters, None, optional=parameters)
+    program, first = Program("print(len(rows()))"), {"at": "noon", key: [1, 2]}
+    found = Trace(calls=(ToolCall(index=0, tool="rows", arguments={}, line=1, result=first),))
+    better = read_every_page(
+        program, unread_pages(program, found, Toolbox([made]))[0], Toolbox([made])
+    )
+    exec(
+        better.source,
+        {"rows": lambda offset=0, **_: {key: [3] if offset else [1, 2]}, "print": printed.append},
+    )
+    assert printed == [1], better.source

@@ -1,0 +1,150 @@
+"""Which route `auto` takes, and that a change of route loses nothing; driven by scripted replies."""
+
+import pytest
+
+from atc.agent import Agent
+from atc.core.config import Config
+from atc.core.events import ModelAsked, NoteAdded
+from atc.models.scripted import ScriptedModel
+from protocols.toolbox import Toolbox
+from tests.labs.tools import tool as tool_of
+
+STARS = {"type": "object", "properties": {"stars": {"type": "integer"}, "by": {"type": "string"}}}
+NOTE = {"type": "object", "properties": {"text": {"type": "string"}, "extra": {}}}
+MISREAD = "print(get_note(id='{}')['extra']['stars'])"
+
+
+@pytest.fixture
+def tool(sent):
+    def make(name, output, *, reads=True, result=None):
+        answer = result or {"text": "a note", "extra": {"rated": {"stars": 5}}}
+        return tool_of(name, answer, {"id": "string"}, output, reads=reads, sent=sent)
+
+    return make
+
+
+@pytest.fixture
+def solve(sandbox):
+    def run(toolbox, *replies, **settings):
+        model = ScriptedModel(
+            *(f"```python\n{r}\n```" if isinstance(r, str) else r for r in replies)
+        )
+        agent = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=1, **settings))
+        events = []
+        return agent.run("Do it.", observer=events.append), model, events
+
+    return run
+
+
+def changes(events):
+    head = "changing to step by step: "
+    notes = [event.sentence for event in events if isinstance(event, NoteAdded)]
+    return [note.removeprefix(head).rstrip(".") for note in notes if note.startswith(head)]
+
+
+def steps(model, turn):
+    """Whether a prompt asked for a piece."""
+    return "piece by piece" in model.prompts[turn][0].content
+
+
+def test_described_responses_are_left_to_one_program(solve, tool):
+    solution, model, events = solve(
+        Toolbox([tool("get_note", NOTE)]), "print(get_note(id='p1')['text'])"
+    )
+    assert (solution.answer, changes(events), steps(model, 0)) == ("a note", [], False)
+
+
+@pytest.mark.parametrize("output", [None, {}, {"type": "object"}])
+def test_undescribed_responses_are_read_by_one_program_first(solve, tool, sent, output):
+    """It is told what nobody has described; once it misread something, it is shown what all of it looks like."""
+    notes = [
+        tool("get_note", output),
+        tool("get_page", output, result={"pages": [{"size": 7}], "more": None}),
+    ]
+    solution, model, events = solve(
+        Toolbox(notes),
+        "note, page = get_note(id='p1'), get_page(id='p1')\nprint(note['rating']['stars'], page['size'])",
+        "note, page = get_note(id='p1'), get_page(id='p1')\n"
+        "print(note['extra']['rated']['stars'], page['pages'][0]['size'])",
+    )
+    assert (solution.status, solution.answer, len(sent), changes(events)) == (
+        "solved",
+        "5 7",
+        2,
+        [],
+    )
+    assert "get_note, get_page" in model.prompts[0][-1].content.partition("Task:")[2]
+    assert (
+        "get_page(id=\"p1\") gave {'pages': [{'size': 7}], 'more': None}"
+        in model.prompts[1][-1].content
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "source", "meant"),
+    [
+        (
+            {"items": [{"n": 4}, {"n": 5}], "at": 3},
+            "print(sum(r['n'] for r in get_rows(id='p1')))",
+            "['items']",
+        ),
+        ({"total_count": 9}, "print(get_rows(id='p1')['count'])", "['total_count']"),
+        (
+            [{"n": {"totalCount": 9}}],
+            "print(get_rows(id='p1')[0]['n']['total_count'])",
+            "['totalCount']",
+        ),
+    ],
+)
+def test_a_sole_list_and_a_near_key_are_mended_at_run_time(
+    solve, tool, sent, result, source, meant
+):
+    solution, model, _ = solve(Toolbox([tool("get_rows", None, result=result)]), source)
+    assert (solution.answer, len(model.prompts), len(sent)) == ("9", 1, 1)
+    assert meant in solution.attempts[0].program.source
+    assert solution.attempts[0].mended
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "note = get_note(id='p1')\nfor row in note['rows']:\n    add_star(id=row['id'])",
+        "ids = []\nnote = get_note(id='p1')\nids.append(note['id'])\nprint([add_star(id=one) for one in ids])",
+    ],
+)
+def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool, sent, source):
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    solution, _, events = solve(
+        tools, source, "note = get_note(id='p1')\nprint(note)",
+        "print('ANSWER:', add_star(id=note['text'])['stars'])", allow_writes=("all",),
+    )  # fmt: skip
+    assert changes(events) == ["add_star may be given what get_note returns, which nobody has seen"]
+    assert (solution.answer, sent) == (
+        "6",
+        [("get_note", {"id": "p1"}), ("add_star", {"id": "a note"})],
+    )
+
+
+def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, tool, sent):
+    solution, model, events = solve(
+        Toolbox([tool("get_note", NOTE)]),
+        MISREAD.format("p1"),
+        "print(get_note(id='p1')['extra']['rating']['stars'])",
+        "note = get_note(id='p1')\nprint(note)",
+        "print('ANSWER:', note['extra']['rated']['stars'])",
+    )
+    assert (solution.status, solution.answer, len(solution.attempts), solution.repairs) == (
+        "solved",
+        "5",
+        4,
+        2,
+    )
+    assert [steps(model, turn) for turn in range(4)] == [False, False, True, True]
+    assert sent == [("get_note", {"id": "p1"})]
+    assert changes(events) == ["programs misread what get_note gave"]
+    assert "'rated': {'stars': 5}" in model.prompts[2][-1].content
+    assert solution.usage.model_calls == 4
+    at = [type(event) for event in events if isinstance(event, ModelAsked | NoteAdded)]
+    assert at == [ModelAsked, ModelAsked, NoteAdded, ModelAsked, ModelAsked]

@@ -1,0 +1,217 @@
+"""The gate of probing: nothing twice, nothing beyond the budget, and as slowly as the host wants."""
+
+from dataclasses import replace
+
+import pytest
+
+from probing.call_plan import plan_probing, why_not
+from probing.caller import NotCalled, is_known_read
+from probing.samples import ProbeSettings
+from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from tests.labs.loopback import Reply, serving
+from tests.labs.probing_tools import Lab, lab, tool
+
+
+def test_a_call_is_made_once_and_then_answered_from_the_log(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body={"n": 1}), "find") as probing:
+        first = probing.call("find", q="a")
+        assert (first.done, first.response, first.number) == (True, {"n": 1}, 1)
+        assert probing.call("find", q="a") is first
+        probing.again()
+        assert probing.call("find", q="a") == first
+        assert probing.call("find", q="b").number == 2
+        assert probing.asked == ["/find?q=a", "/find?q=b"]
+        assert [event.number for event in probing.events] == [1, 2]
+
+
+def test_budgets_hold_over_resumes(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find", "list", per_tool=3, budget=4) as probing:
+        for value in "ab":
+            probing.call("find", q=value)
+        probing.again()
+        assert (probing.caller.remaining_calls("find"), probing.caller.remaining_calls("list")) == (
+            1,
+            2,
+        )
+        probing.call("find", q="c")
+        with pytest.raises(NotCalled, match="its 3 calls are spent") as refusal:
+            probing.call("find", q="d")
+        assert refusal.value.scope == "tool"
+        probing.call("list")
+        with pytest.raises(NotCalled, match="the budget of 4 calls is spent") as refusal:
+            probing.call("list", q="x")
+        assert refusal.value.scope == "all"
+        assert len(probing.asked) == 4
+
+
+def test_what_is_not_implemented_is_not_called_on(tmp_path):
+    with lab(tmp_path, lambda _: Reply(501), "find") as probing:
+        probing.call("find", q="a")
+        with pytest.raises(NotCalled, match="not implemented"):
+            probing.call("find", q="b")
+
+
+def test_calls_begin_no_faster_than_the_rate(tmp_path):
+    with lab(tmp_path, lambda _: Reply(body=1), "find", requests_per_second=4) as probing:
+        for value in range(5):
+            probing.call("find", q=value)
+        assert probing.clock.slept == pytest.approx([0.25] * 4)
+
+
+def limited(clock, *, seconds, burst=1, header=True):
+    """A service that takes `burst` calls, and another each so many seconds."""
+    state = {"tokens": float(burst), "at": None}
+
+    def answer(_):
+        now = clock()
+        if state["at"] is not None:
+            state["tokens"] = min(burst, state["tokens"] + (now - state["at"]) / seconds)
+        state["at"] = now
+        if state["tokens"] >= 0.999:
+            state["tokens"] -= 1
+            return Reply(body=1)
+        return Reply(
+            429, {"error": "slow down"}, {"Retry-After": str(int(seconds))} if header else {}
+        )
+
+    return answer
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("burst", [1, 10])
+def test_a_limit_of_one_call_a_second_lets_all_be_called(tmp_path, header, burst):
+    answers = []
+    names = [f"t{n}" for n in range(8)]
+    with lab(tmp_path, lambda seen: answers[0](seen), *names, per_tool=15) as probing:
+        answers.append(limited(probing.clock, seconds=1, burst=burst, header=header))
+        for value in range(10):
+            for name in names:
+                assert probing.call(name, q=value).done
+        refused = len(probing.asked) - 80
+        assert refused <= 8
+        assert probing.log.sent_count == len(probing.asked)  # a call that was put off counts
+        assert len(probing.log.samples) == 80  # but teaches nothing
+        assert probing.clock.time - 1000 < 200
+        assert any("fewer calls" in event for event in probing.events if isinstance(event, str))
+
+
+def test_a_service_that_never_takes_a_call_is_given_up_and_asked_again_another_day(tmp_path):
+    replies = [Reply(429, {"error": "no"})]
+    with lab(tmp_path, lambda _: replies[0], "find", "list", "show") as probing:
+        with pytest.raises(NotCalled, match="asks to wait"):
+            probing.call("find")
+        assert len(probing.asked) == 8
+        assert 60 < sum(probing.clock.slept) < 120
+        assert set(probing.caller.stopped) == {"find", "list", "show"}
+        replies[0] = Reply(body=1)
+        probing.again()
+        assert probing.call("find").done
+
+
+def test_retry_after_is_waited_for_in_full(tmp_path):
+    replies = [Reply(503, {}, {"Retry-After": "40"}), Reply(body=1)]
+    with lab(tmp_path, lambda _: replies.pop(0), "find") as probing:
+        assert probing.call("find").done
+        assert probing.clock.slept == pytest.approx([40])
+
+
+def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
+    with serving(lambda _: Reply(429, {"error": "no"})) as server:
+        write = tool(server.url, "add", method="POST")
+        with Lab(server, tmp_path, [write], allow_writes=True) as probing:
+            mark = probing.caller.created.mark.text
+            assert probing.call("add", q=mark).status == 429
+            assert probing.call("add", q=mark).status == 429
+    assert len(server.seen) == 1
+
+
+def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
+    with serving() as server:
+        write = tool(server.url, "profile", method="PUT", arguments=("title",))
+        with (
+            Lab(server, tmp_path, [write], allow_writes=True) as probing,
+            pytest.raises(NotCalled, match="not told"),
+        ):
+            probing.call("profile", title=probing.caller.created.mark.text)
+    assert server.seen == []
+
+
+@pytest.mark.parametrize("value", [True, False, None])
+@pytest.mark.parametrize("name", ["close_account", "add_account", "account"])
+def test_a_flag_and_null_name_no_record_of_our_own(tmp_path, name, value):
+    with serving() as server:
+        write = tool(server.url, name, method="POST", arguments=("account_id", "note"))
+        with Lab(server, tmp_path, [write], allow_writes=True) as probing, pytest.raises(NotCalled):
+            probing.call(name, account_id=value, note=probing.caller.created.mark.text)
+    assert server.seen == []
+
+
+def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_is_one(tmp_path):
+    with serving() as server:
+        bare = tool(server.url, "find")
+        closed = replace(bare, binding=replace(bare.binding, credentials=("key",)))
+        with Lab(server, tmp_path, [closed]) as probing:
+            with pytest.raises(NotCalled, match="needs the credential 'key'"):
+                probing.call("find", q="a")
+            assert "find" in probing.caller.stopped
+            assert probing.log.sent_count == 0
+        with Lab(server, tmp_path, [bare]) as probing:
+            assert probing.call("find", q="a").done
+
+
+# What a probing would call, before it calls anything.
+
+URL = "https://api.example.org"
+
+
+def nothing(_):
+    raise AssertionError("a plan calls nothing")
+
+
+def toolbox(*protocols):
+    return Toolbox(Tool(protocol=protocol, call=nothing) for protocol in protocols)
+
+
+SHOP = toolbox(
+    tool(URL, "list_books"),
+    tool("http://127.0.0.1:8080", "find"),
+    tool(URL, "add_book", method="POST"),
+    ToolProtocol(name="total", binding=PythonBinding(module="shop", function="total")),
+    ToolProtocol(
+        name="log",
+        binding=McpBinding(server="git", tool="log"),
+        annotations=Annotations(read_only=True),
+    ),
+    ToolProtocol(name="idea"),
+)
+
+
+def test_a_plan_of_reads():
+    planned = plan_probing(SHOP, ProbeSettings(per_tool=5))
+    assert [(t.name, t.reads, t.at_most) for t in planned.tools] == [
+        ("list_books", True, 5),
+        ("find", True, 5),
+        ("add_book", False, 0),
+        ("total", False, 0),
+        ("log", True, 5),
+        ("idea", False, 0),
+    ]
+    assert planned.hosts == {"api.example.org": 5, "127.0.0.1:8080": 5, "MCP git": 5}
+    assert (planned.total, planned.writes) == (15, ())
+    reasons = {t.name: t.why_not for t in planned.tools if t.why_not}
+    assert reasons.keys() == {"add_book", "total", "idea"}
+    assert all("--allow-writes" in reasons[name] for name in ("add_book", "total"))
+    assert "no binding" in reasons["idea"]
+    assert planned.tools[0].how == f"GET {URL}/list_books"
+
+
+def test_an_mcp_server_cannot_pass_off_a_removal_as_a_read():
+    binding = McpBinding(server="s", tool="t")
+    hinted = {"binding": binding, "annotations": Annotations(read_only=True)}
+    assert is_known_read(ToolProtocol(name="list_notes", **hinted))
+    assert not is_known_read(ToolProtocol(name="delete_everything", **hinted))
+    assert "its name says 'delete'" in why_not(
+        ToolProtocol(name="delete_everything", **hinted), ProbeSettings()
+    )
+    assert not is_known_read(ToolProtocol(name="list_notes", binding=binding))
