@@ -7,7 +7,6 @@ import sys
 import threading
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -25,10 +24,10 @@ from atc.store import Store
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from tests.labs.loopback import serving
+from tests.labs.paths import LABS
 from tests.labs.tools import tool, writing
 
 SHOP = '''
-from pathlib import Path
 
 LOG = Path(__file__).with_name("sent")
 
@@ -507,7 +506,7 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
 
 @pytest.mark.parametrize("start", ["{python} -u", "env {python}", "env X=1 {python} -s"])
 def test_a_declined_call_of_an_mcp_server_is_known_however_it_is_started(shop, sandbox, start):
-    service, notes = Path(__file__).with_name("mcp_service.py"), shop.folder / "notes.txt"
+    service, notes = LABS / "mcp_service.py", shop.folder / "notes.txt"
     plain = f"mcp:{sys.executable} {service} {notes}"
     with Agent(
         [plain],
