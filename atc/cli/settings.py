@@ -26,7 +26,7 @@ from pydantic_core import ErrorDetails
 from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, config_adapter, got
 from atc.core.specs import demand
 from atc.pipeline.retrieve.methods import read_method as read_method
-from atc.safety.standing import KEYS
+from atc.safety.settings_consent import KEYS
 from atc.strategies import parse_spec as read_strategy
 from protocols.errors import AtcError
 from protocols.naming import closest_spellings

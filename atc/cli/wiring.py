@@ -29,7 +29,7 @@ from atc.models import choose
 from atc.models.wire import ReadingProgress
 from atc.safety.held_calls import make_held_check
 from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
-from atc.safety.standing import KEYS, drop_reassigned_consent
+from atc.safety.settings_consent import KEYS, drop_reassigned_consent
 from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
 from atc.strategies.provided import NoModel

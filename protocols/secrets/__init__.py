@@ -1,7 +1,11 @@
-"""Which values are secrets, by schema, by name and by what they look like; and the placeholders that stand for them.
+"""Finds secrets in JSON values and texts, and writes the placeholders that replace them.
 
-A schema marks a place by `writeOnly: true`, `format: password` or `x-atc-secret: true`; `x-atc-secret: false` says that
-a place is none, whatever its name. Names count also where a schema is missing or open.
+A value is a secret because its schema marks it, because its name says so (`password`), or because
+it has the format of a credential. A schema marks a value as secret with `writeOnly: true`, `format:
+password` or `x-atc-secret: true`. With `x-atc-secret: false` it is not secret, whatever its name.
+Names also count if the schema is missing or incomplete.
+
+"Leaf" means a JSON value that is neither a list nor an object.
 """
 
 from __future__ import annotations
@@ -22,23 +26,26 @@ from protocols.secrets.values import is_not_word
 
 Change = Callable[[Json], Json]
 
-# --- places of a value
-
-_MOST_VIEWS = 500  # schemas that describe one place at once
+# --- secrets of a JSON value
+_MOST_VIEWS = 500  # schemas that describe one value at once
 
 
 def replace_secrets(
     value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None
 ) -> Json:
-    """`value` with `cover(leaf)` for each secret string or number, and `rest(…)` for each other leaf and each key.
+    """Return a copy of `value` in which each secret leaf is replaced by `cover(leaf)`.
 
-    Visited in the value's order.
+    Every other leaf, and every key, is replaced by `rest(leaf)`, if given. Values are visited in
+    their order.
     """
     plain: Change = rest or (lambda leaf: leaf)
 
     def node(value: Json, place: _ValuePlace, name: ValueName, *, marked: bool) -> Json:
-        """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
-        inside = marked if place.said is None else place.said
+        """Return a copy of one part of the value, which is judged by `name`.
+
+        `marked`: a schema above it says that everything in it is secret.
+        """
+        inside = marked if place.declared is None else place.declared
         if isinstance(value, Mapping):
             names = iter_member_names(value, name)
             return {
@@ -46,49 +53,59 @@ def replace_secrets(
                 for (key, item), own in zip(value.items(), names, strict=True)
             }
         if isinstance(value, list | tuple):
-            names = iter_item_names(value, ValueName() if place.said is False else name)
+            names = iter_item_names(value, ValueName() if place.declared is False else name)
             return [
                 node(item, place.child(i), own, marked=inside)
                 for i, (item, own) in enumerate(zip(value, names, strict=True))
             ]
-        if value is None or isinstance(value, bool) or value == "" or place.said is False:
+        if not _can_be_secret(value, place):
             return plain(value)
-        # A listed value is known to all who read it.
-        return (
-            cover(value)
-            if inside or (not place.listed and name.is_secret_value(value))
-            else plain(value)
-        )
+        return cover(value) if inside or place.is_secret_by_name(name, value) else plain(value)
 
     return node(value, _ValuePlace((schema,), schema or {}), ValueName(), marked=False)
 
 
+def _can_be_secret(leaf: Json, place: _ValuePlace) -> bool:
+    """Return True if a leaf has content that can be secret, and is not declared to be public."""
+    is_empty = leaf is None or isinstance(leaf, bool) or leaf == ""
+    return not is_empty and place.declared is not False
+
+
 def may_name_secrets(name: str) -> bool:
-    """Whether what stands under a name may be judged a secret for it, or for a name beside or above it."""
+    """Return True if a value under this name may be a secret, because of this name or of one beside
+    or above it.
+    """
     return secret_kind(name) is not None or name.lower() == "value" or name.lower() in MAPS
 
 
 class _ValuePlace:
-    """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
+    """All schemas that describe one part of a value, and what they declare.
+
+    Objects for the parts below it are created on demand.
+    """
 
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
         self.root = root
         self.views = expand_combinations(schemas, root, most=_MOST_VIEWS)
-        self.listed = any("enum" in view or "const" in view for view in self.views)
+        self._is_enum = any("enum" in view or "const" in view for view in self.views)
         marks = [
             view["x-atc-secret"]
             for view in self.views
             if isinstance(view.get("x-atc-secret"), bool)
         ]
-        self.said: bool | None = (
+        self.declared: bool | None = (
             any(marks) if marks else any(map(_is_marked_secret, self.views)) or None
         )
-        """What the schemas declare; None where they declare nothing."""
+        """True or False if the schemas declare that the value is secret or not, else None."""
         self._firsts = max((len(view.get("prefixItems", ())) for view in self.views), default=0)
         self._parts: dict[str | int, _ValuePlace] = {}
 
+    def is_secret_by_name(self, name: ValueName, value: Json) -> bool:
+        """Return True if the value's name makes it a secret, and it is not one of an enum."""
+        return not self._is_enum and name.is_secret_value(value)
+
     def child(self, key: str | int) -> _ValuePlace:
-        """The place under a key of an object, or of a list's element."""
+        """Return the schemas of an object's member or a list's item."""
         if not self.views:
             return self
         key = key if isinstance(key, str) else min(key, self._firsts)
@@ -98,18 +115,18 @@ class _ValuePlace:
 
 
 def _is_marked_secret(schema: JsonObject) -> bool:
-    """Whether a schema says that what it describes is a secret."""
+    """Return True if a schema says that its values are secrets."""
     marked = schema.get("writeOnly") is True or schema.get("x-atc-secret") is True
     return marked or schema.get("format") == "password"
 
 
 # --- secrets within texts
 
-_LONGEST_JSON = 1_000_000  # characters of a text that is looked at as JSON
+_LONGEST_JSON = 1_000_000  # a longer text is not parsed as JSON
 
 
 def find_embedded_secrets(text: str) -> Iterator[str]:
-    """Secrets that stand in a text: those of `protocols.secrets.texts`, and what its JSON holds where it is JSON."""
+    """Yield the secrets within a text; if the text is JSON, also those of the parsed value."""
     yield from secret_texts.find_text_secrets(text)
     if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
@@ -126,7 +143,11 @@ _COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
 def secret_with_parts(secret: Json) -> list[Json]:
-    """A secret, and what of it is one by itself: the token after `Bearer`, the password after a user, cookies."""
+    """Return a secret with those parts of it that are secrets by themselves.
+
+    Such parts are the token after `Bearer`, the password after a user name, and the values of
+    cookies.
+    """
     if not isinstance(secret, str):
         return [secret]
     scheme = _SCHEME.fullmatch(secret.strip())
@@ -143,7 +164,9 @@ def secret_with_parts(secret: Json) -> list[Json]:
 
 
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
-    """The secrets of a JSON value, in its order, with their parts and with those that stand in its texts."""
+    """Return the secrets of a JSON value in order, with their secret parts and those within its
+    texts.
+    """
     found: list[Json] = []
 
     def rest(leaf: Json) -> Json:
@@ -157,7 +180,9 @@ def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
 # --- placeholders
 
 PLACEHOLDER = re.compile(r"\[redacted-(?:str|int|float)-\d+-[a-z]?\d[\d.]*\]")
-"""Plain ASCII without quotes, spaces or backslashes: it is the same in JSON, in a Python literal and in a log line."""
+"""Matches a placeholder. It is plain ASCII without quotes, spaces or backslashes, so it looks the
+same in JSON, in a Python literal and in a log line.
+"""
 _THE_SAME = re.compile(r"[A-Za-z0-9_.\-]+")  # characters that nothing escapes
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.\- @:/+,!$&?~]")
 _MASKS = re.compile(
@@ -167,24 +192,29 @@ _MASKS = re.compile(
 
 
 def placeholder(value: str | float, mark: str) -> str:
-    """`[redacted-str-24-0.3.1]`: type and length of a secret; `mark` tells it from the others of its run."""
+    """Return the placeholder of a secret, such as `[redacted-str-24-0.3.1]`.
+
+    It has the type and length of the secret. `mark` distinguishes it from other secrets of the run.
+    """
     return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
 
 
 def escape_for_literal(text: str) -> str:
-    """`text` as it can stand within the quotes of a Python literal or a JSON string, whatever is in it."""
+    """Return `text` escaped for use between the quotes of a Python literal or a JSON string."""
     return _UNSAFE.sub(
         lambda found: f"\\u{ord(found[0]):04x}" if ord(found[0]) < 0x10000 else found[0], text
     )
 
 
 def is_blank_or_mask(text: str) -> bool:
-    """Whether what stands in a secret's place is blank, a mask (`***`, `[hidden]`) or a placeholder."""
+    """Return True for text in place of a secret: blank, a mask such as `***`, or a placeholder."""
     return not text.strip() or bool(PLACEHOLDER.fullmatch(text) or _MASKS.fullmatch(text))
 
 
 def encoded_forms(text: str) -> set[str]:
-    """The ways in which a text may stand in another one: in JSON, a URL, HTML, a Python literal, on one line."""
+    """Return all spellings of a text: plain, and as escaped in JSON, URLs, HTML, Python, shells and
+    one line.
+    """
     if _THE_SAME.fullmatch(text):
         return {text}
     escaped = quote(text, safe="", errors="surrogatepass")

@@ -1,6 +1,7 @@
-"""Formats that only credentials have: the rules of gitleaks, which the package `secretscreen` carries as data.
+"""Finds credentials by their format, with the rules of gitleaks from the package `secretscreen`.
 
-Nothing of that package is run, and nothing is ever sent anywhere to find out whether a credential still works.
+Only the rules of the package are used, which are data. None of its code runs, and no credential is
+sent anywhere for verification.
 """
 
 from __future__ import annotations
@@ -16,42 +17,52 @@ from pathlib import Path
 from typing import NamedTuple
 
 _BY_NAME = frozenset({"generic-api-key"})
-"""Rules that judge by a name beside the value, which `secret_texts` does for all names."""
+"""Rules that look for a name beside the value. `protocols.secrets.texts` does this for all names.
+"""
 _NAME_BEFORE = r"[\w.-]{0,50}?"
-"""The beginning of many rules: the part of a name before the keyword. Searching with it finds the same, fifty times as
-slowly.
+"""The beginning of many rules: the part of a name before the keyword. It is removed, since the same
+secrets are found without it, fifty times as fast.
 """
 _BEFORE = 200
 _AFTER = 1_000
-"""Characters around a rule's keyword in which it is looked for."""
+"""Number of characters before and after a rule's keyword that are searched."""
 _MOST_WINDOWS = 600
 _MOST_PLACES = 10_000
-"""So many places of one text are looked at so, and at so many further ones what begins with the keyword."""
+"""Limits for one text: at `_MOST_WINDOWS` occurrences of keywords, the surrounding text is
+searched; at `_MOST_PLACES` further ones, the rule is only matched at the keyword itself.
+"""
 _LONG = re.compile(r"[^\s\"'<>,;()\[\]{}]{16}")
-"""What every credential of a known format has somewhere."""
+"""Every credential of a known format has such a run of characters."""
 _PRIVATE_KEY = re.compile(
-    r"-----BEGIN [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    r"-----BEGIN [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----.*?"
+    r"(?:-----END [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     re.DOTALL,
 )
 _LOOSE = re.compile(
-    r"""\b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,} | hf_\w{30,} | npm_\w{36}
-        | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,} | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
+    r"""\b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,}
+        | hf_\w{30,} | npm_\w{36} | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,}
+        | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
     """,
     re.VERBOSE,
 )
-"""The same formats where a credential is cut, or longer than the rules know."""
-# Tried once for each run of these characters, and only where the two other parts follow: it takes linear time.
+"""The same formats for credentials that are cut off, or longer than the rules allow."""
+# The lookahead requires all three parts, so that matching takes linear time.
 _JWT = re.compile(
-    r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
+    r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??"
+    r"(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
 )
 _HASH = re.compile(
     r"\$(?:2[abxy]?|[156y]|apr1|sha1|argon2\w{1,3}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./+=,$-]{16,300}"
 )
-"""A password as `crypt`, bcrypt, Argon2 and their like store it."""
+"""A password hash of `crypt`, bcrypt, Argon2 and similar functions."""
 _WORD = re.compile("[a-z0-9]+")
 
 
 class _Rule(NamedTuple):
+    """One rule of gitleaks: its pattern, and the group and minimum entropy (bits per character) of
+    the secret.
+    """
+
     pattern: str
     ignore_case: bool
     group: int
@@ -69,27 +80,32 @@ def find_known_formats(text: str) -> Iterator[str]:
         yield from (found[1] for found in _JWT.finditer(text))
     if "$" in text:
         yield from (found[0] for found in _HASH.finditer(text))
+    yield from _find_by_rules(text)
+
+
+def _find_by_rules(text: str) -> Iterator[str]:
+    """Yield the credentials that the rules of gitleaks find."""
     lower = text.lower()
-    if len(lower) != len(text):  # a letter whose small form takes two: places would differ
+    # Some letters have two characters in lower case. Positions would differ.
+    if len(lower) != len(text):
         lower = text
-    effort = _SearchBudget()
-    words = "\n".join(
-        set(_WORD.findall(lower))
-    )  # most words are repeated, so this is far shorter than the text
+    budget = _SearchBudget()
+    # Words repeat, so this is far shorter than the text.
+    words = "\n".join(set(_WORD.findall(lower)))
     for keyword, rules in _rules().items():
         if _core(keyword) in words and keyword in lower:
             places = list(islice(_places(keyword, lower), _MOST_PLACES))
             for rule in rules:
-                yield from _find_by_rule(rule, text, places, effort)
+                yield from _find_by_rule(rule, text, places, budget)
 
 
 def without_keys(text: str) -> str:
-    """A text without the private keys in it, whose lines name nothing."""
+    """Return a text without its private keys, whose lines contain no names."""
     return _PRIVATE_KEY.sub(" ", text) if "PRIVATE KEY" in text else text
 
 
 class _SearchBudget:
-    """What is left to be spent on one text, so that none that repeats keywords takes long."""
+    """The number of searches that are left for one text, so that no text takes long."""
 
     def __init__(self) -> None:
         self.windows = _MOST_WINDOWS
@@ -97,7 +113,7 @@ class _SearchBudget:
 
 
 def _places(keyword: str, text: str) -> Iterator[int]:
-    """Yield where a keyword stands in a text."""
+    """Yield the positions of a keyword in a text."""
     place = text.find(keyword)
     while place >= 0:
         yield place
@@ -105,21 +121,21 @@ def _places(keyword: str, text: str) -> Iterator[int]:
 
 
 def _find_by_rule(
-    rule: _Rule, text: str, places: list[int], effort: _SearchBudget
+    rule: _Rule, text: str, places: list[int], budget: _SearchBudget
 ) -> Iterator[str]:
-    """Yield what one rule finds at the places of one of its keywords."""
+    """Yield the secrets that one rule finds near the given positions of its keyword."""
     pattern = _compile_rule(rule)
     done = 0
     seen = 0
     for place in places:
         if place < done:
             continue
-        if place >= seen and effort.windows > 0:
-            effort.windows -= 1
+        if place >= seen and budget.windows > 0:
+            budget.windows -= 1
             found = pattern.search(text, max(done, place - _BEFORE), place + _AFTER)
             seen = place + _AFTER // 2
-        elif effort.places > 0:
-            effort.places -= 1
+        elif budget.places > 0:
+            budget.places -= 1
             found = pattern.match(text, place)
         else:
             return
@@ -133,7 +149,7 @@ def _find_by_rule(
 
 @cache
 def _rules() -> dict[str, list[_Rule]]:
-    """The rules, by each of their keywords, one of which stands in whatever they find."""
+    """Return the rules by keyword. A rule finds only texts that contain one of its keywords."""
     spec = find_spec("secretscreen")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(
@@ -166,7 +182,10 @@ def _rules() -> dict[str, list[_Rule]]:
 
 @cache
 def _core(keyword: str) -> str:
-    """Return the longest run of letters and digits in a keyword, which stands within one word of a text."""
+    """Return the longest run of letters and digits in a keyword.
+
+    It is part of a single word in a text.
+    """
     return max((found[0] for found in _WORD.finditer(keyword)), key=len)
 
 
@@ -176,6 +195,6 @@ def _compile_rule(rule: _Rule) -> re.Pattern[str]:
 
 
 def _entropy(text: str) -> float:
-    """Bits of each character of a text, by how often it stands there."""
+    """Return the entropy of a text in bits per character, by the frequency of its characters."""
     shares = [text.count(letter) / len(text) for letter in dict.fromkeys(text)]
     return -sum(share * math.log2(share) for share in shares)

@@ -1,4 +1,4 @@
-"""Which names say that a secret stands under them, and what a secret under such a name looks like."""
+"""Recognizes names of secrets, such as `password` or `api_key`, and values that fit such a name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from protocols.naming import WORDS, singular, split_words
 from protocols.schema import Json
 
 Kind = Literal["text", "number", "random"]
-"""What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
-number of a card). *random*: only what looks drawn at random, since the name has other uses (`key`, `tokens`)."""
+"""The kind of value that a secret's name announces. *text*: any text, or a long number. *number*: a
+short code, such as a PIN, a one-time password or a card number. *random*: only text that looks
+random, since the name has other uses, too (`key`, `tokens`).
+"""
 
-# --- names. They are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in `apikey`.
+# Names are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in
+# `apikey`.
 
 _SAID = WORDS["secrets"]
 _TOKENS = {f"{word}{ending}" for word in _SAID["tokens"] for ending in ("token", "tokens")}
@@ -26,15 +29,9 @@ _TEXT = (
 _NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (
     _SAID[one] for one in ("number", "random", "nothing_new", "questions")
 )
-_ENDINGS = (
-    "apikey",
-    "passphrase",
-    "passwd",
-    "password",
-    "secret",
-    "secretkey",
-)  # of words written together
-_LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
+_ENDINGS = ("apikey", "passphrase", "passwd", "password", "secret", "secretkey")
+"""Endings of words that are written together."""
+_LONGEST = 4  # parts of an entry above: `2_fa_code` has four
 _OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
@@ -42,37 +39,42 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SPACE = re.compile(r"\s")
 _TIME = re.compile(r"\d{8}T\d{6}")
 _NOT_SAID = split_words("basic bearer false n/a none null optional required true unknown")
-_LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
+_LONG_NUMBER = 6  # digits; a shorter number may be a count of tokens
 _RANDOM_LENGTH = 16
 _RANDOM_RUNS = 4
 _RANDOM_PART = re.compile("[A-Za-z0-9]{8,}")
 _FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{1,4}")
 HIDDEN = re.compile(
-    "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+"
+    "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
+    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+"
 )
-"""Characters that nobody sees."""
+"""Characters that are not displayed."""
 OTHER_SCRIPTS = re.compile(
-    rf"(?![\x00-\x7f])(?:{'|'.join(_SAID['other_scripts'])})"  # most letters are passed over quickly
+    r"(?![\x00-\x7f])"  # skips most letters quickly
+    rf"(?:{'|'.join(_SAID['other_scripts'])})"
     rf"(?P<is>[ \t]?(?:{'|'.join(_SAID['other_scripts_is'])})(?![^\W\d_a-zA-Z]))?",
     re.IGNORECASE,
 )
-"""Names of passwords in other scripts than the Latin one, and the word `is` behind them."""
+"""Names of passwords in scripts other than Latin, with the word for "is" after them."""
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _LETTERS = str.maketrans(
     {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "Ł": "L", "Ø": "O", "Đ": "D"}
 )
 _CHORD = re.compile(
-    r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt|⌘|⌥|⇧)"
-    r"[ +-]{1,3})+\S{1,9}",
+    r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt"
+    r"|⌘|⌥|⇧)[ +-]{1,3})+\S{1,9}",
     re.IGNORECASE,
 )
-"""Keys of a keyboard that are pressed together."""
+"""Keys of a keyboard that are pressed together, such as `Ctrl+C`."""
 _SYMBOL = re.compile(r"[A-Z]{2,6}(?:-\d{1,4})?")
 _RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
 
 
 def fold_name(text: str) -> str:
-    """Return a text in Latin letters without accents, and without hidden characters, as names are compared."""
+    """Return a text in the form in which names are compared: without accents and hidden characters.
+
+    Names of passwords in other scripts become `password`.
+    """
     if text.isascii():
         return text
     seen = unicodedata.normalize("NFKC", HIDDEN.sub("", text))
@@ -82,7 +84,9 @@ def fold_name(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def secret_kind(name: str) -> Kind | None:
-    """What kind of secret a field of this name holds; None where the name says nothing of one."""
+    """Return the kind of secret that a field of this name contains, or None if the name is not a
+    secret's.
+    """
     parts = [part.lower() for part in _PARTS.findall(fold_name(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
         parts.pop()
@@ -91,14 +95,23 @@ def secret_kind(name: str) -> Kind | None:
     before = parts[-2] if len(parts) > 1 else ""
     if before in _OTHERWISE.get(singular(parts[-1]), ()):
         return None
+    return _kind_of_endings(parts)
+
+
+def _kind_of_endings(parts: list[str]) -> Kind | None:
+    """Return the kind of secret that the last parts of a name say."""
     endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
     if endings & _TEXT or parts[-1].endswith(_ENDINGS):
         return "text"
-    return "number" if endings & _NUMBER else "random" if endings & _RANDOM else None
+    if endings & _NUMBER:
+        return "number"
+    return "random" if endings & _RANDOM else None
 
 
 def is_secret(name: str, value: Json) -> bool:
-    """Whether what stands under a name is such a secret as the name says, and not a flag, a count or a word."""
+    """Return True if a value with this name is a secret, and not a flag, a count or an ordinary
+    word.
+    """
     if (
         (kind := secret_kind(name)) is None
         or isinstance(value, bool)
@@ -116,14 +129,14 @@ def is_secret(name: str, value: Json) -> bool:
 
 
 def is_chord_or_symbol(name: str, value: str) -> bool:
-    """True if a token or key of this name is another thing: a currency, a standard, a key of the keyboard."""
+    """Return True if a "token" or "key" is a currency, a standard or a key of the keyboard."""
     if not name.lower().endswith(("token", "key", "keys")):
         return False
     return _CHORD.fullmatch(value) is not None or _SYMBOL.fullmatch(value) is not None
 
 
 def looks_random(text: str) -> bool:
-    """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
+    """Return True if letters and digits alternate as in a key, not as in a slug, UUID or time."""
     if (
         len(text) < _RANDOM_LENGTH
         or _SPACE.search(text)

@@ -1,7 +1,8 @@
-"""By which name a part of a JSON value is judged: its own, or one that another part of the value says.
+"""Determines the name by which each part of a JSON value is judged: its own, or one given elsewhere
+in the value.
 
-So `{"name": "Authorization", "value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob": …}}`, columns with rows,
-pairs in lists, and the arguments of a command.
+Examples are `{"name": "Authorization", "value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob":
+…}}`, column names with rows, pairs in lists, and the arguments of a command.
 """
 
 from __future__ import annotations
@@ -22,15 +23,22 @@ MAPS = split_words("cookies passwords secrets")
 _PLURALS = ("keys", "tokens", "passcodes", "pins")
 _CARRIERS = split_words("content current data new old plaintext raw string text v val value")
 _NAMING = split_words(
-    "attribute env field header id k key label name option param parameter path property setting var variable"
+    "attribute env field header id k key label name option param parameter path property setting"
+    " var variable"
 )
+"""Keys whose value is the name of a value in the same object."""
+_EXACT_NAMING = ("name", "key", "variable", "var", "header", "field", "param")
+"""Those of them that contain exactly a name, and no label for people."""
 _VALUES = split_words("new v val value")
-"""Keys beside a name (`_NAMING`) that hold its value, whatever it looks like."""
+"""Keys that contain the value of a name in the same object (see `_NAMING`), whatever it looks like.
+"""
 _LOOSE_VALUES = split_words(
-    "after answer before body content current data default input new newvalue old oldvalue plaintext previous raw"
-    " result string text to v val value"
+    "after answer before body content current data default input new newvalue old oldvalue"
+    " plaintext previous raw result string text to v val value"
 )
-"""Keys beside any text that names a secret. What they hold must look like one."""
+"""Keys that may contain the value of any name in the same object. Such a value must also look like
+a secret.
+"""
 _NAME = re.compile(r"[\w.\-:/\[\] ]{1,60}")
 _MOST_WORDS = 3
 _PLAIN = re.compile("passw|pwd|secret|kennwort", re.IGNORECASE)
@@ -40,18 +48,18 @@ _MOST_ARGUMENTS = 1_000
 
 
 class ValueName(NamedTuple):
-    """A name by which a value is judged."""
+    """The name by which a value is judged."""
 
     text: str = ""
     loose: bool = False
-    """True if the value must also look like a secret, since the connection is not plain."""
+    """True if the connection is uncertain, so that the value must also look like a secret."""
     labelled: bool = False
-    """True if words that a person reads are no secret under this name."""
+    """True if ordinary words and labels are not secrets under this name."""
     columns: tuple[str, ...] = ()
-    """Names of the cells of each row below."""
+    """Column names of the rows below, if this is a table."""
 
     def is_secret_value(self, value: Json) -> bool:
-        """Return True if the value is such a secret as the name says."""
+        """Return True if a value with this name is a secret."""
         if not is_secret(self.text, value):
             return False
         if not isinstance(value, str) or secret_kind(self.text) == "number":
@@ -65,47 +73,60 @@ class ValueName(NamedTuple):
 
 
 def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName]:
-    """Yield by what name each member of an object is judged."""
+    """Yield the name by which each member of an object is judged."""
     columns = above.columns or _columns(value)
-    said = _sibling_names(value)
+    siblings = _sibling_names(value)
+    has_only_texts = all(isinstance(item, str) for item in value.values())
     for key, item in value.items():
         if columns and isinstance(item, list | tuple) and not _is_header(item):
             yield ValueName(columns=columns)
+        elif secret_kind(key) is not None:
+            yield ValueName(key)
         else:
-            yield _name_of_member(key, value, above, said)
+            yield (
+                _name_from_siblings(key.lower(), above, siblings)
+                or _name_from_above(above, has_only_texts=has_only_texts)
+                or ValueName(key)
+            )
 
 
-def _name_of_member(
-    key: str, beside: JsonObject, above: ValueName, said: list[tuple[str, str]]
-) -> ValueName:
-    """Return the name of one member of an object."""
-    lower = key.lower()
-    if secret_kind(key) is not None:
-        return ValueName(key)
-    if lower == "value":
-        for naming, name in said:
+def _name_from_siblings(
+    key: str, above: ValueName, siblings: list[tuple[str, str]]
+) -> ValueName | None:
+    """Return the name that other members of the object give to the member `key`, in lower case.
+
+    `siblings` are the names that texts of the same object give, see `_sibling_names`. The name of
+    the object itself counts for members such as `value`.
+    """
+    if key == "value":
+        for naming, name in siblings:
             if naming in _NAMING and re.fullmatch(r"[\w.\-]+", name):
-                return ValueName(
-                    name,
-                    labelled=naming
-                    not in ("name", "key", "variable", "var", "header", "field", "param"),
-                )
-    if lower in _CARRIERS and secret_kind(above.text) is not None:
+                return ValueName(name, labelled=naming not in _EXACT_NAMING)
+    if key in _CARRIERS and secret_kind(above.text) is not None:
         return above
-    for naming, name in said if lower in _LOOSE_VALUES else ():
-        if naming != lower:
+    if key not in _LOOSE_VALUES:
+        return None
+    for naming, name in siblings:
+        if naming != key:
             plain = naming in _NAMING or (naming == "type" and _PLAIN.search(name) is not None)
-            return ValueName(name, labelled=True, loose=not plain or lower not in _VALUES)
-    texts = all(isinstance(item, str) for item in beside.values())
-    if texts and above.text.lower() in MAPS:
+            return ValueName(name, labelled=True, loose=not plain or key not in _VALUES)
+    return None
+
+
+def _name_from_above(above: ValueName, *, has_only_texts: bool) -> ValueName | None:
+    """Return the name of the object if it names all its members, such as `tokens`."""
+    if not has_only_texts:
+        return None
+    name = above.text.lower()
+    if name in MAPS:
         return above
-    if texts and above.text.lower().endswith(_PLURALS) and secret_kind(above.text) is not None:
+    if name.endswith(_PLURALS) and secret_kind(above.text) is not None:
         return ValueName(above.text, loose=True)
-    return ValueName(key)
+    return None
 
 
 def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
-    """Return the short texts of an object that are names of secrets, each with its key in small letters."""
+    """Return the texts of an object that are names of secrets, each with its key in lower case."""
     if not any(key.lower() in _LOOSE_VALUES for key in value if isinstance(key, str)):
         return []
     found = []
@@ -119,7 +140,7 @@ def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
 
 
 def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueName]:
-    """Yield by what name each item of a list is judged."""
+    """Yield the name by which each item of a list is judged."""
     if above.columns:
         row = len(value) == len(above.columns) and not any(
             isinstance(item, list | tuple) for item in value
@@ -138,20 +159,22 @@ def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueNa
 
 
 def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[ValueName]:
-    """Yield the names of a row's cells: of their columns, or in a row of two what the first one says."""
-    said = row[0] if len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) else ""
+    """Yield the name of each cell in a row: its column's, or in a row of two the first cell."""
+    is_pair = len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) is not None
+    first = str(row[0]) if is_pair else ""
     for number, column in enumerate(columns):
         if secret_kind(column) is not None:
             yield ValueName(column, loose=_PLAIN.search(column) is None, labelled=True)
-        elif number == 1 and secret_kind(said) is not None and len(said.split()) <= _MOST_WORDS:
-            flag = said.startswith("-")
-            yield ValueName(said, loose=not flag)
+        elif number == 1 and secret_kind(first) is not None and len(first.split()) <= _MOST_WORDS:
+            yield ValueName(first, loose=not first.startswith("-"))
         else:
             yield ValueName(column)
 
 
 def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueName]:
-    """Yield the names of a command's arguments: of the option before, and what command lines say of them."""
+    """Yield the name of each argument of a command: the option before it, or `password` if it is
+    known to be one.
+    """
     found = set(secret_texts.find_text_secrets(shlex.join(items)))
     ends = tuple(f":{one}" for one in found)
     before = ""
@@ -166,14 +189,14 @@ def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueNa
 
 
 def _is_command(value: Sequence[Json]) -> bool:
-    """Return True for texts of which one is an option."""
+    """Return True for a list of texts with an option, such as `-v` or `--verbose`."""
     if not 1 < len(value) <= _MOST_ARGUMENTS or not all(isinstance(item, str) for item in value):
         return False
     return any(re.match(r"--?[A-Za-z]", str(item)) for item in value)
 
 
 def _columns(value: JsonObject) -> tuple[str, ...]:
-    """Return the names of columns that one member of an object lists for the rows of another; empty if none does."""
+    """Return the column names that an object lists for its rows; empty if it has none."""
     parts = [item.values() if isinstance(item, Mapping) else [item] for item in value.values()]
     lists = [item for part in parts for item in part if isinstance(item, list | tuple) and item]
     if len(lists) < 2:
@@ -183,7 +206,7 @@ def _columns(value: JsonObject) -> tuple[str, ...]:
 
 
 def _is_header(items: Sequence[Json]) -> bool:
-    """Return True for names of columns of which one says that a secret stands below it."""
+    """Return True for a list of column names that includes the name of a secret."""
     if not 1 <= len(items) <= _MOST_COLUMNS:
         return False
     names = [_column(item) for item in items]
@@ -193,7 +216,7 @@ def _is_header(items: Sequence[Json]) -> bool:
 
 
 def _column(item: Json) -> str:
-    """Return the name of a column, given as a text or as an object with its name."""
+    """Return a column's name, which is given as a text or as an object that contains it."""
     if isinstance(item, Mapping):
         item = next(
             (item[key] for key in ("name", "key", "id", "field", "title", "label") if key in item),
@@ -203,7 +226,7 @@ def _column(item: Json) -> str:
 
 
 def _is_table(value: Sequence[Json]) -> bool:
-    """Return True for rows of one length of which the first one names the columns."""
+    """Return True for rows of equal length, of which the first one names the columns."""
     if len(value) < 2 or not isinstance(value[0], list | tuple) or not _is_header(value[0]):
         return False
     width = len(value[0])

@@ -1,4 +1,7 @@
-"""Secrets in the address or command of a source: they go to its server, and are shown nowhere."""
+"""Finds and masks secrets in the address or command of a tool source.
+
+They are sent to the source's server and shown nowhere.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,13 @@ _ADDRESS = re.compile(r"(?:https?|wss?|ftp)://[^\s\"'<>]+", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?:^|[?&;#])([^=&;#?]*)=([^&;#]*)")
 _LONG_STEP = 20
 _LONG_VALUE = 12
-"""Characters of a step of a path, and of a parameter's value, from which it may be a secret whatever its name."""
+"""Minimum lengths of a path segment (`_LONG_STEP`) and of a parameter's value (`_LONG_VALUE`) that
+may be secrets whatever their name.
+"""
 
 
 def secrets_in(source: str) -> list[str]:
-    """The secrets of a source as they stand in its text, and decoded, the longest first."""
+    """Return the secrets of a source as spelled in its text, and URL-decoded, the longest first."""
     found = set(secret_texts.find_text_secrets(source))
     for address in _ADDRESS.findall(source):
         found.update(_find_in_address(address))
@@ -27,7 +32,7 @@ def secrets_in(source: str) -> list[str]:
 
 
 def mask_source(source: str) -> str:
-    """A source, or a sentence with its address, with `***` for each secret."""
+    """Return a source, or a sentence with its address, with `***` in place of each secret."""
     if not _ADDRESS.search(source) and not source.startswith("mcp:") and "=mcp:" not in source:
         return source
     for secret in secrets_in(source):
@@ -36,6 +41,7 @@ def mask_source(source: str) -> str:
 
 
 def _find_in_address(address: str) -> list[str]:
+    """Return the secrets of a URL: user and password, parameters, and random path segments."""
     rest, _, fragment = address.partition("#")
     before, _, query = rest.partition("?")
     place, _, path = before.partition("://")[2].partition("/")
@@ -52,7 +58,7 @@ def _find_in_address(address: str) -> list[str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """True if a parameter is named as a secret, or has a long value that is no word."""
+    """Return True if a parameter has the name of a secret, or a long value that is not a word."""
     return bool(value) and (
         secret_kind(name) is not None or (len(value) >= _LONG_VALUE and is_not_word(value))
     )

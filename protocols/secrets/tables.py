@@ -1,4 +1,4 @@
-"""Secrets in tables: CSV, Markdown, columns of a terminal; the header names them."""
+"""Finds secrets in text tables (CSV, Markdown, terminal columns) by the names in the header."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from protocols.secrets.names import Kind
-from protocols.secrets.values import Bond, iter_if_secret, kind_behind_name
+from protocols.secrets.values import Connection, iter_if_secret, kind_behind_name
 
 _ROWS = 2_000
-"""Rows below a header that are read."""
+"""Maximum number of rows that are read below a header."""
 _Split = Callable[[str], list[str]]
 
 
 def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int]:
-    """The secrets of the table whose header stands at `start`, and up to where the text is read.
+    """Return the secrets of the table whose header is at `start`, and the position up to which text
+    was read.
 
-    `done` is up to where it was read before.
+    `done` is the position up to which earlier calls have read.
     """
     first = text.rfind("\n", max(done - 1, start - 500, 0), start) + 1
     last = text.find("\n", start)
@@ -32,15 +33,19 @@ def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int
         if at >= len(text) or (len(row) != width and not re.fullmatch(r"[\s|+:-]*", text[at:end])):
             break
         if len(row) == width:
-            for column, kind, bond in columns:
-                found += iter_if_secret(row[column], kind, bond, quoted=True)
+            for column, kind, connection in columns:
+                found += iter_if_secret(row[column], kind, connection, quoted=True)
         at = end + 1
     return found, max(last, at - 1)
 
 
 @lru_cache(maxsize=1_000)
-def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Bond], ...]]:
-    """Return how a line is split, into how many cells, and which of them are names of secrets."""
+def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Connection], ...]]:
+    """Return the function that splits the lines of a table, the number of cells, and its secret
+    columns.
+
+    A secret column is given as its number, the kind of its values and their connection to the name.
+    """
     for split in _SPLITS:
         if len(cells := split(header)) > 1:
             break
@@ -48,15 +53,18 @@ def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Bond], ...]]
         return split, 1, ()
     if not all(re.fullmatch(r"[\w .\-/()]{0,40}", cell) for cell in cells):
         return split, len(cells), ()
-    columns: list[tuple[int, Kind, Bond]] = []
+    columns: list[tuple[int, Kind, Connection]] = []
     for number, cell in enumerate(cells):
         if (kind := kind_behind_name(cell)) is not None:
             plain = re.search("passw|pwd|secret|token", cell, re.IGNORECASE) is not None
-            columns.append((number, kind, "shown" if plain else "near"))
+            columns.append((number, kind, "marked" if plain else "near"))
     return split, len(cells), tuple(columns)
 
 
 def _splitter(pattern: str, strip: str) -> _Split:
+    """Return a function that splits a line at `pattern`, without the characters `strip` at its
+    ends.
+    """
     compiled = re.compile(pattern)
     return lambda line: [
         cell.strip().strip("\"'`*") for cell in compiled.split(line.strip().strip(strip))

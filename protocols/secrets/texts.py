@@ -1,8 +1,10 @@
-"""Secrets in plain texts: headers, settings, logs, tables, markup, command lines, addresses and sentences.
+"""Finds secrets in plain text: headers, settings, logs, tables, markup, command lines, URLs and
+sentences.
 
-A name that says so (`protocols.secrets.names`) stands near each of them; what may stand between the two is written down
-here for all names alike. What the value must look like depends on how plain the connection is: after `password=` any
-word is a secret, in a sentence only what is no word. `secret_formats` and `secret_places` find those that need no name.
+Most secrets have a name nearby (see `protocols.secrets.names`). `protocols.secrets.value_patterns`
+describes what may be between the name and the value. What counts as a value depends on how clear
+this connection is: after `password=` any word is a secret, in a sentence only what is not a word.
+`protocols.secrets.formats` and `protocols.secrets.nameless` find secrets that need no name.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from functools import lru_cache
 
 from protocols.naming import split_words
 from protocols.secrets import formats as secret_formats
-from protocols.secrets import places as secret_places
+from protocols.secrets import nameless as nameless_secrets
 from protocols.secrets import tables as secret_tables
-from protocols.secrets.bonds import (
+from protocols.secrets.names import Kind, fold_name, is_chord_or_symbol, looks_random, secret_kind
+from protocols.secrets.value_patterns import (
     ASSIGNED,
     CALLED,
     DRAWN,
@@ -31,13 +34,12 @@ from protocols.secrets.bonds import (
     SECOND,
     VALUE_BELOW,
 )
-from protocols.secrets.names import Kind, fold_name, is_chord_or_symbol, looks_random, secret_kind
 from protocols.secrets.values import (
     SHORTEST,
     SIGNED,
     TAIL,
     WORD,
-    Bond,
+    Connection,
     is_label,
     is_not_word,
     is_random,
@@ -50,15 +52,19 @@ from protocols.secrets.view import ReadableText
 _BEFORE = 2
 _WINDOW = 400
 _LONGEST_VALUE = 1_000
-"""Characters before a name that are read, those behind it in which its value begins, and those of the value."""
+"""The characters that are read around a name: `_BEFORE` before it, `_WINDOW` after it, in which the
+value must begin, and at most `_LONGEST_VALUE` of the value.
+"""
 _MOST_WINDOWS = 4_000
-"""Windows of a text whose values are remembered, since many texts repeat their lines."""
+"""Number of windows (texts around names) whose values are cached, since many texts repeat lines."""
 _MOST_NAMES = 8_000
-"""Names of one text that are looked at, so that none that repeats them takes long."""
+"""Maximum number of names in one text that are examined, so that repeated names cannot make it
+slow.
+"""
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
-"""What every value has somewhere that looks drawn at random."""
+"""Every value that looks random has such a run of characters."""
 _LONG_WORD = re.compile(r"[\w+~-]{20}")
-"""What every text has that `DRAWN` finds."""
+"""Every match of `DRAWN` has such a word."""
 _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
@@ -67,19 +73,20 @@ _STEMS = split_words(
     " prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre sig"
     " sleutel ssn token wachtwoord zugang"
 )
-"""Some of these stands in every name of a secret: most words are passed over without a closer look."""
+"""Every name of a secret contains one of these. Most words can be skipped by this check."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 _LONGEST_NAME = 60
 _NAME_ENDS = ".$-"
-"""Signs behind a name that are none of its own."""
+"""Characters at the end of a name that are not part of it."""
 _COOKIES = frozenset({"cookie", "set-cookie"})
 _PHRASES = ("phrase", "mnemonic")
 _NEAR = 160
-"""Characters behind a name in which a text that looks drawn at random is its value, whatever stands between."""
+"""A random-looking text within this many characters after a name is its value, whatever is between.
+"""
 
 
 def find_text_secrets(text: str) -> Iterator[str]:
-    """Yield the secrets that stand in a text, some of them more than once."""
+    """Yield the secrets in a text. Some are yielded more than once."""
     if len(text) < SHORTEST:
         return
     yield from _find_in_view(text)
@@ -90,35 +97,38 @@ def find_text_secrets(text: str) -> Iterator[str]:
 
 
 def _find_in_view(text: str) -> Iterator[str]:
-    """Yield the secrets of a text or of its view."""
+    """Yield the secrets of a text, or of a text as displayed (see `protocols.secrets.view`)."""
     yield from secret_formats.find_known_formats(text)
-    yield from secret_places.find_placed_secrets(text)
+    yield from nameless_secrets.find_nameless_secrets(text)
     rest = secret_formats.without_keys(text)
     if _has_stem(rest):
         yield from _find_behind_names(rest)
 
 
 def _has_stem(text: str) -> bool:
-    """Return True if a name of a secret may stand in a text."""
+    """Return True if a text may contain the name of a secret."""
     if _holds_stem(text.lower()):
         return True
     return not text.isascii() and _holds_stem(fold_name(text).lower())
 
 
 def _holds_stem(lower: str) -> bool:
-    """Return True if a text in small letters has one of the stems."""
+    """Return True if a lower-case text contains one of the stems."""
     return any(stem in lower for stem in _STEMS)
 
 
 @lru_cache(maxsize=65_536)
 def _is_name(token: str) -> bool:
-    """Return True if a token may be the name of a secret. Most tokens stand in a text many times."""
+    """Return True if a word may be the name of a secret. Cached, since texts repeat words."""
     name = token.rstrip(_NAME_ENDS)
     return len(name) <= _LONGEST_NAME and _has_stem(name)
 
 
 class _Places:
-    """Where a pattern stands in a text. Places are asked for in order, so that each is looked at once."""
+    """The matches of a pattern in a text.
+
+    They must be requested in order, so that each is found only once.
+    """
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         self._pattern = pattern
@@ -127,7 +137,7 @@ class _Places:
         self._end = -1
 
     def find(self, start: int, stop: int) -> int:
-        """Return where the pattern stands first between two places; -1 if it does not."""
+        """Return the position of the first match between two positions, or -1."""
         if self._next < start:
             found = self._pattern.search(self._text, start)
             self._next, self._end = (
@@ -137,7 +147,7 @@ class _Places:
 
 
 def _find_behind_names(text: str) -> Iterator[str]:
-    """Yield the values that stand behind, below or between the names of secrets."""
+    """Yield the values after, below or between the names of secrets."""
     runs = _Places(_RUN, text)
     long_words = _Places(_LONG_WORD, text)
     values_behind = lru_cache(maxsize=_MOST_WINDOWS)(_values_behind)
@@ -171,7 +181,7 @@ def _find_behind_names(text: str) -> Iterator[str]:
 
 
 def _with_word_before(text: str, before: re.Match[str] | None, name: str, start: int) -> str:
-    """Return a name with the word before it, if the two may be one name: `api key`."""
+    """Return a name together with the word before it, if both may be one name: `api key`."""
     if before is None:
         return name
     word = before[0].rstrip(_NAME_ENDS)
@@ -180,7 +190,10 @@ def _with_word_before(text: str, before: re.Match[str] | None, name: str, start:
 
 
 def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int) -> list[str]:
-    """Return the values of a name in a window. `long_word`: where what may be drawn at random begins; -1: nowhere."""
+    """Return the values of the name at `window[start:end]`.
+
+    `long_word` is the position of a word that may be random, or -1.
+    """
     name = window[start:end]
     found = list(_find_behind_name(window, start, end, kind, name.lower()))
     if long_word >= 0 and name.lower() not in _COOKIES:
@@ -190,7 +203,7 @@ def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int
 
 
 def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
-    """Yield what the value of a name is, by each way in which it may be connected to it."""
+    """Yield the values of a name that are connected to it in any of the known ways."""
     if name in _COOKIES:
         yield from _find_cookies(text, end)
         return
@@ -198,21 +211,13 @@ def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) ->
         yield from _find_assigned_value(text, found, kind, name)
     for pattern in (MARKUP, VALUE_BELOW, PART, CALLED, SECOND):
         if (found := pattern.match(text, end)) is not None:
-            listed = pattern is SECOND and text[max(0, start - 2) : start - 1] != "("
-            yield from iter_if_secret(
-                _matched_value(found), kind, "near" if listed else "said", quoted=True
-            )
+            value = _matched_value(found)
+            is_listed = pattern is SECOND and text[max(0, start - 2) : start - 1] != "("
+            connection: Connection = "near" if is_listed else "assigned"
+            yield from iter_if_secret(value, kind, connection, quoted=True)
     if (found := FLAG.match(text, end)) is not None:
-        quoted = found["v"] is None
-        if text[max(0, start - 2) : start].endswith("-"):
-            yield from iter_if_secret(
-                _matched_value(found).rstrip("]>)"),
-                kind,
-                "said" if quoted else "shown",
-                quoted=False,
-            )
-        elif quoted:
-            yield from iter_if_secret(_matched_value(found), kind, "near", quoted=True)
+        is_option = text[max(0, start - 2) : start].endswith("-")
+        yield from _find_next_argument(found, kind, is_option=is_option)
     for pattern in (IN_WORDS, NEXT_LINE):
         if (found := pattern.match(text, end)) is not None:
             yield from iter_if_secret(found["v"].rstrip(TAIL), kind, "near", quoted=False)
@@ -220,8 +225,19 @@ def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) ->
         yield from _find_around_name(text, end, kind)
 
 
+def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) -> Iterator[str]:
+    """Yield the argument after an option, or the quoted text after any other name."""
+    value = _matched_value(found)
+    quoted = found["v"] is None
+    if is_option:
+        connection: Connection = "assigned" if quoted else "marked"
+        yield from iter_if_secret(value.rstrip("]>)"), kind, connection, quoted=False)
+    elif quoted:
+        yield from iter_if_secret(value, kind, "near", quoted=True)
+
+
 def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
-    """Yield lists below a name, and phrases behind it."""
+    """Yield the items of a list below a name, and the phrase after it."""
     if (found := LISTED.match(text, end)) is not None:
         items = ITEM.findall(found["items"])
         if all(is_not_word(item) and not re.search("[,;|/]", item) for item in items):
@@ -238,50 +254,60 @@ def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str)
     """Yield the value that is assigned to a name."""
     quoted = found["v"] is None
     if name in SIGNED and not quoted and found[0] == f"={found['v']}" and "(" not in found["v"]:
-        yield from iter_url_forms(found["v"])  # a signed address: whoever has it may use it
-    bond: Bond = "said" if quoted or found["by"] not in ":|" or found["scheme"] else "shown"
+        yield from iter_url_forms(found["v"])  # a signed URL works for everyone who has it
+    is_assigned = quoted or found["by"] not in ":|" or found["scheme"]
+    connection: Connection = "assigned" if is_assigned else "marked"
     if quoted:
-        yield from iter_if_secret(_matched_value(found).strip(), kind, bond, quoted=True)
+        yield from iter_if_secret(_matched_value(found).strip(), kind, connection, quoted=True)
     else:
-        yield from _find_unquoted_value(text, found, kind, bond, name)
+        yield from _find_unquoted_value(text, found, kind, connection, name)
 
 
 def _find_unquoted_value(
-    text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str
+    text: str, found: re.Match[str], kind: Kind, connection: Connection, name: str
 ) -> Iterator[str]:
-    """Yield an unquoted value: one word, or all the words of a phrase."""
+    """Yield an unquoted value: one word, or all words of a passphrase."""
     value = found["v"]
     line = text[found.start("v") : text.find("\n", found.start("v")) % (len(text) + 1)].strip()
-    if re.fullmatch(r"[a-z]+(?: [a-z]+){3,30}", line) and (
-        name.endswith(_PHRASES) or not is_label(line)
-    ):
+    is_phrase = re.fullmatch(r"[a-z]+(?: [a-z]+){3,30}", line) is not None
+    if is_phrase and (name.endswith(_PHRASES) or not is_label(line)):
         yield line
         return
-    if bond == "said" and value[0] == "{" and value[-1] == "}" and is_not_word(value[1:-1]):
-        yield value[1:-1]  # as ODBC writes it
-    alone = line == value
-    if text[found.end("v") : found.end("v") + 1] in ",)" and re.fullmatch(
-        r"[A-Za-z_]+[,)]*", value
-    ):
-        return  # a variable
-    if value[-1] == ":" or (bond == "shown" and is_label(value)):
-        return  # the next name, or a label as in a file of translations
-    if " " in text[found.start("by") - 1 : found.start("by")] and re.fullmatch(
-        r"[A-Za-z]+(?:_[A-Za-z]+)+", value
-    ):
-        return  # a variable, as in `token = read_token`
-    if not alone and WORD.fullmatch(value.rstrip(TAIL)):
-        return  # the first word of a sentence
-    if bond == "shown" and not alone and not is_not_word(value.rstrip(TAIL)):
+    in_braces = value[0] == "{" and value[-1] == "}"
+    if connection == "assigned" and in_braces and is_not_word(value[1:-1]):
+        yield value[1:-1]  # braces quote values in ODBC
+    if _is_variable(text, found) or _is_sentence(value, connection, is_whole_line=line == value):
         return
     for one in iter_url_forms(value):
-        yield from iter_if_secret(one, kind, bond, quoted=False)
+        yield from iter_if_secret(one, kind, connection, quoted=False)
     if value[-1] in TAIL:
-        yield from iter_if_secret(value.rstrip(TAIL), kind, bond, quoted=False)
+        yield from iter_if_secret(value.rstrip(TAIL), kind, connection, quoted=False)
+
+
+def _is_variable(text: str, found: re.Match[str]) -> bool:
+    """Return True if the value is a variable, as in `f(token=x, …)` or `token = read_token`."""
+    value = found["v"]
+    is_argument = text[found.end("v") : found.end("v") + 1] in ",)"
+    if is_argument and re.fullmatch(r"[A-Za-z_]+[,)]*", value):
+        return True
+    is_spaced = " " in text[found.start("by") - 1 : found.start("by")]
+    return is_spaced and re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z]+)+", value) is not None
+
+
+def _is_sentence(value: str, connection: Connection, *, is_whole_line: bool) -> bool:
+    """Return True if the value is the next name, a label, or the first word of a sentence."""
+    if value[-1] == ":":
+        return True
+    if connection == "marked" and is_label(value):  # as in a file of translations
+        return True
+    word = value.rstrip(TAIL)
+    if is_whole_line:
+        return False
+    return WORD.fullmatch(word) is not None or (connection == "marked" and not is_not_word(word))
 
 
 def _find_cookies(text: str, end: int) -> Iterator[str]:
-    """Yield the values of a header with cookies that are named as secrets, or look drawn at random."""
+    """Yield the cookies of a header that have the name of a secret, or look random."""
     line = text[end : end + 1_000].split("\n", 1)[0]
     for name, value in re.findall(
         r"(?:^[\"']?\s*[:=]\s*[\"']?|[;,]\s*)([^=;,\s\"']+)=([^;,\s\"']{6,})", line
@@ -293,7 +319,7 @@ def _find_cookies(text: str, end: int) -> Iterator[str]:
 
 
 def _matched_value(found: re.Match[str]) -> str:
-    """The value that a pattern of `secret_bonds` has found."""
+    """Return the value that a pattern of `protocols.secrets.value_patterns` has matched."""
     groups = found.groupdict()
     return next((groups[name] for name in _GROUPS if groups.get(name)), "")
 

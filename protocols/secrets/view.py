@@ -1,6 +1,7 @@
-"""What a reader sees of a text: without colours, markup, escapes and hidden characters, in plain letters.
+"""The displayed form of a text: without colours, markup, escapes and hidden characters.
 
-The rules for secrets read this view beside the text itself. What they find in it is told as the text spells it, too.
+Secrets are searched in this form, too. A secret that is found there is also reported as the
+original text spells it.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from protocols.naming import split_words
 from protocols.secrets.names import HIDDEN, OTHER_SCRIPTS
 
 _Edit = tuple[int, int, str]
-"""Where a piece of a text begins and ends, and what stands in its place."""
+"""Start and end of a piece of text, and its replacement."""
 _MOST_SCANS = 200
-"""So often a text is searched from its beginning for what was found in its view."""
+"""Maximum number of searches from the beginning of a text for a value that was found in its
+displayed form.
+"""
 _MOST_NAMES = 8_000
-"""Names in another script of one text that are looked at."""
+"""Maximum number of names in other scripts that are translated in one text."""
 _AROUND = 1_000
-"""Characters before and behind a change that are read with it."""
+"""Number of characters before and after a change that are searched with it."""
 _NEAR = 20_000
-"""Characters behind the last value in which the next one is looked for first."""
+"""Number of characters after the last value in which the next one is searched first."""
 
-# Each alternative begins with a plain character, so that all others are passed over quickly.
+# Each alternative begins with a plain character, so that the search skips others quickly.
 _COLOUR = r"\[[0-?]{0,40}[\x20-/]{0,4}[@-~]"
 _ESCAPED = re.compile(
     rf"""\x1b{_COLOUR} | \\e{_COLOUR} | \\033{_COLOUR} | \\x1b{_COLOUR} | \\u001b{_COLOUR}
@@ -45,9 +48,10 @@ _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 _LINES = split_words(
     "blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul"
 )
-"""Tags that begin a line."""
-_TAG = rf"""/?(?:{"|".join(_LINES)}|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label
-|legend|mark|q|s|samp|small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
+"""Tags that begin a new line."""
+_TAG = rf"""/?(?:{"|".join(_LINES)}
+|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label|legend|mark|q|s|samp
+|small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
 _TAGS = re.compile(
     rf"""<(?: {_TAG}\s{{0,20}}(?:<{_TAG}\s{{0,20}}){{0,11}}
     | /[\w:.-]{{1,40}}>\s{{0,20}}<[\w:.-]{{1,40}}(?:\s[^<>\n]{{0,200}})?>)""",
@@ -55,7 +59,7 @@ _TAGS = re.compile(
 )
 _LINE_TAG = re.compile(rf"</?(?:{'|'.join(_LINES)})(?![\w:.-])", re.IGNORECASE)
 _NEXT_CELL = re.compile(r"</[^<]*<[^/]")
-"""The end of an element, and the beginning of another one."""
+"""The end of an element, followed by the beginning of another one."""
 _BBCODE = re.compile(
     r"\[/?(?:b|i|u|s|code|tt|mono|quote|color|size|font|url|center)(?:=[^\]\n]{1,40})?\]",
     re.IGNORECASE,
@@ -64,12 +68,13 @@ _EMPHASIS = re.compile(
     r"""(?P<mark>[*_~|='\\])(?:
     (?<=\*)(?<![\w*]\*)(?P<a>\*{0,2})(?=[^\s*])[^*\n]{1,100}(?<=\S)(?P=mark)(?P=a)(?!\*)
     | (?<=_)(?<![\w_]_)(?P<b>_{0,2})(?=[^\s_])[^_\n]{1,100}(?<=\S)(?P=mark)(?P=b)(?!\w)
-    | (?P<c>(?<=~)~|(?<=\|)\||(?<==)=|(?<=')'{1,2})(?=[^\s~|='])[^~|='\n]{1,100}(?<=\S)(?P=mark)(?P=c)(?![~|='])
+    | (?P<c>(?<=~)~|(?<=\|)\||(?<==)=|(?<=')'{1,2})
+      (?=[^\s~|='])[^~|='\n]{1,100}(?<=\S)(?P=mark)(?P=c)(?![~|='])
     | (?<=\\)(?P<d>(?:text(?:bf|it|tt|sf|rm)|emph|underline|mathbf)\{)[^{}\n]{1,100}\})""",
     re.VERBOSE,
 )
 _FIELD = re.compile(r"\n[ \t]{0,20}(:)(?=\w[\w -]{0,40}:[ \t]+\S)")
-"""`:name: value` of reStructuredText."""
+"""A field in reStructuredText: `:name: value`."""
 _NODE = re.compile(r":([ \t]{1,20}(?:&[\w-]{1,40}|!!\w{1,20}))(?=[ \t]+\S)")
 """Anchors and types of YAML."""
 _LEADER = re.compile(
@@ -81,7 +86,9 @@ _LEADER = re.compile(
 
 
 class ReadableText:
-    """A text as a reader sees it, and where each piece of it stands in the text itself."""
+    """The displayed form of a text, in `text`, with the position of each piece in the original
+    `source`.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -89,9 +96,8 @@ class ReadableText:
         self._steps: list[tuple[list[int], list[int]]] = []
         self._done = 0
         self._scans = _MOST_SCANS
-        self._spelled: dict[
-            str, tuple[int, int, str]
-        ] = {}  # from where each value was looked for, where it stands
+        # By value: where its last search began, its position in `text`, and its original spelling.
+        self._spelled: dict[str, tuple[int, int, str]] = {}
         self._change(_without_escapes(self.text))
         self._change(_without_odd_letters(self.text))
         self._change(_without_markup(self.text))
@@ -100,7 +106,7 @@ class ReadableText:
         self._change(_translate_names(self.text))
 
     def pieces(self) -> Iterator[str]:
-        """Yield the lines around all places that look other than in the source."""
+        """Yield the lines around every change, in the displayed form."""
         starts: list[int] = []
         for number, (here, _) in enumerate(self._steps):
             last = -_AROUND
@@ -119,7 +125,9 @@ class ReadableText:
             done = place
 
     def _position_in_view(self, place: int, step: int) -> int:
-        """Return where in the view a place is that was found before a step."""
+        """Return the position in the displayed form for a position that was found before the step
+        `step`.
+        """
         for here, before in self._steps[step:]:
             at = bisect_right(before, place)
             if at:
@@ -128,12 +136,13 @@ class ReadableText:
         return place
 
     def iter_source_forms(self, value: str) -> Iterator[str]:
-        """Yield what was found in the view, and the same as the text spells it."""
+        """Yield a value that was found in the displayed form, and its spelling in the original if
+        that differs.
+        """
         yield value
         begin, start, spelled = self._spelled.get(value, (0, -1, value))
-        if (
-            not begin <= self._done <= start <= self._done + _NEAR - len(value)
-        ):  # another one may be the next
+        # Otherwise another occurrence may be the next one.
+        if not begin <= self._done <= start <= self._done + _NEAR - len(value):
             begin = self._done
             start = self.text.find(value, self._done, self._done + _NEAR)
             if start < 0 and self._scans > 0:
@@ -142,18 +151,16 @@ class ReadableText:
                 start = self.text.find(value)
             if start < 0:
                 return
-            spelled = self.source[
-                self._position_in_source(start, bisect_right) : self._position_in_source(
-                    start + len(value), bisect_left
-                )
-            ]
+            first = self._position_in_source(start, bisect_right)
+            last = self._position_in_source(start + len(value), bisect_left)
+            spelled = self.source[first:last]
             self._spelled[value] = begin, start, spelled
         self._done = max(0, start - _NEAR // 2)
         if spelled != value:
             yield spelled
 
     def _change(self, edits: Iterable[_Edit]) -> None:
-        """Put other texts in the place of some pieces, which come in order."""
+        """Apply replacements, which must be in order."""
         pieces: list[str] = []
         here: list[int] = []
         before: list[int] = []
@@ -171,7 +178,7 @@ class ReadableText:
             self._steps.append((here, before))
 
     def _position_in_source(self, place: int, bisect: Callable[[list[int], int], int]) -> int:
-        """Return where in the source a place of the view is."""
+        """Return the position in the original text for a position in the displayed form."""
         for here, before in reversed(self._steps):
             at = bisect(here, place)
             if at:
@@ -181,7 +188,7 @@ class ReadableText:
 
 
 def _without_escapes(text: str) -> Iterator[_Edit]:
-    """Yield characters in the place of their escapes, and nothing in the place of colours."""
+    """Yield the edits that decode escaped characters and remove colours."""
     if not any(mark in text for mark in "\x1b%&\\"):
         return
     for found in _ESCAPED.finditer(text):
@@ -198,13 +205,13 @@ def _without_escapes(text: str) -> Iterator[_Edit]:
 
 
 def _without_odd_letters(text: str) -> Iterator[_Edit]:
-    """Yield plain characters in the place of those that stand for them, and nothing in the place of hidden ones."""
+    """Yield the edits that replace unusual letters by plain ones and remove hidden characters."""
     if text.isascii():
         return
     plain = _plain_letters()
     for found in _ODD.finditer(text):
         start, end = found.span()
-        start -= text[start] in _ACCENTS and start > 0  # it belongs to the letter before
+        start -= text[start] in _ACCENTS and start > 0  # an accent belongs to the letter before
         old = text[start:end]
         new = old.translate(plain)
         new = new if _ACCENTS.isdisjoint(new) else unicodedata.normalize("NFC", new)
@@ -220,7 +227,7 @@ def _without_odd_letters(text: str) -> Iterator[_Edit]:
 
 @cache
 def _plain_letters() -> dict[int, str]:
-    """Return what each odd character stands for."""
+    """Return the plain form of each unusual character, by its code point."""
     codes = [
         *range(0x80, 0xD800),
         *range(0xF900, 0x10000),
@@ -236,7 +243,7 @@ def _plain_letters() -> dict[int, str]:
 
 
 def _without_markup(text: str) -> Iterator[_Edit]:
-    """Yield lines, cells of a row or nothing in the place of tags."""
+    """Yield the edits that replace tags by line breaks, cell separators or nothing."""
     if "<" in text and ">" in text:
         for found in _TAGS.finditer(text):
             yield (
@@ -249,7 +256,7 @@ def _without_markup(text: str) -> Iterator[_Edit]:
 
 
 def _text_between_tags(tags: str, before: str) -> str:
-    """Return what a reader sees between what stands before some tags and what stands behind them."""
+    """Return the text that replaces some tags; `before` is the text in front of them."""
     if _LINE_TAG.search(tags) is not None:
         return "\n "
     if _NEXT_CELL.search(tags) is not None:
@@ -258,7 +265,7 @@ def _text_between_tags(tags: str, before: str) -> str:
 
 
 def _without_emphasis(text: str) -> Iterator[_Edit]:
-    """Yield nothing in the place of the marks around words in bold, in italics or struck out."""
+    """Yield the edits that remove the marks of bold, italic and struck-out words."""
     for found in _EMPHASIS.finditer(text):
         inner = found.end(found.lastgroup or "")
         closing = 1 if found["d"] else inner - found.start()
@@ -267,7 +274,7 @@ def _without_emphasis(text: str) -> Iterator[_Edit]:
 
 
 def _without_marks(text: str) -> list[_Edit]:
-    """Return what stands in the place of marks between a name and a value, beside a colon."""
+    """Return the edits that remove marks between a name and its value."""
     edits = [(found.start(1) - 1, found.end(1) - 1, "") for found in _FIELD.finditer(f"\n{text}")]
     edits += [(found.start(1), found.end(1), "") for found in _NODE.finditer(text)]
     edits += [(found.start(), found.end(), ": ") for found in _LEADER.finditer(text)]
@@ -275,7 +282,7 @@ def _without_marks(text: str) -> list[_Edit]:
 
 
 def _translate_names(text: str) -> Iterator[_Edit]:
-    """Yield the English name of a secret in the place of its name in another script."""
+    """Yield the edits that replace names of passwords in other scripts by the English word."""
     if not text.isascii():
         for found in islice(OTHER_SCRIPTS.finditer(text), _MOST_NAMES):
             yield found.start(), found.end(), " password: " if found["is"] else " password "

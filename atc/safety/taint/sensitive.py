@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from atc.core.json_paths import KEY, JsonPath, PathStep, format_json_path
-from atc.safety.taint.closed import Guarantees
 from atc.safety.taint.encodings import decode_numbers, find_decodings
 from atc.safety.taint.framed import find_parts, parse_unambiguous, value_at
+from atc.safety.taint.guarantees import Guarantees
 from atc.safety.taint.guesses import (
     Guesses,
     Sensitivity,
