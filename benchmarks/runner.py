@@ -17,6 +17,7 @@ import click
 import yaml
 
 from atc.agent import Agent
+from atc.cli.errors import ExitCode, find_entry
 from atc.cli.output import bar
 from atc.core.config import Config
 from atc.core.parallel import run_parallel
@@ -42,16 +43,12 @@ class InvalidData(AtcError):
     The message names the file, the problem and the next step.
     """
 
-    exit_code = 2
-
 
 class Outage(AtcError):
     """A model or a service kept failing.
 
     Finished rows are in the file; the same command continues.
     """
-
-    exit_code = 3
 
 
 def read_json(path: Path, expected: str) -> Any:
@@ -239,7 +236,8 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
             report = measure(**options)
         except AtcError as problem:
             click.echo(str(problem), err=True)
-            sys.exit(problem.exit_code)
+            wrong = isinstance(problem, InvalidData)
+            sys.exit(ExitCode.USAGE if wrong else find_entry(problem).code)
         if as_json:
             click.echo(json.dumps(report, ensure_ascii=False, default=repr))
         else:

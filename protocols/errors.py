@@ -20,11 +20,6 @@ effect.
 class AtcError(Exception):
     """Base class of all failures on our side. Mistakes of a *program* are data, not exceptions."""
 
-    exit_code = 3
-    """Exit code of the command line: 2 for wrong usage, 3 if something is missing or down."""
-    page = ""
-    """Documentation page that the command line names; see `protocols.documentation`."""
-
 
 @dataclass(eq=False, repr=False)
 class InvalidProtocol(AtcError):
@@ -34,7 +29,6 @@ class InvalidProtocol(AtcError):
     mistake and `hint` the next step.
     """
 
-    exit_code = 2
     where: str
     problem: str
     _: KW_ONLY
@@ -55,8 +49,6 @@ class SourceUnavailable(AtcError):
 
 class UnknownTool(AtcError):
     """There is no tool with this name. `suggestions` are the nearest existing names."""
-
-    exit_code = 2
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(name)
@@ -80,8 +72,6 @@ class ModelUnavailable(AtcError):
 
     This says nothing about the task, so the run may be repeated. The message says the next step.
     """
-
-    page = "start/your-model"
 
 
 class OutOfTime(ModelUnavailable):

@@ -13,14 +13,14 @@ import pytest
 import yaml
 
 from atc.agent import Agent
+from atc.cli.errors import ERRORS
 from atc.cli.main import VERBS
 from atc.core import config
-from atc.core.config import Config, InvalidConfig
+from atc.core.config import Config
 from atc.core.types import FaultKind
 from atc.models.scripted import ScriptedModel
 from atc.strategies import registry
 from protocols.documentation import SITE, docs_page
-from protocols.errors import ModelUnavailable
 from protocols.sources import load_tools
 from tests.labs.paths import ROOT, TESTS
 
@@ -77,8 +77,7 @@ def test_messages_lead_to_pages_that_there_are():
         docs_page(name).removeprefix(SITE).replace(".html", ".md")
         for name in (
             *(page for _, page in VERBS.values()),
-            InvalidConfig.page,
-            ModelUnavailable.page,
+            *(entry.page for entry in ERRORS.values() if entry.page),
         )
     ]
     assert [name for name in named if dead(name, DOCS)] == []

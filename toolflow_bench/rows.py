@@ -28,8 +28,6 @@ _READING = "measure again to have its figures."
 class InvalidRunFile(AtcError):
     """A run file cannot be used or continued. The message says why and what to do."""
 
-    exit_code = 2
-
 
 class LineFile:
     """An open file of lines, locked against other processes.

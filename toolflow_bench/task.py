@@ -52,8 +52,6 @@ Only a checkout has them, so that no installed package can leak solutions to a m
 class InvalidTask(AtcError):
     """A file of questions cannot be used. The message names the file, the line and the problem."""
 
-    exit_code = 2
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedQuestion:

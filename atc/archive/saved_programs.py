@@ -59,8 +59,6 @@ _USED = frozenset({"print", "len", "str"})
 class CannotSave(AtcError):
     """The run cannot be saved as a tool as requested. The message says what to change."""
 
-    exit_code = 2
-
 
 class Savable:
     """A solved run that can be saved as a tool.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from atc.cli.main import EXTRAS
+from atc.cli.extras import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
 from atc.cli.settings import read_settings

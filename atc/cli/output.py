@@ -238,16 +238,6 @@ def json_text(value: Json, *, indent: int | None = None) -> str:
     return dumps(value, indent=indent).translate(_IN_JSON)
 
 
-def error_document(sentence: str | None, code: int) -> dict[str, Json]:
-    """Return the keys that `--json` adds for an error: its sentence, and its kind, which follows
-    from the exit code.
-
-    Return an empty object if there is no sentence.
-    """
-    kinds = {1: "failed", 2: "usage", 3: "environment", 130: "interrupted"}
-    return {"error": " ".join(sentence.split()), "kind": kinds[code]} if sentence else {}
-
-
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:
     """Print rows as aligned columns, two spaces apart; on a terminal the last column is cut at its
     width.

@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from atc.cli import wiring
+from atc.cli.errors import error_document
 from atc.cli.options import (
     AT_LEAST_ONE,
     POSITIVE,
@@ -26,7 +27,7 @@ from atc.cli.options import (
     servers_options,
     workers_option,
 )
-from atc.cli.output import bar, confirmed, error_document, has_person, print_result, say
+from atc.cli.output import bar, confirmed, has_person, print_result, say
 from atc.cli.settings import load_config
 from atc.core.config import SETTINGS, Config, portable
 from atc.core.parallel import Pool, run_parallel

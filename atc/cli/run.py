@@ -18,6 +18,7 @@ from atc.archive.learned_schemas import find_changed_tools
 from atc.archive.recording import Recording
 from atc.archive.recording.script import MAY_BE_WITHHELD, to_script
 from atc.cli import options, output
+from atc.cli.errors import error_document
 from atc.cli.output import has_person
 from atc.cli.settings import LIMITS, Layer, is_within_limit, load_config
 from atc.cli.wiring import make_asker, open_agent, open_learned, open_store, open_toolbox
@@ -340,7 +341,7 @@ def _solve(
         "repairs": solution.repairs,
     }
     answer = solution.answer if solution.status == "solved" else None
-    output.print_result(plain | output.error_document(_explain_failure(shown), 1), answer or "")
+    output.print_result(plain | error_document(_explain_failure(shown), 1), answer or "")
     _conclude(shown, view)
     for tool in find_changed_tools(before, agent.toolbox):
         output.say(

@@ -16,7 +16,8 @@ import click
 from atc.archive.recording import InvalidRecording, RecordedTools
 from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse_script
 from atc.cli import options, output
-from atc.cli.main import end_process, explain_error
+from atc.cli.errors import ExitCode, explain_error
+from atc.cli.main import end_process
 from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import (
     drop_outdated_consent,
@@ -80,7 +81,9 @@ def run_script(text: str) -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         output.begin_line()
         output.say(f"atc: {output.interrupted_text()}")
-        end_process(130)  # a thread that still reads the terminal would abort a plain exit
+        end_process(
+            ExitCode.INTERRUPTED
+        )  # a thread that still reads the terminal would abort a plain exit
     except (AtcError, click.ClickException, OSError) as error:
         sentence, code = explain_error(error)
         output.say(f"atc: {' '.join(sentence.split())}")

@@ -17,6 +17,7 @@ import click
 from atc.archive.learned_schemas import export_tool
 from atc.archive.saved_programs import check_saved_tools
 from atc.cli import options, output, wiring
+from atc.cli.errors import error_document
 from atc.cli.settings import load_config
 from atc.core.quoting import quote_name
 from atc.core.text import count
@@ -240,7 +241,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         report |= outcome
         report["seconds"] = round(time.monotonic() - began, 4)
     shown = "" if code else output.json_text(report["result"], indent=2)
-    output.print_result(report | output.error_document(report["error"], code), shown)
+    output.print_result(report | error_document(report["error"], code), shown)
     for clause in report["drift"]:
         output.say(f"The response departs from its protocol: {clause}")
     if not code:

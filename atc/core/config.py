@@ -63,9 +63,6 @@ class InvalidConfig(AtcError):
     what was found and wanted.
     """
 
-    exit_code = 2
-    page = "reference/configuration"
-
 
 def without_password(address: str) -> str:
     """Return a database's address without its password, so that it can be shown.

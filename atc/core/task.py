@@ -13,8 +13,6 @@ LONGEST_TASK = 20_000
 class InvalidTask(AtcError):
     """A task that cannot be solved because it is no text, is empty, or is too long."""
 
-    exit_code = 2
-
 
 def readable(task: str) -> str:
     """Return the task without surrounding blanks.

@@ -328,8 +328,6 @@ class Unsolved(AtcError):
     `solution` has each attempt with its program, its calls and its fault.
     """
 
-    exit_code = 1
-
     def __init__(self, solution: Solution) -> None:
         super().__init__(solution)
         self.solution = solution

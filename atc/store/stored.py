@@ -29,8 +29,6 @@ class StoreUnavailable(AtcError):
 class RunRefused(AtcError):
     """The run cannot be used: it is over, taken by another process, or its tools have changed."""
 
-    exit_code = 2
-
 
 class RunTaken(RunRefused):
     """A living process works on the run."""

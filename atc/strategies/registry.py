@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # parsing a spec must not import these modules
 class UnknownStrategy(AtcError):
     """There is no strategy of this name, or it does not have this flag."""
 
-    exit_code = 2
-
 
 _CALLS = ("decoding", "docs")
 _BLOCKS = ("docs",)

@@ -25,8 +25,6 @@ More runs than letters make a leaderboard, which is numbered from the best on.
 class InvalidReport(AtcError):
     """A page cannot be built or written as requested. The message says why and the next step."""
 
-    exit_code = 2
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedRun:

@@ -30,8 +30,6 @@ NAMES = ("flights", "baseball", "movies", "places")
 class UnknownService(AtcError):
     """No service has this name. The message lists those that exist."""
 
-    exit_code = 2
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:

@@ -39,8 +39,6 @@ class InvalidRecording(AtcError):
     its name.
     """
 
-    exit_code = 2
-
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
 

@@ -18,8 +18,6 @@ AUTO = "auto"
 class UnknownMethod(AtcError):
     """There is no search method with this name, or it has no such flag."""
 
-    exit_code = 2
-
 
 @dataclass(frozen=True, kw_only=True)
 class Method:

@@ -11,7 +11,8 @@ import click
 import pytest
 
 from atc import __version__
-from atc.cli.main import VERBS, _run_guarded, cli, explain_error
+from atc.cli.errors import explain_error
+from atc.cli.main import VERBS, _run_guarded, cli
 from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
 from tests.labs.paths import DATA, ROOT

