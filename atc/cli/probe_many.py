@@ -1,0 +1,117 @@
+"""`atc probe` of several sources at once, in this process or on a cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atc.cli import wiring
+from atc.cli.errors import ExitCode, error_document
+from atc.cli.output import bar, say
+from atc.cli.probe_setup import invoker_for, log_source, open_model, require_named
+from atc.cli.probe_text import GOES_ON, summary, write_report
+from atc.core.config import Config, portable
+from atc.core.parallel import Pool, run_parallel
+from probing.caller import ApprovalCheck
+from probing.probe import SourceProbing, by_host, probe_in_turn
+from probing.samples import Log, ProbeSettings
+from protocols.client import Invoker
+from protocols.errors import AtcError
+from protocols.sources import load_source
+
+_LOADED_AT_ONCE = 16
+_LONGEST_NAME = 60
+"""Characters of the name of a source's folder."""
+
+
+def probe_many(
+    sources: Sequence[str],
+    output: Path,
+    pool: Pool,
+    config: Config,
+    settings: ProbeSettings,
+    *,
+    keep_values: bool,
+) -> list[dict[str, Any]]:
+    """Probe all `sources`, each into a folder below `output`, and return the report of each.
+
+    One worker probes all sources that call the same host, one after another, so that the limit on
+    its request rate holds. Workers write the logs; this process writes the protocols.
+
+    Raises:
+        click.UsageError: `--allow-writes` names a tool that no source has.
+    """
+    reports: dict[str, dict[str, Any]] = {}
+    folders = {source: output / _folder_name(source) for source in sources}
+    with invoker_for(config, settings) as invoker, bar("sources", total=len(sources)) as advance:
+
+        def finish(one: SourceProbing) -> None:
+            report = _report_source(one, folders[one.source], keep_values=keep_values)
+            reports[one.source] = report
+            result = one.error or next(summary(report))
+            say(f"{len(reports)}/{len(sources)}  {one.source}: {result}")
+            advance(len(reports))
+            if one.probed is not None and one.probed.interrupted:
+                say(GOES_ON)
+                raise KeyboardInterrupt
+
+        load = partial(_load_source, invoker, folders)
+        loaded = list(run_parallel(load, sources, most=_LOADED_AT_ONCE, ordered=True))
+        for one in loaded:
+            if one.error:
+                finish(one)
+        usable = [one for one in loaded if not one.error]
+        require_named((protocol for one in usable for protocol in one.protocols), settings)
+        # Workers on other machines have none of this one's settings files and variables.
+        worker_config = portable(config) if config.workers is not None else config
+        held = wiring.load_held_check(config)
+        for group in pool(partial(_prober, worker_config, settings, held), by_host(usable)):
+            for one in group:
+                finish(one)
+    return [reports[source] for source in sources]
+
+
+def _report_source(one: SourceProbing, folder: Path, *, keep_values: bool) -> dict[str, Any]:
+    """Write the protocols of a probed source, and return its report with an `error`."""
+    about = {"source": one.source, "error": ""}
+    report: dict[str, Any] = {"folder": str(folder), "sent": one.sent, "totals": {"answered": 0}}
+    if one.probed is not None:
+        report = write_report(folder, one.probed, one.sent, keep_values=keep_values)
+    return about | report | error_document(one.error, ExitCode.ENVIRONMENT)
+
+
+def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> SourceProbing:
+    """Load a source and begin its log; the result has an `error` if it cannot be loaded."""
+    # The folder is absolute, because a worker may have another current folder.
+    one = SourceProbing(source=source, folder=folders[source].absolute())
+    try:
+        loaded = load_source(source, invoker=invoker)
+        if loaded.functions:
+            problem = f"{source!r} is Python code, which is probed alone: give it as the only SRC."
+            return replace(one, error=problem)
+        with Log(one.folder) as log:
+            log_source(log, one.folder, source)
+    except (AtcError, click.UsageError) as error:
+        return replace(one, error=str(error))
+    return replace(one, protocols=[tool.protocol for tool in loaded.tools.values()])
+
+
+@contextmanager
+def _prober(
+    config: Config, settings: ProbeSettings, held: ApprovalCheck
+) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
+    """Open a worker that probes the sources of one host."""
+    with invoker_for(config, settings) as invoker, open_model(config) as ask:
+        yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask, held=held)
+
+
+def _folder_name(source: str) -> str:
+    """Return the name of the folder for a source, made of the letters and digits of its address."""
+    return re.sub(r"\W+", "-", source.partition("://")[2] or source).strip("-")[-_LONGEST_NAME:]
