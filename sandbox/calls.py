@@ -11,9 +11,9 @@ from protocols.errors import AtcError, Outcome, ToolError
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.schema import Json, shape
 from protocols.toolbox import Tool, Toolbox, idempotency_key
-from sandbox import hints
 from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
+from sandbox.frames import fingerprint
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
 from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteResult
@@ -186,7 +186,7 @@ class Calls:
                 value = value[step]
             else:
                 return None
-        return replace(hint, path=path) if hints.fingerprint(value) == hint.mark else None
+        return replace(hint, path=path) if fingerprint(value) == hint.mark else None
 
     def wait_for_open_calls(self) -> None:
         """Wait for calls without an outcome, until the run's time is over."""

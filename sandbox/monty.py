@@ -29,19 +29,19 @@ from typing import Any, NoReturn
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemandSandbox, SandboxUnavailable
-from sandbox.host import Exit, serve_program
-from sandbox.journal import Journal
-from sandbox.limits import Limits
-from sandbox.trace import Trace
-from sandbox.wire import FRAME_BYTES, LEVELS
-from sandbox.zygote.channel import (
-    Channel,
+from sandbox.channel import Channel
+from sandbox.frames import (
     escape_lone_surrogates,
     keywords_only,
     last_word,
     shorten,
     to_plain_json,
 )
+from sandbox.host import Exit, serve_program
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Trace
+from sandbox.wire import FRAME_BYTES, LEVELS
 
 TURN_SECONDS = 3600.0
 START_SECONDS = 30.0

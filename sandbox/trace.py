@@ -60,7 +60,7 @@ class ValueHint:
     end_column: int
     call: int
     path: tuple[str | int, ...]  # in the full response, as it was before unwrapping
-    mark: int = 0  # `sandbox.hints.fingerprint` of what the process found there
+    mark: int = 0  # `sandbox.frames.fingerprint` of what the process found there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import socket
 from typing import Any, NamedTuple, Protocol
 
 from protocols.schema import Json, loads
-from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
+from sandbox.frames import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, ValueHint
 
 FRAME_BYTES = 1 << 20

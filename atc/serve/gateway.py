@@ -56,7 +56,7 @@ from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import shorten
 from sandbox.base import Paused
-from sandbox.zygote.channel import VALUE_CHARACTERS
+from sandbox.frames import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000
 """If the stubs of all tools fit in so many tokens, they are described when a client connects."""

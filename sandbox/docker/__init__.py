@@ -61,7 +61,14 @@ USUAL_PROCESSES = 16  # for the threads of runc; Python may start none
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 SIGNALLED = 128  # added to the signal in an exit code
 _PACKAGE = Path(__file__).resolve().parent.parent
-_INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_]*.py")
+_INSIDE = (
+    "channel.py",
+    "frames.py",
+    "docker/inside.py",
+    "layers/[!_]*.py",
+    "zygote/[!_]*.py",
+    "zygote/child/[!_]*.py",
+)
 """Patterns of the files that run in a container. The host's side is not among them."""
 
 _START = """
@@ -356,10 +363,12 @@ def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
 
 def _command(options: dict[str, Any]) -> list[str]:
     """Return the command of a container: `sandbox.docker.inside.main` with its options and code."""
-    sources = dict.fromkeys(("sandbox", "sandbox.docker", "sandbox.layers", "sandbox.zygote"), "")
+    sources: dict[str, str] = {}  # a package has no source
     for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:
-        name = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
-        sources[name] = path.read_text(encoding="utf-8")
+        *package, module = path.relative_to(_PACKAGE.parent).with_suffix("").parts
+        for depth in range(1, len(package) + 1):
+            sources[".".join(package[:depth])] = ""
+        sources[".".join((*package, module))] = path.read_text(encoding="utf-8")
     sent = base64.b64encode(zlib.compress(json.dumps(sources).encode("ascii"))).decode("ascii")
     # Not -I: it would ignore PYTHONHASHSEED.
     return ["python3", "-s", "-S", "-B", "-P", "-c", _START, json.dumps(options), sent]

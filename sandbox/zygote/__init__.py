@@ -41,7 +41,8 @@ _ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 _BOOTSTRAP = """
 import json, sys, types
 options = json.loads(sys.argv[1])
-for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
+for folder in ("", "/layers", "/zygote", "/zygote/child"):
+    name = "sandbox" + folder.replace("/", ".")
     module = sys.modules[name] = types.ModuleType(name)
     module.__path__ = [options["package"] + folder]
 from sandbox.zygote.server import serve

@@ -28,11 +28,11 @@ from typing import Any, NoReturn
 
 from sandbox.layers import process, seccomp
 from sandbox.layers.names import REQUIRED, SWITCHED_OFF
-from sandbox.zygote import stdlib
+from sandbox.zygote.child import stdlib
 
 CHANNEL = 3  # the only descriptor of a child
 
-Run = Callable[[int, int], object]  # `sandbox.zygote.child.run`
+Run = Callable[[int, int], object]  # `sandbox.zygote.child.runtime.run`
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
@@ -126,16 +126,16 @@ def load(zone_folders: list[str]) -> Run:
     """
     stdlib.load(zone_folders)
     # Imported last, because these two keep functions of other modules before they are patched.
-    from sandbox.zygote import child, pins
+    from sandbox.zygote.child import pins, runtime
 
     pins.install()
-    child.install()
+    runtime.install()
     stdlib.leave_files()
     for name in [name for name in sys.modules if name.split(".")[0] == "sandbox"]:
         del sys.modules[name]
     gc.collect()
     gc.freeze()  # a collection in a child would copy every page that it marks
-    return child.run
+    return runtime.run
 
 
 class Layering:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.toolbox import Toolbox
-from sandbox import hints
+from sandbox import channel, frames
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.testing import make_tool
@@ -102,11 +102,11 @@ def test_what_programs_change_says_nothing_and_breaks_nothing(sandbox):
         "x = [get_rows(page=n)[0] for n in range(80)]\n"
         "print(" + ", ".join(f"x[{n}]" for n in range(80)) + ", x[0]['a'])"
     )
-    assert len(failure(sandbox, many).hints) <= hints.MOST_HINTS
+    assert len(failure(sandbox, many).hints) <= frames.MOST_HINTS
 
 
 def test_old_replies_are_let_go_of():
-    roots = hints.RecentReplies()
+    roots = channel.RecentReplies()
     for number in range(10):
-        roots.keep({"id": number, "value": [number]}, hints.ROOT_BYTES // 4)
+        roots.keep({"id": number, "value": [number]}, channel.ROOT_BYTES // 4)
     assert [number for number, _ in roots.newest_first()] == [9, 8, 7, 6]

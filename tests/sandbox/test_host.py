@@ -17,7 +17,7 @@ from benchmarks.sandbox.shop import shop
 from protocols.toolbox import Toolbox
 from sandbox import wire
 from sandbox.base import SandboxUnavailable
-from sandbox.hints import fingerprint
+from sandbox.frames import fingerprint
 from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person

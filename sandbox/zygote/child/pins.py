@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.zygote import stdlib
+from sandbox.zygote.child import stdlib
 
 TICK_SECONDS = 0.001
 """Seconds by which each reading advances the clock. Sleeping advances it by the time slept."""

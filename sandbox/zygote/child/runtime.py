@@ -28,8 +28,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
-from sandbox.zygote import pins, program
-from sandbox.zygote.channel import Channel, Reply, keywords_only
+from sandbox.channel import Channel, Reply
+from sandbox.frames import keywords_only
+from sandbox.zygote.child import pins, program
 
 # Taken before `pins` replaces it: an event loop needs time that really passes.
 _monotonic = time.monotonic

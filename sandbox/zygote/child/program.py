@@ -17,15 +17,9 @@ from contextvars import ContextVar
 from types import CodeType, TracebackType
 from typing import Any
 
-from sandbox.hints import RecentReplies, evaluated_position, find_hints
-from sandbox.zygote.channel import (
-    MESSAGE_CHARACTERS,
-    Interrupted,
-    last_word,
-    safe_repr,
-    shorten,
-    to_plain_json,
-)
+from sandbox.channel import Interrupted, RecentReplies
+from sandbox.frames import MESSAGE_CHARACTERS, last_word, safe_repr, shorten, to_plain_json
+from sandbox.zygote.child.hints import evaluated_position, find_hints
 
 FILENAME = "<program>"
 SAVED = "<saved tool> "  # prefix of a saved tool's file name; its alias follows

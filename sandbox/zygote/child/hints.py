@@ -7,47 +7,19 @@ accepts a hint only if its own record has the same value (`fingerprint`) at that
 from __future__ import annotations
 
 import ast
-import json
-import zlib
-from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any
 
-MOST_HINTS = 64
-LONGEST_PATH = 40
-LONGEST_KEY = 200
-ROOT_BYTES = 2 << 20
-"""Bytes of the latest replies (as JSON) that are kept, even if the program drops them."""
+from sandbox.channel import RecentReplies
+from sandbox.frames import LONGEST_PATH, MOST_HINTS, fingerprint
+
 VALUES = 100_000
 """Values of the replies that are searched."""
 
 Position = tuple[int, int, int, int]
 """Line (from 1) and column (UTF-8 bytes) of the start, then of the end."""
-
-
-class RecentReplies:
-    """The latest replies that a program was given."""
-
-    def __init__(self) -> None:
-        self._frames: deque[tuple[int, dict[str, Any]]] = deque()
-        self._room = ROOT_BYTES
-
-    def keep(self, frame: dict[str, Any], size: int) -> None:
-        """Keep a reply of `size` bytes, dropping the oldest ones if there is no room."""
-        self._frames.append((size, frame))
-        self._room -= size
-        while self._room < 0:
-            self._room += self._frames.popleft()[0]
-
-    def newest_first(self) -> Iterator[tuple[int, Any]]:
-        """Yield number and value of each reply with a value."""
-        return (
-            (frame["id"], frame["value"])
-            for _, frame in reversed(tuple(self._frames))
-            if "value" in frame
-        )
 
 
 def evaluated_position(step: TracebackType) -> Position | None:
@@ -83,15 +55,6 @@ def find_hints(levels: list[TracebackType], source: str, roots: RecentReplies) -
         return list(islice(_search_replies(wanted, roots), MOST_HINTS))
     except Exception:  # noqa: BLE001 - a program may have changed anything
         return []
-
-
-def fingerprint(value: Any) -> int:
-    """Return a checksum of a text or number, of an object's keys, or of a list's length."""
-    if isinstance(value, dict):
-        value = list(value)
-    elif isinstance(value, list):
-        value = [len(value)]
-    return zlib.crc32(json.dumps(value).encode("ascii"))
 
 
 def _node_position(node: Any) -> Position:

@@ -1,0 +1,142 @@
+"""Values and messages in the frames between a program's process and the host, and their limits.
+
+Both sides use this. Standard library alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import json
+import uuid
+import zlib
+from typing import Any
+
+CALL_BYTES = 1 << 20
+"""Most bytes of a frame that the host accepts."""
+NAME_CHARACTERS = 100
+MESSAGE_CHARACTERS = 4000
+VALUE_CHARACTERS = 200_000
+"""Longest JSON of a value. A longer value becomes the start of its `repr`."""
+MOST_HINTS = 64
+LONGEST_PATH = 40
+"""Most keys and indexes in the path of a hint."""
+LONGEST_KEY = 200
+"""Most characters of a key in such a path."""
+
+encode = json.JSONEncoder(
+    check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+).encode
+"""Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` for other values."""
+
+_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_TEXTUAL = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+)
+_decode = json.JSONDecoder().decode  # made early, because a program may change `json`
+
+
+def to_plain_json(value: Any) -> Any:
+    """Return a value as JSON: sets as sorted lists, dates and numbers as `str`, else its `repr`."""
+    try:
+        text = _plain_text(value)
+        if len(text) <= VALUE_CHARACTERS:
+            return _decode(
+                text.encode("utf-8", "replace").decode("utf-8")
+            )  # lone surrogates cannot be sent
+    except (TypeError, ValueError, RecursionError):
+        pass
+    return safe_repr(value)
+
+
+def safe_repr(value: Any) -> str:
+    """Return a `repr` of limited length. This never raises, and the result can be sent."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a program's own __repr__ may raise anything
+        text = f"<{type(value).__name__}>"
+    return escape_lone_surrogates(shorten(text, VALUE_CHARACTERS))
+
+
+def escape_lone_surrogates(text: str) -> str:
+    """Return a text with lone surrogates, which UTF-8 cannot encode, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text of at most `width` characters, with an ellipsis if it was cut."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def last_word(
+    kind: str,
+    name: str,
+    message: str,
+    frames: list[list[Any]],
+    call: int | None = None,
+    hints: list[Any] | None = None,
+) -> dict[str, Any]:
+    """Return the frame that reports a failure, with texts of limited length.
+
+    Each of `frames` has a line, a function, and possibly columns.
+    """
+    name = escape_lone_surrogates(shorten(name, NAME_CHARACTERS))
+    message = escape_lone_surrogates(shorten(message, MESSAGE_CHARACTERS))
+    frames = [
+        [line, escape_lone_surrogates(shorten(function, NAME_CHARACTERS)), *more]
+        for line, function, *more in frames
+    ]
+    told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
+    return {"fail": {**told, "hints": hints} if hints else told}
+
+
+def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the arguments that are JSON, and the `repr` of the others."""
+    sendable_: dict[str, Any] = {}
+    unsendable: dict[str, str] = {}
+    for name, value in arguments.items():
+        try:
+            encode(value).encode("utf-8")
+            sendable_[name] = value
+        except (TypeError, ValueError, RecursionError):
+            unsendable[name] = escape_lone_surrogates(shorten(repr(value), 200))
+    return sendable_, unsendable
+
+
+def keywords_only(
+    alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]
+) -> str:
+    """Return the error message for positional arguments, with the call as it should be written."""
+    free = [name for name in parameters if name not in arguments]
+    given = [*zip(free, args, strict=False), *arguments.items()]
+    written = ", ".join(f"{name}={shorten(repr(value), 40)}" for name, value in given)
+    return f"{alias}() takes keyword arguments only: write {alias}({written})"
+
+
+def fingerprint(value: Any) -> int:
+    """Return a checksum of a text or number, of an object's keys, or of a list's length."""
+    if isinstance(value, dict):
+        value = list(value)
+    elif isinstance(value, list):
+        value = [len(value)]
+    return zlib.crc32(json.dumps(value).encode("ascii"))
+
+
+def _convert_value(value: Any) -> Any:
+    if isinstance(value, set | frozenset):
+        try:
+            return sorted(value)
+        except TypeError:
+            return sorted(value, key=repr)
+    if isinstance(value, _VIEWS):
+        return list(value)
+    return str(value) if isinstance(value, _TEXTUAL) else safe_repr(value)
+
+
+_plain_text = json.JSONEncoder(default=_convert_value, ensure_ascii=False, allow_nan=False).encode

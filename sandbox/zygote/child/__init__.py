@@ -1,0 +1,3 @@
+"""Code that runs in the same process as a program. It protects nobody: the program can reach and
+change all of it. It uses the standard library, `sandbox.channel` and `sandbox.frames` alone.
+"""
