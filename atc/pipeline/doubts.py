@@ -212,19 +212,28 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     named = {node.id for node in names} & tools.keys()
     if not named or any(tools[name].protocol.writes for name in named):
         return ()
-    prints = [node for node in nodes if _is_print(node, program)]
-    unconditional = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in prints]
-    if not prints or len(unconditional) < len(prints):
-        return ()
+    prints = _find_unconditional_prints(tree, nodes, program)
     once = _find_single_assignments(tree, names)
-    arguments = [argument for call in prints for argument in call.args]
-    if not all(_is_fixed(argument, once) for argument in arguments):
+    printed = [argument for call in prints for argument in call.args]
+    if not prints or not all(_is_fixed(argument, once) for argument in printed):
         return ()
     message = (
         "This prints the same whatever the functions return: the answer has to come from what they"
         " return."
     )
-    return (make_finding("fixed-answer", unconditional[-1], message),)
+    return (make_finding("fixed-answer", prints[-1], message),)
+
+
+def _find_unconditional_prints(
+    tree: ast.Module, nodes: list[ast.AST], program: Program
+) -> list[ast.Call]:
+    """Return the calls of `print` in program order. Return an empty list if one of them is not a
+    statement at the top level, and may therefore be skipped.
+    """
+    top = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
+    prints = [node for node in top if _is_print(node, program)]
+    every = [node for node in nodes if _is_print(node, program)]
+    return prints if len(prints) == len(every) else []
 
 
 def _find_single_assignments(tree: ast.Module, names: list[ast.Name]) -> dict[str, ast.expr]:

@@ -6,7 +6,7 @@ Constants are judged by the JSON Schema validator, inferred types by their JSON 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -101,31 +101,35 @@ def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
 
 
 def _explain_clause(name: str, clause: dict[str, Any], value: Any) -> Mismatch | None:
-    limit = clause.get("limit")
+    """Return what `value` should have been according to the violated keyword `name`."""
     match name:
         case "type":
-            wanted = sorted(clause["types"])
-            return Mismatch(
-                " or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted),
-                _convert_value(value, wanted),
-            )
+            allowed = sorted(clause["types"])
+            return Mismatch(_describe_types(allowed), _convert_value(value, allowed))
         case "enum" | "const":
             return _not_listed(value, clause.get("options") or [clause.get("expected_value")])
-        case "pattern":
-            return Mismatch(f"a string that matches the pattern {clause['pattern']!r}")
         case "format":
-            form = clause["format"]
-            lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
-            return Mismatch(_FORMATS[form]) if form in _FORMATS and not lenient else None
+            return _explain_format(clause["format"], value)
         case "anyOf" | "oneOf":
             return _explain_options(clause["context"])
         case _:
             words = _CLAUSES.get(name)
-            better = repr(limit) if name in ("minimum", "maximum") else None
+            better = repr(clause["limit"]) if name in ("minimum", "maximum") else None
             return Mismatch(words.format(value, **clause), better) if words is not None else None
 
 
+def _describe_types(names: Iterable[str]) -> str:
+    return " or ".join(TYPE_WORDS.get(name, name) for name in names)
+
+
+def _explain_format(form: str, value: Any) -> Mismatch | None:
+    """Return what a value of the format looks like. A date and time without a zone is accepted."""
+    lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
+    return Mismatch(_FORMATS[form]) if form in _FORMATS and not lenient else None
+
+
 _CLAUSES = {
+    "pattern": "a string that matches the pattern {pattern!r}",
     "minimum": "at least {limit}",
     "maximum": "at most {limit}",
     "exclusiveMinimum": "more than {limit}",
@@ -174,9 +178,12 @@ def _convert_value(value: Any, allowed: list[str]) -> str | None:
 
 
 def _not_listed(value: Any, choices: list[Any]) -> Mismatch:
-    texts = [choice for choice in choices if isinstance(choice, str)]
-    near = find_nearest(value, texts) if isinstance(value, str) else None
+    near = find_nearest(value, _strings(choices)) if isinstance(value, str) else None
     return Mismatch(f"one of {format_list(map(repr, choices))}", repr(near) if near else None)
+
+
+def _strings(values: Iterable[Any]) -> list[str]:
+    return [value for value in values if isinstance(value, str)]
 
 
 @lru_cache(maxsize=1024)
@@ -202,7 +209,7 @@ def find_type_mismatch(
     names = json_types(value)
     allowed = allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
-        return Mismatch(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
+        return Mismatch(_describe_types(sorted(allowed)))
     if isinstance(value, t.Atom) and value.pattern is not None:
         return find_pattern_mismatch(value.pattern, schema, root)
     return _find_item_mismatch(value, resolve(schema, root), root, depth)
@@ -219,54 +226,56 @@ def find_pattern_mismatch(
     pattern: str, schema: Any, root: JsonObject, depth: int = 0
 ) -> Mismatch | None:
     """Return why no string that matches `pattern` fits the schema, or None if one may fit."""
-    resolved = resolve(schema, root) if isinstance(schema, Mapping) and depth <= _MOST_DEPTH else {}
+    if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
+        return None
+    resolved = resolve(schema, root)
     for key in ("anyOf", "oneOf"):
         options = [
-            find_pattern_mismatch(pattern, part, root, depth + 1)
-            for part in resolved.get(key) or ()
-            if "string" in (allowed_types(part, root) or ("string",))
+            find_pattern_mismatch(pattern, option, root, depth + 1)
+            for option in _options_for_strings(resolved.get(key), root)
         ]
         if options and all(options):
             return options[0]
-    texts = [choice for choice in listed_values(resolved) or () if isinstance(choice, str)]
+    texts = _strings(listed_values(resolved) or ())
     if texts and not any(can_match(pattern, text) for text in texts):
         return Mismatch(f"one of {format_list(map(repr, texts))}")
-    wanted = resolved.get("pattern")
-    if isinstance(wanted, str) and are_disjoint(pattern, wanted):
-        return Mismatch(f"a string that matches the pattern {wanted!r}")
+    required = resolved.get("pattern")
+    if isinstance(required, str) and are_disjoint(pattern, required):
+        return Mismatch(f"a string that matches the pattern {required!r}")
     return None
+
+
+def _options_for_strings(options: list[Any] | None, root: JsonObject) -> list[Any]:
+    """Return the options of an `anyOf` or `oneOf` that allow strings."""
+    return [o for o in options or () if "string" in (allowed_types(o, root) or ("string",))]
 
 
 def _find_item_mismatch(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int
 ) -> Mismatch | None:
     """Return why the contents of a list or dict cannot fit the schema, or None if they may fit."""
+    for description, part, possible in _contents(value, schema):
+        found = [find_type_mismatch(kind, part, root, depth + 1) for kind in possible]
+        if found and found[0] is not None and all(found):
+            return Mismatch(f"{description} {found[0].expectation}", found[0].better)
+    return None
+
+
+def _contents(value: t.Type, schema: JsonObject) -> Iterator[tuple[str, Any, list[t.Type]]]:
+    """Yield each known value in a list or dict: a description, its schema and its possible types."""
     items = schema.get("items")
     properties = schema.get("properties") or {}
     match value:
         case t.Mapped(cell) if not cell.open:
             for key in cell.first & properties.keys():
-                found = [
-                    find_type_mismatch(kind, properties[key], root, depth + 1)
-                    for kind in t.members(cell.keys[key])
-                ]
-                if found[0] is not None and all(found):
-                    return Mismatch(
-                        f"a dict whose {key!r} is {found[0].expectation}", found[0].better
-                    )
+                yield f"a dict whose {key!r} is", properties[key], list(t.members(cell.keys[key]))
         case t.Array() | t.Listing() | t.Tuple() if (
             isinstance(items, Mapping) and "prefixItems" not in schema
         ):
             for item in value.items if isinstance(value, t.Tuple) else (items_of(value),):
-                possible = [
-                    m for m in t.members(item) if not isinstance(m, t.Null) and m is not t.NEVER
-                ]
-                found = [find_type_mismatch(member, items, root, depth + 1) for member in possible]
-                if found and found[0] is not None and all(found):
-                    return Mismatch(
-                        f"a list in which each item is {found[0].expectation}", found[0].better
-                    )
-    return None
+                alternatives = t.members(item)
+                known = [m for m in alternatives if not isinstance(m, t.Null) and m is not t.NEVER]
+                yield "a list in which each item is", items, known
 
 
 _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")

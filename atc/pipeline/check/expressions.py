@@ -65,39 +65,43 @@ def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.
 
 
 def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr) -> None:
+    """Assign the items of `value`, the value of `source`, to the targets `parts`."""
     value = need_value(core, value, source, "it cannot be unpacked")
     starred = any(isinstance(part, ast.Starred) for part in parts)
-    whole = core.peek(source) if isinstance(value, t.Atom) else t.ANY
+    if isinstance(value, t.Tuple) and not starred and len(value.items) == len(parts):
+        for part, item in zip(parts, value.items, strict=True):
+            bind_target(core, part, item, source)
+        return
+    if not core.catches("ValueError"):
+        _report_unpacking(core, parts, value, source, starred=starred)
+    item = t.ANY if isinstance(value, t.Record | t.Atom) else iterate(core, value, source)
+    for part in parts:
+        listed = core.add_listing_item(part, item) if isinstance(part, ast.Starred) else item
+        bind_target(core, part, listed, source)
+
+
+def _report_unpacking(
+    core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr, *, starred: bool
+) -> None:
+    """Report an unpacking of dict keys, of an object, or of a wrong number of values."""
+    text = format_expression(source)
     match value:
-        case t.Atom("str", None) if (
-            isinstance(whole, t.Mapped) and not starred and not core.catches("ValueError")
-        ):
-            better = f"{format_expression(source)}.items()"
-            message = f"iterating {format_expression(source)} gives its keys alone. Write {better}."
+        case t.Atom("str", None) if not starred and isinstance(core.peek(source), t.Mapped):
+            better = f"{text}.items()"
+            message = f"iterating {text} gives its keys alone. Write {better}."
             core.report("wrong-unpacking", parts[0], message, better=better)
-        case t.Tuple(items) if not starred and len(items) == len(parts):
-            for part, item in zip(parts, items, strict=True):
-                bind_target(core, part, item, source)
-            return
-        case t.Tuple(items) if not starred and not core.catches("ValueError"):
-            message = f"{len(items)} values of {format_expression(source)} cannot be unpacked into {len(parts)} names."
+        case t.Tuple(items) if not starred:
+            message = f"{len(items)} values of {text} cannot be unpacked into {len(parts)} names."
             core.report("wrong-unpacking", parts[0], message)
-        case t.Record(shape=shape) if shape.is_closed and not core.catches("ValueError"):
+        case t.Record(shape=shape) if shape.is_closed:
             keys = list(shape.properties)
             names = ", ".join(map(format_expression, parts))
             message = (
-                f"{value.origin} is an object with keys {', '.join(keys)}: unpacking it into {names} gives its keys, "
-                f"not its values. Take them by name, such as item[{keys[0]!r}]."
+                f"{value.origin} is an object with keys {', '.join(keys)}: unpacking it into"
+                f" {names} gives its keys, not its values. Take them by name, such as"
+                f" item[{keys[0]!r}]."
             )
             core.report("not-a-list", parts[0], message, tool=value.origin.tool)
-    item = t.ANY if isinstance(value, t.Record | t.Atom) else iterate(core, value, source)
-    for part in parts:
-        bind_target(
-            core,
-            part,
-            core.add_listing_item(part, item) if isinstance(part, ast.Starred) else item,
-            source,
-        )
 
 
 def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:

@@ -5,7 +5,7 @@ program's containers.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +66,11 @@ class ScopeFrame:
     yields: list[t.Type] = field(default_factory=list)
     loops: list[tuple[list[Env], list[Env]]] = field(default_factory=list)
     """For each enclosing loop, the environments at its `break`s and at its `continue`s."""
+
+    @property
+    def is_class_body(self) -> bool:
+        """True if the frame executes the body of a class."""
+        return isinstance(self.scope, ast.ClassDef)
 
 
 class Interpreter:
@@ -155,51 +160,66 @@ class Interpreter:
             self.frame.env.names[name] = value
 
     def lookup(self, node: ast.Name, *, called: bool = False) -> t.Type:
-        """Return the type of a name at this point, and report a name that is never bound."""
+        """Return the type of a name at this point, and report a name that is never bound.
+
+        `called` is True if the name is the callee of a call: the message then suggests tools.
+        """
         name = node.id
-        frame = self.frame
         if name in self.volatile or self.hints.opaque:
             return t.ToolRef(name) if name in self.tools and name not in self.volatile else t.ANY
-        detached = False
-        scopes: list[ast.AST] = []
-        around: ScopeFrame | None = frame
-        while around is not None:
-            own = around is frame
-            if own or not isinstance(around.scope, ast.ClassDef):
-                found = self._in_frame(around, name, detached=detached)
-                if found is not None:
-                    return found
-                # In a class body, a name that is not bound yet refers to an outer scope.
-                within = not isinstance(around.scope, ast.ClassDef)
-                if (
-                    within
-                    and name in bound_names(around.scope)
-                    and name not in self.tools
-                    and name not in PREDEFINED_NAMES
-                ):
-                    if (
-                        around.env is not None
-                        and not detached
-                        and not self.catches("NameError", "UnboundLocalError")
-                    ):
-                        message = (
-                            f"{name!r} is used before it is assigned. Assign it above this line."
-                        )
-                        self.report("used-before-assignment", node, message)
-                    return t.ANY
-                scopes += [around.scope] if within else []
-            detached = detached or around.detached
-            around = around.parent
+        found = self._bound_type(node)
+        if found is not None:
+            return found
         if name in self.tools:
             return t.ToolRef(name)
-        if (
-            name not in PREDEFINED_NAMES
-            and not self.quiet
-            and not any("NameError" in names for names in self.shielded)
-        ):
+        if name in PREDEFINED_NAMES:
+            return t.Library(name)
+        if not self.quiet and not any("NameError" in names for names in self.shielded):
             spend(FINDING)
+            scopes = [f.scope for f in self._visible_frames() if not f.is_class_body]
             self.findings.append(explain_unbound_name(node, scopes, self.tools, called=called))
-        return t.Library(name) if name in PREDEFINED_NAMES else t.ANY
+        return t.ANY
+
+    def _bound_type(self, node: ast.Name) -> t.Type | None:
+        """Return the type of a name that the program binds, or None if it does not bind the name.
+
+        A name that its function binds only later is reported.
+        """
+        detached = False
+        for frame in self._visible_frames():
+            found = self._in_frame(frame, node.id, detached=detached)
+            if found is not None:
+                return found
+            # In a class body, a name that is not bound yet refers to an outer scope.
+            if not frame.is_class_body and self._is_local(node.id, frame.scope):
+                if frame.env is not None and not detached:
+                    self._report_use_before_assignment(node)
+                return t.ANY
+            detached = detached or frame.detached
+        return None
+
+    def _visible_frames(self) -> Iterator[ScopeFrame]:
+        """Yield the frames whose names are visible here, innermost first.
+
+        A class body is only visible to its own statements, not to its methods.
+        """
+        yield self.frame
+        outer = self.frame.parent
+        while outer is not None:
+            if not outer.is_class_body:
+                yield outer
+            outer = outer.parent
+
+    def _is_local(self, name: str, scope: ast.AST) -> bool:
+        """Return True if `scope` binds `name`, and no tool or builtin has that name."""
+        return (
+            name in bound_names(scope) and name not in self.tools and name not in PREDEFINED_NAMES
+        )
+
+    def _report_use_before_assignment(self, node: ast.Name) -> None:
+        if not self.catches("NameError", "UnboundLocalError"):
+            message = f"{node.id!r} is used before it is assigned. Assign it above this line."
+            self.report("used-before-assignment", node, message)
 
     def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
         """Return the type of `name` in `frame`, or None if the frame does not bind it."""

@@ -20,6 +20,7 @@ from atc.pipeline.check.types import (
     Mapped,
     Null,
     Record,
+    ResponsePlace,
     ToolRef,
     Tuple,
     Type,
@@ -59,6 +60,12 @@ def assume_not_none(value: Type) -> Type:
     None: that code is never reached.
     """
     return NEVER if isinstance(value, Null) else not_none(value)
+
+
+def null_origins(value: Type) -> set[ResponsePlace]:
+    """Return the places in responses from which the alternative None of `value` comes."""
+    nulls = [member for member in members(value) if isinstance(member, Null)]
+    return {null.origin for null in nulls if null.origin is not None}
 
 
 def forget_constants(value: Type) -> Type:

@@ -13,9 +13,7 @@ from atc.pipeline.check.interpreter import Env, Interpreter, join_env
 from atc.pipeline.check.kinds import forget_constants
 from atc.pipeline.check.narrowing import outcomes
 from atc.pipeline.check.subscripts import iterate
-from atc.pipeline.check.syntax import (
-    walk_nodes,
-)
+from atc.pipeline.check.syntax import walk_nodes
 
 _MOST_PASSES = 6
 
@@ -112,10 +110,7 @@ def _loop(
         frame.env = entry.copy() if entry is not None else None
         ends = start()
         core.execute(body)
-        again = frame.env
-        for env in continues:
-            again = join_env(again, env)
-        after = join_env(entry, again)
+        after = join_env(entry, _join_envs(frame.env, continues))
         spend(len(after.names) if after is not None else 0)
         if version == core.version and (
             after == entry or (len(core.findings) == mark and _is_stable(entry, after))
@@ -129,8 +124,13 @@ def _loop(
         ends.names = entry.names | ends.names
     frame.env = ends if always else entry
     core.execute(orelse)
-    for env in breaks:
-        frame.env = join_env(frame.env, env)
+    frame.env = _join_envs(frame.env, breaks)
+
+
+def _join_envs(first: Env | None, others: list[Env]) -> Env | None:
+    for env in others:
+        first = join_env(first, env)
+    return first
 
 
 def _is_stable(old: Env | None, new: Env | None) -> bool:

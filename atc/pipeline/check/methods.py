@@ -7,18 +7,21 @@ import ast
 from atc.pipeline.check import types as t
 from atc.pipeline.check.functions import CallArguments
 from atc.pipeline.check.interpreter import Interpreter
-from atc.pipeline.check.kinds import constant
+from atc.pipeline.check.kinds import constant, null_origins
 from atc.pipeline.check.library import check_keyed, first_items, items_of_each, reject_kinds
 from atc.pipeline.check.schema import field_type, items_of, value_type
 from atc.pipeline.check.subscripts import check_hashable, read_get_call
 
 _TEXT: dict[str, t.Type] = {
     **dict.fromkeys(
-        ["strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "casefold", "replace", "zfill", "join",
-         "format", "removeprefix", "removesuffix", "ljust", "rjust", "center", "swapcase", "translate"], t.STR
+        ["strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "casefold",
+         "replace", "zfill", "join", "format", "removeprefix", "removesuffix", "ljust", "rjust",
+         "center", "swapcase", "translate"], t.STR
     ),
     **dict.fromkeys(["find", "index", "count", "rfind", "rindex"], t.INT),
-    **dict.fromkeys(["startswith", "endswith", "isdigit", "isalpha", "isnumeric", "isupper", "islower"], t.BOOL),
+    **dict.fromkeys(
+        ["startswith", "endswith", "isdigit", "isalpha", "isnumeric", "isupper", "islower"], t.BOOL
+    ),
 }  # fmt: skip
 
 
@@ -76,14 +79,8 @@ def _call_dict_method(
     node: ast.Call,
     arguments: CallArguments,
 ) -> t.Type:
-    if isinstance(member, t.Mapped):
-        kinds = [*member.cell.keys.values(), member.cell.value]
-        keys = items_of(member)
-    else:
-        kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]
-        keys = t.STR
-        kinds = kinds if kinds and member.shape.is_closed else [value_type(member)]
-    values = t.join_all(kinds) if not core.hints.stored else t.ANY
+    keys = items_of(member)
+    values = t.ANY if core.hints.stored else _values_of(member)
     match method, arguments.values:
         case "keys", _:
             return t.Iterating(keys, "dict_keys")
@@ -104,6 +101,14 @@ def _call_dict_method(
             return t.ANY
 
 
+def _values_of(member: t.Record | t.Mapped) -> t.Type:
+    """Return the joined type of all values of a dict."""
+    if isinstance(member, t.Mapped):
+        return t.join(*member.cell.keys.values(), member.cell.value)
+    kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]
+    return t.join_all(kinds) if kinds and member.shape.is_closed else value_type(member)
+
+
 def _call_list_method(
     core: Interpreter,
     member: t.Array | t.Listing,
@@ -111,39 +116,41 @@ def _call_list_method(
     node: ast.Call,
     arguments: CallArguments,
 ) -> t.Type:
+    if func.attr in _ADDING:
+        for added in _added_items(core, func.attr, arguments):
+            _add_item(core, member, added)
+        return t.NONE
     item = items_of(member)
     match func.attr:
-        case "append" | "add" | "appendleft":
-            if func.attr == "add" and arguments.nodes:
-                check_hashable(core, arguments.values[0], arguments.nodes[0])
-            _add_item(core, member, t.join(*arguments.values))
-        case "insert":
-            _add_item(core, member, t.join(*arguments.values[1:]))
-        case "extend" | "update" | "extendleft":
-            for added in items_of_each(core, arguments):
-                _add_item(core, member, added)
         case "sort":
             check_keyed(core, item, func.value, arguments, "sort()")
         case "pop" | "popleft":
             return t.ANY if item is t.NEVER else item
         case "copy" | "union" | "intersection" | "difference" | "symmetric_difference":
             more = [items_of(value) for value in arguments.values] if func.attr == "union" else []
-            return core.add_listing_item(
-                node, t.join(item, *more), member.kind if isinstance(member, t.Listing) else "list"
-            )
+            return core.add_listing_item(node, t.join(item, *more), getattr(member, "kind", "list"))
         case "index" | "count":
             return t.INT
         case "clear" | "remove" | "discard" | "reverse":
             if arguments.values == [t.NONE]:
-                core.env.null_checked |= {
-                    m.origin
-                    for m in t.members(item)
-                    if isinstance(m, t.Null) and m.origin is not None
-                }
+                core.env.null_checked |= null_origins(item)
         case _:
             core.escape([member, *arguments.every()])
             return t.ANY
     return t.NONE
+
+
+_ADDING = frozenset({"append", "add", "appendleft", "insert", "extend", "update", "extendleft"})
+"""Methods that add their arguments, or the items of their arguments, to a list, deque or set."""
+
+
+def _added_items(core: Interpreter, method: str, arguments: CallArguments) -> list[t.Type]:
+    """Return the types of the items that one of the `_ADDING` methods adds."""
+    if method in ("extend", "update", "extendleft"):
+        return items_of_each(core, arguments)
+    if method == "add" and arguments.nodes:
+        check_hashable(core, arguments.values[0], arguments.nodes[0])
+    return [t.join(*arguments.values[1 if method == "insert" else 0 :])]
 
 
 def _add_item(core: Interpreter, member: t.Array | t.Listing, item: t.Type) -> None:

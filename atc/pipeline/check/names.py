@@ -46,7 +46,8 @@ def explain_unbound_name(
     """Build the finding for a name that is never bound: an unknown tool, a forgotten import or a
     misspelling.
 
-    `scopes` are the scopes that enclose the name.
+    `scopes` are the scopes that enclose the name. `called` is True if the name is the callee of a
+    call.
     """
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
@@ -55,26 +56,30 @@ def explain_unbound_name(
             "undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line
         )
     names = [bound_names(scope) for scope in scopes]
-    own = sorted(set().union(*names)) if may_guess(sum(map(len, names))) else []
-    if not called:
-        near = find_nearest(name, own, cutoff=0.75) or find_nearest(name, tools, cutoff=0.75)
-        meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
-        return make_finding(
-            "undefined-name",
-            node,
-            f"{name!r} is not defined anywhere in the program.{meant}",
-            better=near,
-        )
+    variables = sorted(set().union(*names)) if may_guess(sum(map(len, names))) else []
+    if called:
+        return _explain_unknown_function(node, variables, tools)
+    near = find_nearest(name, variables, cutoff=0.75) or find_nearest(name, tools, cutoff=0.75)
+    meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
+    message = f"{name!r} is not defined anywhere in the program.{meant}"
+    return make_finding("undefined-name", node, message, better=near)
+
+
+def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolbox) -> Finding:
+    """Build the finding for a call of an unknown function. It lists the tools with the most similar
+    names.
+    """
+    name = node.id
     # A variable whose name is only a part of this one is not meant.
-    near = find_nearest(name, tools) or find_nearest(name, own, loose=False)
+    near = find_nearest(name, tools) or find_nearest(name, variables, loose=False)
     meant = f" Did you mean {near!r}?" if near else ""
     shown = list(tools)[:_FEW]
     if len(tools) > _FEW and may_guess(len(tools)):
         shown = closest_meanings(name, tools, most=_FEW, cutoff=0) or shown
-    among = (
+    listed = (
         "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
     )
-    message = f"there is no tool or function {name!r}; {among} {format_list(shown)}.{meant}"
+    message = f"there is no tool or function {name!r}; {listed} {format_list(shown)}.{meant}"
     if not tools:
         message = f"there is no function {name!r}.{meant}"
     return make_finding("unknown-tool", node, message, better=near)
@@ -124,29 +129,39 @@ def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
     """Return True if the program seems to rebind the tool's name on purpose: it wraps the tool, or
     does not use it.
     """
-    name = tool.alias
-    line = getattr(node, "lineno", 0)
     calls = uses.calls[tool.alias]
     callees = {call.func for call in calls}
-    passed = [use for use in uses.names[name] if use not in callees and use is not node]
+    passed = [use for use in uses.names[tool.alias] if use not in callees and use is not node]
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            own = set(parameters(node))
-            foreign = bool(own) and not own & {*tool.arguments, *tool.arguments.values()}
-            # A function without a real body is only a stub for the tool.
-            idle = all(
-                isinstance(s, ast.Pass | ast.Raise) or format_expression(s)[:1] in '\'"."'
-                for s in node.body
-            )
-            return any(use.lineno < line for use in passed) or (foreign and not idle)
+            wraps = any(use.lineno < node.lineno for use in passed)
+            return wraps or _is_unrelated_function(node, tool)
         case ast.Name():  # `tool = cache(tool)`
-            return not calls or any(use.lineno == line for use in passed)
+            return not calls or any(use.lineno == node.lineno for use in passed)
         case ast.ImportFrom(module=str(module)) if module.split(".")[0] in sys.stdlib_module_names:
-            return not any(
-                k.arg is None or k.arg in tool.arguments for call in calls for k in call.keywords
-            )
+            return not _pass_arguments(calls, tool)
         case _:
             return False
+
+
+def _pass_arguments(calls: list[ast.Call], tool: Tool) -> bool:
+    """Return True if a call passes one of the tool's arguments by name, or passes `**`."""
+    names = [keyword.arg for call in calls for keyword in call.keywords]
+    return any(name is None or name in tool.arguments for name in names)
+
+
+def _is_unrelated_function(node: ast.FunctionDef | ast.AsyncFunctionDef, tool: Tool) -> bool:
+    """Return True if a function has a real body and parameters, but none of the tool's arguments.
+
+    A function without a real body is only a stub for the tool.
+    """
+    names = set(parameters(node))
+    is_stub = all(
+        isinstance(s, ast.Pass | ast.Raise) or format_expression(s)[:1] in '\'"."'
+        for s in node.body
+    )
+    related = names & {*tool.arguments, *tool.arguments.values()}
+    return bool(names) and not related and not is_stub
 
 
 def _explain_shadowing(name: str, node: ast.AST) -> Finding:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
-from atc.pipeline.check.kinds import assume_not_none, keep_matching
+from atc.pipeline.check.kinds import assume_not_none, keep_matching, null_origins
 from atc.pipeline.check.schema import field_type, items_of, silence_nulls
 from atc.pipeline.check.syntax import walk_nodes
 
@@ -69,7 +69,7 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
             refine(core, value, truth)
             refine(core, target, truth)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            _refine_compare(core, left, op, right, truth)
+            _refine_compare(core, *_constant_last(left, op, right), truth)
         case ast.Compare(left=left, comparators=rights) if truth:
             for part in [left, *rights]:
                 _change(core, part, assume_not_none)
@@ -82,28 +82,34 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
     _relax(core, test)
 
 
+def _constant_last(
+    left: ast.expr, op: ast.cmpop, right: ast.expr
+) -> tuple[ast.expr, ast.cmpop, ast.expr]:
+    """Return a comparison with a constant as the right operand. For what a comparison implies about
+    None, only `in` depends on the order.
+    """
+    if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
+        return right, op, left
+    return left, op, right
+
+
 def _refine_compare(
     core: Interpreter, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
 ) -> None:
-    if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
-        left, right = right, left
+    """Update the current environment with what follows from a comparison being `truth`."""
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
         op = _OPPOSITE[type(op)]
         truth = not truth
     match op, left, right:
         case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
-            nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
-            core.tested |= {null.origin.tool for null in nulls if null.origin is not None}
+            core.tested |= {place.tool for place in null_origins(core.peek(left))}
             # If the program knows that the value is None, what it does with it is intended.
             _change(core, left, (lambda _: t.ANY) if truth else assume_not_none)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
         case ast.In(), ast.Constant(value=None), _:
             if not truth:  # `None not in items`
-                found = t.members(items_of(core.peek(right)))
-                core.env.null_checked |= {
-                    m.origin for m in found if isinstance(m, t.Null) and m.origin is not None
-                }
+                core.env.null_checked |= null_origins(items_of(core.peek(right)))
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
                 _change(core, right, lambda value, key=key: _assume_key(value, key))  # type: ignore[misc]
@@ -169,8 +175,7 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
         return
     old = core.peek(node)
     new = update(old)
-    lost = {m.origin for m in t.members(old) if isinstance(m, t.Null) and m.origin}
-    env.null_checked |= lost - {m.origin for m in t.members(new) if isinstance(m, t.Null)}
+    env.null_checked |= null_origins(old) - null_origins(new)
     if path is not None and new != old:
         name, keys = path
         base = core.peek(ast.Name(name, ast.Load()))

@@ -10,9 +10,7 @@ from atc.pipeline.check.argument_values import can_match
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import category, constant, describe_value
 from atc.pipeline.check.schema import items_of
-from atc.pipeline.check.subscripts import (
-    need_value,
-)
+from atc.pipeline.check.subscripts import need_value
 
 _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -29,25 +27,34 @@ def binary(
     right: t.Type,
     node: ast.AST,
 ) -> t.Type:
-    """Return the type of `left op right`."""
+    """Return the type of `left op right`. Report operands that the operator does not accept."""
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
         core.escape([left, right])
         return t.INT if category(left) == category(right) == "number" else t.ANY
-    text = isinstance(op, ast.Mod) and category(left) in ("str", None)
+    formats = isinstance(op, ast.Mod) and category(left) in ("str", None)
     left = need_value(core, left, left_node, "arithmetic fails on None")
-    right = right if text else need_value(core, right, right_node, "arithmetic fails on None")
+    if not formats:
+        right = need_value(core, right, right_node, "arithmetic fails on None")
     kinds = category(left), category(right)
     if kinds[0] is None or kinds[1] is None:
-        return t.STR if text and kinds[0] == "str" else t.ANY
-    if not _is_supported(op, kinds[0], kinds[1]):
-        _report(core, op, left_node, left, right_node, right, node)
-        return t.ANY
-    if kinds == ("number", "number"):
+        return t.STR if formats and kinds[0] == "str" else t.ANY
+    if _is_supported(op, kinds[0], kinds[1]):
+        return _arithmetic_type(core, op, left, right, node)
+    _report(core, op, left_node, left, right_node, right, node)
+    return t.ANY
+
+
+def _arithmetic_type(
+    core: Interpreter, op: ast.operator, left: t.Type, right: t.Type, node: ast.AST
+) -> t.Type:
+    """Return the type of an operation whose operands fit."""
+    kinds = {category(left), category(right)}
+    if kinds == {"number"}:
         return _number(op, left, right)
     if "str" in kinds:
         return t.STR
     if "list" in kinds and isinstance(op, ast.Add | ast.Mult):
-        lists = (value for value, kind in zip((left, right), kinds, strict=True) if kind == "list")
+        lists = [value for value in (left, right) if category(value) == "list"]
         return core.add_listing_item(node, t.join_all(map(items_of, lists)))
     return t.ANY
 
@@ -145,10 +152,10 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
     """Report `left == right` if it is never true, judging by the types or by the schema of one
     side.
     """
-    left_node = node.left
-    right_node = node.comparators[0]
-    if isinstance(left_node, ast.Constant):
-        left_node, left, right_node, right = right_node, right, left_node, left
+    sides = [(node.left, left), (node.comparators[0], right)]
+    if isinstance(node.left, ast.Constant):
+        sides.reverse()
+    (left_node, left), (right_node, right) = sides
     equal = isinstance(node.ops[0], ast.Eq)
     kinds = (category(left), category(right))
     if None not in kinds and kinds[0] != kinds[1]:
@@ -157,34 +164,26 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
             second = f"{format_expression(right_node)} is {describe_value(right)}"
             core.report("never-equal", node, f"{first} and {second}: they are never equal.")
         return
+    possible = [member for member in t.members(left) if not isinstance(member, t.Null)]
     text = constant(right)
-    known = [member for member in t.members(left) if isinstance(member, t.Atom)]
-    if len(known) < len([m for m in t.members(left) if not isinstance(m, t.Null)]) or not known:
-        return
-    if isinstance(text, str) and all(_is_never(member, text) for member in known):
-        wanted, better = _describe_allowed_values(text, known)
+    if isinstance(text, str) and possible and all(_is_never(member, text) for member in possible):
+        wanted, better = _describe_allowed_values(text, possible)
         if equal or better:
             then = f" Did you mean {better}?" if better else ""
-            core.report(
-                "never-equal",
-                node,
-                f"{format_expression(left_node)} is never {text!r}: it {wanted}.{then}",
-                better=better,
-            )
+            message = f"{format_expression(left_node)} is never {text!r}: it {wanted}.{then}"
+            core.report("never-equal", node, message, better=better)
 
 
-def _describe_allowed_values(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
-    """Describe the values that a schema allows. Also return the one that `text` is close to, or
-    None.
+def _describe_allowed_values(text: str, possible: list[t.Type]) -> tuple[str, str | None]:
+    """Describe the values that a schema allows for strings of the `possible` types. Also return the
+    allowed value that `text` is close to, or None.
     """
-    values = [value for member in known for value in member.values or () if isinstance(value, str)]
-    near = find_nearest(text, values, cutoff=0.75) if values else None
-    wanted = (
-        f"is one of {format_list(map(repr, values))}"
-        if values
-        else f"matches the pattern {known[0].pattern!r}"
-    )
-    return wanted, repr(near) if near else None
+    atoms = [member for member in possible if isinstance(member, t.Atom)]
+    values = [value for atom in atoms for value in atom.values or () if isinstance(value, str)]
+    if not values:
+        return f"matches the pattern {atoms[0].pattern!r}", None
+    near = find_nearest(text, values, cutoff=0.75)
+    return f"is one of {format_list(map(repr, values))}", repr(near) if near else None
 
 
 def _is_never(member: t.Type, text: str) -> bool:

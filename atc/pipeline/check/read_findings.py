@@ -60,28 +60,22 @@ def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> N
     """Report that `value[key]` or `value.get(key)` at `node` cannot work. `key` is None if it is
     not known.
     """
-    base, place = _parts(node)
+    base, key_node = _parts(node)
     text = format_expression(base)
     match value:
         case t.Record() if isinstance(key, str):
-            _report_missing(core, value, key, place, text)
+            _report_missing(core, value, key, key_node, text)
         case t.Record():
             lists = list_keys(value)
             better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
             then = f" The list is {better}." if better else " Take a value by its key."
-            message = f"{text} ({value.origin}) is an object with keys {format_keys(value)}, not a list.{then}"
+            message = (
+                f"{text} ({value.origin}) is an object with keys {format_keys(value)}, not a"
+                f" list.{then}"
+            )
             core.report("not-a-list", node, message, tool=value.origin.tool, better=better)
         case t.Mapped(cell):
-            spend(8 * len(cell.keys))
-            near = (
-                find_nearest(key, [known for known in cell.keys if isinstance(known, str)])
-                if key == str(key)
-                else None
-            )
-            meant = f" Did you mean {near!r}?" if near else ""
-            message = f"{text} has no key {key!r}; the program gives it only {format_list(map(repr, cell.keys))}.{meant}"
-            if cell.keys:
-                core.report("missing-key", place, message, better=near)
+            _report_missing_in_dict(core, cell, key, key_node, text)
         case t.Atom("str", key_of=t.KeyOf() as source):
             report_iterated(core, source)
         case t.Array():
@@ -92,16 +86,34 @@ def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> N
             )
             core.report("not-a-list", node, message, better=f"list({text})")
         case _:
-            indexed = isinstance(value, t.Tuple | t.Listing)
-            better = f"{text}[0]" if indexed else text
-            then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
-            wanted = f"no key {key!r}" if isinstance(key, str) else "no items to index like that"
-            core.report(
-                "not-an-object",
-                node,
-                f"{text} is {describe_value(value)} and has {wanted}; {then}.",
-                better=better,
-            )
+            _report_no_keys(core, value, key, node, text)
+
+
+def _report_missing_in_dict(
+    core: Interpreter, cell: t.DictCell, key: Any, node: ast.expr, text: str
+) -> None:
+    """Report a key that the program never stores in its dict `text`."""
+    spend(8 * len(cell.keys))
+    if not cell.keys:
+        return
+    names = [known for known in cell.keys if isinstance(known, str)]
+    near = find_nearest(key, names) if isinstance(key, str) else None
+    meant = f" Did you mean {near!r}?" if near else ""
+    message = (
+        f"{text} has no key {key!r}; the program gives it only"
+        f" {format_list(map(repr, cell.keys))}.{meant}"
+    )
+    core.report("missing-key", node, message, better=near)
+
+
+def _report_no_keys(core: Interpreter, value: t.Type, key: Any, node: ast.expr, text: str) -> None:
+    """Report a scalar or a sequence that is read like a dict."""
+    indexed = isinstance(value, t.Tuple | t.Listing)
+    better = f"{text}[0]" if indexed else text
+    then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
+    lacks = f"no key {key!r}" if isinstance(key, str) else "no items to index like that"
+    message = f"{text} is {describe_value(value)} and has {lacks}; {then}."
+    core.report("not-an-object", node, message, better=better)
 
 
 def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -152,10 +164,9 @@ def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, st
     """Guess which key was meant by a missing one. Return a sentence and the text to write, or `("",
     None)`.
     """
-    if not may_guess(len(record.shape.properties)):
-        return "", None
     keys = list(record.shape.properties)
-    lists = list_keys(record)
+    if not may_guess(len(keys)):
+        return "", None
     close = find_nearest(key, keys, cutoff=0.8, loose=False)
     inside = find_nested_key(record, key)
     if inside is not None and (close is None or close.lower() != key.lower()):
@@ -163,15 +174,20 @@ def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, st
     if close is not None:
         return f" Did you mean {close!r}?", close
     near = find_nearest(key, keys)
-    if near not in lists and (givers := _find_tools_with_key(core, record, key)):
-        needs = [
-            f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
-            for alias in givers
-        ]
-        return f" {key!r} is in what these give: {format_list(needs)}.", givers[0]
-    if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
+    lists = list_keys(record)
+    tools = _find_tools_with_key(core, record, key) if near not in lists else []
+    if tools:
+        needs = [_describe_requirements(core, alias) for alias in tools]
+        return f" {key!r} is in what these give: {format_list(needs)}.", tools[0]
+    if near is not None:
+        return f" Did you mean {near!r}?", near
+    if len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
         return f" The list is under {lists[0]!r}.", lists[0]
-    return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
+    return "", None
+
+
+def _describe_requirements(core: Interpreter, alias: str) -> str:
+    return f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})"
 
 
 def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[str]:

@@ -89,12 +89,9 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
     """Return the alternatives of a schema, each a list of schemas that apply together; None if
     nothing certain is known.
     """
-    if not isinstance(schema, Mapping) or depth > 8:
+    resolved = _resolve_known(schema, document.root)
+    if resolved is None or depth > 8:
         return None
-    ref = schema.get("$ref")
-    if isinstance(ref, str) and not isinstance(resolve_pointer(document.root, ref), Mapping):
-        return None
-    resolved = resolve(schema, document.root)
     if not any(key in resolved for key in _COMBINERS):
         return [[resolved]]
     result: list[Fragments] = [
@@ -104,14 +101,38 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
         result = _product(result, _branches(part, document, depth + 1))
     for key in ("anyOf", "oneOf"):
         if resolved.get(key):
-            options: list[Fragments] = []
-            for part in resolved[key]:
-                inner = _branches(part, document, depth + 1)
-                if inner is None:
-                    return None
-                options += inner
+            options = _option_branches(resolved[key], document, depth + 1)
+            if options is None:
+                return None
             result = _product(result, options)
     return result or None
+
+
+def _resolve_known(schema: Any, root: JsonObject) -> JsonObject | None:
+    """Return a schema with its `$ref` resolved; None if it is no object or its `$ref` leads
+    nowhere.
+    """
+    if not isinstance(schema, Mapping):
+        return None
+    ref = schema.get("$ref")
+    if isinstance(ref, str) and not isinstance(resolve_pointer(root, ref), Mapping):
+        return None
+    return resolve(schema, root)
+
+
+def _option_branches(
+    options: list[Any], document: t.ResponseSchema, depth: int
+) -> list[Fragments] | None:
+    """Return the alternatives of all options of an `anyOf` or `oneOf`; None if those of one option
+    are unknown.
+    """
+    result: list[Fragments] = []
+    for option in options:
+        branches = _branches(option, document, depth)
+        if branches is None:
+            return None
+        result += branches
+    return result
 
 
 def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragments]:

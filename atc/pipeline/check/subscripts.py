@@ -49,42 +49,44 @@ def need_value(
     None.
 
     `value` is the type of `node`, or of one of its items if `item` is True. `use` is the part of
-    the message that says what fails.
+    the message that says what fails. `argument` is the tool's argument that the value is passed
+    for, if there is one.
     """
     if core.catches("TypeError", "AttributeError"):
         return not_none(value)
     if value == t.NONE and isinstance(node, ast.Name | ast.Call):
-        given = {name for function in core.active for name in parameters(function)}
-        # A parameter may be None on purpose, if other parameters decide whether it is used.
-        if not (isinstance(node, ast.Name) and node.id in given):
-            # A method such as `rows.sort()` changes its object in place.
-            func = node.func if isinstance(node, ast.Call) else None
-            better = format_expression(func.value) if isinstance(func, ast.Attribute) else None
-            then = (
-                f" Write {format_expression(node)} on a line of its own, then use {better}."
-                if better
-                else ""
-            )
-            core.report(
-                "none-value",
-                node,
-                f"{format_expression(node)} is always None here; {use}.{then}",
-                better=better,
-            )
+        _report_always_none(core, node, use)
         return t.ANY
     for member in t.members(value):
-        if (
-            isinstance(member, t.Null)
-            and member.origin is not None
-            and member.origin not in core.env.null_checked
-        ):
+        if not isinstance(member, t.Null) or member.origin is None:
+            continue
+        if member.origin not in core.env.null_checked:
             text = f"an item of {format_expression(node)}" if item else format_expression(node)
-            message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
+            message = (
+                f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None`"
+                " first."
+            )
             better = None if item else f"if {text} is not None"
             more = {"tool": member.origin.tool, "argument": argument, "better": better}
             core.report("none-value", node, message, certain=False, **more)
             break
     return not_none(value)
+
+
+def _report_always_none(core: Interpreter, node: ast.Name | ast.Call, use: str) -> None:
+    """Report a value that is always None, unless it is a parameter of the current functions.
+
+    A parameter may be None on purpose, if other parameters decide whether it is used.
+    """
+    names = {name for function in core.active for name in parameters(function)}
+    if isinstance(node, ast.Name) and node.id in names:
+        return
+    # A method such as `rows.sort()` changes its object in place.
+    func = node.func if isinstance(node, ast.Call) else None
+    better = format_expression(func.value) if isinstance(func, ast.Attribute) else None
+    text = format_expression(node)
+    then = f" Write {text} on a line of its own, then use {better}." if better else ""
+    core.report("none-value", node, f"{text} is always None here; {use}.{then}", better=better)
 
 
 def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
@@ -123,26 +125,27 @@ def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
     match member:
         case t.Record() | t.Mapped():
             return t.ANY if key in core.hints.stored else field_type(member, key)
-        case t.Array():
-            return item_type(member) if isinstance(key, int) else None
-        case t.Listing(cell, kind):
-            return (
-                assume_filled(cell.item)
-                if isinstance(key, int) and kind not in ("set", "frozenset")
-                else None
-            )
-        case t.Tuple(items):
-            if not isinstance(key, int):
-                return None
-            return items[key] if -len(items) <= key < len(items) else t.ANY
-        case t.Atom("str" | "bytes" as name):
-            if not isinstance(key, int):
-                return None
-            return t.STR if name == "str" else t.ANY
+        case t.Array() | t.Listing() | t.Tuple() | t.Atom("str" | "bytes"):
+            return _read_position(member, key) if isinstance(key, int) else None
         case t.Iterating(kind=kind):
             return t.ANY if kind == "range" else None
         case t.Atom() | t.ToolRef() | t.Function():
             return None
+        case _:
+            return t.ANY
+
+
+def _read_position(member: t.Type, index: int) -> t.Type | None:
+    """Return the type of the item of a sequence at a constant index; None for a set."""
+    match member:
+        case t.Array():
+            return item_type(member)
+        case t.Listing(cell, kind):
+            return None if kind in ("set", "frozenset") else assume_filled(cell.item)
+        case t.Tuple(items) if -len(items) <= index < len(items):
+            return items[index]
+        case t.Atom("str"):
+            return t.STR
         case _:
             return t.ANY
 
@@ -192,32 +195,51 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
 
 
 def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
-    """Return the type of `value.get(key, default)`.
+    """Return the type of `value.get(key, default)`. `given` are the types of the arguments.
 
     A key that cannot exist is reported, unless the program evidently expects that.
     """
     default = given[1] if len(given) > 1 else None
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
     key = constant(given[0])
-    if key is None:
-        return t.join(
-            *(_read_computed_member(core, member, given[0]) for member in dicts), default or t.NONE
-        )
-    falls_back = len(node.args) > 1 and any(
-        isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1])
-    )
-    # Programs often look up missing keys in dicts that they fill themselves.
-    expected = node in core.hints.tolerated or key in ENVELOPE or falls_back
-    records = t.join_all(member for member in dicts if isinstance(member, t.Record))
+    if key is not None:
+        return _get_known_key(core, dicts, key, default, node)
+    possible = [_read_computed_member(core, member, given[0]) for member in dicts]
+    return t.join(*possible, default or t.NONE)
+
+
+def _get_known_key(
+    core: Interpreter,
+    dicts: list[t.Record | t.Mapped],
+    key: Any,
+    default: t.Type | None,
+    node: ast.Call,
+) -> t.Type:
+    """Return the type of `.get(key, default)` of one of `dicts` for a constant key."""
+    records = [member for member in dicts if isinstance(member, t.Record)]
     found = [_read_one(core, member, key) for member in dicts]
-    if not expected and not any(kind is not None for kind in found) and records is not t.NEVER:
-        read_item(core, records, key, node)
+    kinds = [kind for kind in found if kind is not None]
+    # Programs often look up missing keys in dicts that they fill themselves.
+    if records and not kinds and not _expects_missing_key(core, node, key):
+        read_item(core, t.join(*records), key, node)
         return t.ANY
-    known = t.join_all(kind for kind in found if kind is not None)
+    known = t.join(*kinds)
     # Without a default, a declared key has the type of its schema: do not report the None of a
     # missing key.
-    sure = default is None and found and all(isinstance(member, t.Record) for member in dicts)
-    return known if sure and known is not t.NEVER else t.join(known, default or t.NONE)
+    if default is None and len(records) == len(dicts) and known is not t.NEVER:
+        return known
+    return t.join(known, default or t.NONE)
+
+
+def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
+    """Return True if a `.get()` call evidently allows for a missing key: it is a test, looks up a
+    key of the response envelope, or computes its default.
+    """
+    if node in core.hints.tolerated or key in ENVELOPE:
+        return True
+    return len(node.args) > 1 and any(
+        isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1])
+    )
 
 
 def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
@@ -309,42 +331,50 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
     """Return True if an alternative may have the attribute, else report it and return False."""
-    kinds = [(m, "own dict" if isinstance(m, t.Mapped) else category(m)) for m in t.members(value)]
-    known = [
-        None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(kind)
-        for m, kind in kinds
-    ]
-    if any(names is None or node.attr in names for names in known) or core.catches(
-        "AttributeError"
-    ):
+    if any(_may_have(member, node.attr) for member in t.members(value)):
+        return True
+    if core.catches("AttributeError"):
         return True
     member = t.members(value)[0]
     text = format_expression(node.value)
-    attr = node.attr
     match member:
         case t.Record():
-            keys = member.shape.properties
-            # an attribute of response objects in HTTP libraries
-            whole = attr in ("json", "data", "result")
-            near = attr if attr in keys or not (keys or whole) else find_nearest(attr, keys)
-            better = text if whole else None
-            better = f"{text}[{near!r}]" if near else better
-            then = f" Write {better}." if better else ""
-            message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {format_keys(member)}."
-            core.report(
-                "no-attribute", node, message + then, tool=member.origin.tool, better=better
-            )
+            _report_attribute_of_object(core, member, node, text)
         case t.Atom("str", key_of=t.KeyOf() as source):
             report_iterated(core, source)
         case _:
-            then = (
-                " It holds items: take one first."
-                if isinstance(member, t.Array | t.Listing)
-                else ""
+            is_list = isinstance(member, t.Array | t.Listing)
+            then = " It holds items: take one first." if is_list else ""
+            message = (
+                f"{text} is {describe_value(member)} and has no attribute {node.attr!r}.{then}"
             )
-            core.report(
-                "no-attribute",
-                node,
-                f"{text} is {describe_value(member)} and has no attribute {attr!r}.{then}",
-            )
+            core.report("no-attribute", node, message)
     return False
+
+
+def _may_have(member: t.Type, attr: str) -> bool:
+    if isinstance(member, t.Listing) and member.kind != "list":
+        return True
+    names = _KINDS.get("own dict" if isinstance(member, t.Mapped) else category(member))
+    return names is None or attr in names
+
+
+def _report_attribute_of_object(
+    core: Interpreter, record: t.Record, node: ast.Attribute, text: str
+) -> None:
+    """Report an attribute of a response object, which is a dict. Suggest a subscript, or the object
+    itself.
+    """
+    attr = node.attr
+    keys = record.shape.properties
+    # Response objects of HTTP libraries have these attributes.
+    whole = attr in ("json", "data", "result")
+    near = attr if attr in keys or not (keys or whole) else find_nearest(attr, keys)
+    better = text if whole else None
+    better = f"{text}[{near!r}]" if near else better
+    then = f" Write {better}." if better else ""
+    message = (
+        f"{text} ({record.origin}) is a dict and has no attribute {attr!r}; its keys are"
+        f" {format_keys(record)}.{then}"
+    )
+    core.report("no-attribute", node, message, tool=record.origin.tool, better=better)

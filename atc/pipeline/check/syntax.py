@@ -281,9 +281,7 @@ def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
                 # A comparison that is never true is not an error in `if … elif …`: other branches
                 # cover the real values.
                 _mark_gets([test, other], hints.tolerated)
-                hints.alternative.update(
-                    p for t in (test, other) for p in walk_nodes(t) if isinstance(p, ast.Compare)
-                )
+                hints.alternative.update(_comparisons(test), _comparisons(other))
             case (
                 ast.If(test=test)
                 | ast.IfExp(test=test)
@@ -296,10 +294,13 @@ def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
             case ast.BoolOp(op=op, values=values):
                 _mark_gets(values[:-1], hints.tolerated)
                 if isinstance(op, ast.Or):
-                    hints.alternative.update(
-                        part for part in walk_nodes(node) if isinstance(part, ast.Compare)
-                    )
+                    hints.alternative.update(_comparisons(node))
     return hints
+
+
+def _comparisons(node: ast.AST) -> list[ast.Compare]:
+    """Return the comparisons in an expression."""
+    return [part for part in walk_nodes(node) if isinstance(part, ast.Compare)]
 
 
 def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:

@@ -83,52 +83,59 @@ def _check_names(
     tool: Tool,
     call: ast.Call,
     named: KeywordArguments,
-    placed: list[ast.expr],
+    positional: list[ast.expr],
     *,
     sure: bool,
 ) -> None:
     """Report positional, unknown and missing arguments. `sure` is False if the call may pass more
     than is visible.
     """
-    alias = tool.alias
-    seen = {name for _, name, _, _ in named}
-    more = tool.protocol.input_schema.get("additionalProperties")
-    unknown = (
-        []
-        if more is True or isinstance(more, Mapping)
-        else [row for row in named if row[1] not in tool.arguments]
-    )
     spend(2 * len(tool.arguments))
-    free = [name for name in tool.arguments if name not in seen]
-    meant = {
-        _report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown
-    }
+    passed = {name for _, name, _, _ in named}
+    free = [name for name in tool.arguments if name not in passed]
+    more = tool.protocol.input_schema.get("additionalProperties")
+    accepts_any = more is True or isinstance(more, Mapping)
+    meant: set[str | None] = set()
+    for place, name, _, value in named:
+        if name not in tool.arguments and not accepts_any:
+            meant.add(_report_unknown(core, tool, place, name, value, free))
+    _report_positional(core, tool, positional, free)
+    missing = [name for name in free if name in tool.required]
+    # An unknown argument is often the missing one under another name; then that finding is enough.
+    if sure and not positional and missing and not meant.issuperset(missing):
+        written = format_call_template(core, t.ToolRef(tool.alias))
+        plural = "s" if len(missing) > 1 else ""
+        message = (
+            f"{tool.alias} needs the argument{plural} {format_list(missing)}. Write {written}."
+        )
+        better = ", ".join(f"{name}=…" for name in missing)
+        core.report(
+            "missing-argument", call, message, tool=tool.alias, argument=missing[0], better=better
+        )
+
+
+def _report_positional(
+    core: Interpreter, tool: Tool, positional: list[ast.expr], free: list[str]
+) -> None:
+    """Report each positional argument, with the name of the argument that it probably is: the
+    required ones of `free` first.
+    """
     signature = format_list(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
-    for index, argument in enumerate(placed):
-        name = ordered[index] if index < len(ordered) else ""
-        message = f"{alias} takes {signature}, by name only; {format_expression(argument)} is one too many."
-        if name:
-            example = f"{alias}({name}={format_expression(argument, most=30)})"
-            message = f"{alias} takes its arguments by name only. Write {example}."
-        better = f"{name}={format_expression(argument)}" if name else None
-        core.report(
-            "positional-argument",
-            argument,
-            message,
-            tool=alias,
-            argument=name or None,
-            better=better,
-        )
-    lacking = [name for name in free if name in tool.required]
-    # An unknown argument is often the missing one under another name; then that finding is enough.
-    if sure and not placed and lacking and not meant.issuperset(lacking):
-        written = format_call_template(core, t.ToolRef(alias))
-        message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {format_list(lacking)}. Write {written}."
-        better = ", ".join(f"{name}=…" for name in lacking)
-        core.report(
-            "missing-argument", call, message, tool=alias, argument=lacking[0], better=better
-        )
+    for index, argument in enumerate(positional):
+        if index < len(ordered):
+            name = ordered[index]
+            example = f"{tool.alias}({name}={format_expression(argument, most=30)})"
+            message = f"{tool.alias} takes its arguments by name only. Write {example}."
+            better = f"{name}={format_expression(argument)}"
+            guessed = {"argument": name, "better": better}
+        else:
+            message = (
+                f"{tool.alias} takes {signature}, by name only; {format_expression(argument)} is"
+                " one too many."
+            )
+            guessed = {}
+        core.report("positional-argument", argument, message, tool=tool.alias, **guessed)
 
 
 def _report_unknown(
@@ -136,48 +143,68 @@ def _report_unknown(
 ) -> str | None:
     """Report an argument that the tool does not have.
 
-    Return the argument that was probably meant: one with a similar name, or the only missing
-    required one.
+    Return the argument of `free` that was probably meant, or None if none is likely.
     """
-    alias = tool.alias
-    root = tool.protocol.input_schema
     spend(2 * (len(core.tools) + len(tool.arguments)))
-    by_original = [own for own, original in tool.arguments.items() if original == name]
-    schemas = [
-        (own, tool.protocol.parameters[tool.arguments[own]])
-        for own in free
-        if may_guess(_MOST_VIEWS)
-    ]
-    views = [
-        (own, view)
-        for own, schema in schemas
-        for view in expand_combinations([schema], root, most=_MOST_VIEWS)
-    ]
-    inside = [own for own, view in views if name in as_mapping(view.get("properties"))]
-    near = by_original[0] if by_original else None
-    if near is None and not inside:
-        near = find_nearest(name, free)
-    lacking = [own for own in free if own in tool.required]
-    if near is None and len(lacking) == 1:
-        kinds = json_types(value)
-        allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
-        near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
-    then = "Leave it out." if tool.arguments else f"Write {alias}()."
+    containers = _arguments_with_key(tool, name, free)
+    near = _guess_argument(tool, name, value, free, similar=not containers)
     if near:
         then = f"Did you mean {near!r}?"
-    others = [
-        o
-        for o, it in core.tools.items()
-        if name in it.required and it.protocol.writes <= tool.protocol.writes
-    ]
-    if near is None and inside:
-        then = f"It is a key of {inside[0]!r}: write {inside[0]}={{{name!r}: …}}."
-    elif near is None and 0 < len(others) <= _MOST_NAMED:
-        then = f"{then[:-1]}, or use a function that takes it: {format_list(others)}."
+    elif containers:
+        then = f"It is a key of {containers[0]!r}: write {containers[0]}={{{name!r}: …}}."
+    else:
+        then = "Leave it out." if tool.arguments else f"Write {tool.alias}()."
+        others = _tools_that_need(core, tool, name)
+        if 0 < len(others) <= _MOST_NAMED:
+            then = f"{then[:-1]}, or use a function that takes it: {format_list(others)}."
     takes = format_list(tool.arguments) if tool.arguments else "no arguments"
-    message = f"{alias} has no argument {name!r}; it takes {takes}. {then}"
-    core.report("unknown-argument", place, message, tool=alias, argument=name, better=near)
+    message = f"{tool.alias} has no argument {name!r}; it takes {takes}. {then}"
+    core.report("unknown-argument", place, message, tool=tool.alias, argument=name, better=near)
     return near
+
+
+def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
+    """Return the arguments of `free` that are objects with a property `key`."""
+    root = tool.protocol.input_schema
+    found = []
+    for argument in free:
+        if may_guess(_MOST_VIEWS):
+            schema = tool.protocol.parameters[tool.arguments[argument]]
+            views = expand_combinations([schema], root, most=_MOST_VIEWS)
+            found += [argument for view in views if key in as_mapping(view.get("properties"))]
+    return found
+
+
+def _guess_argument(
+    tool: Tool, name: str, value: t.Type, free: list[str], *, similar: bool
+) -> str | None:
+    """Return the argument of `free` that was meant by the unknown `name`, or None.
+
+    It is the one that the tool's document calls `name`, one with a similar name (if `similar`), or
+    the only missing required one, if `value` fits it.
+    """
+    for argument, original in tool.arguments.items():
+        if original == name:
+            return argument
+    near = find_nearest(name, free) if similar else None
+    missing = [argument for argument in free if argument in tool.required]
+    if near is not None or len(missing) != 1:
+        return near
+    kinds = json_types(value)
+    schema = tool.protocol.parameters[tool.arguments[missing[0]]]
+    allowed = allowed_types(schema, tool.protocol.input_schema)
+    return missing[0] if kinds is None or allowed is None or kinds & allowed else None
+
+
+def _tools_that_need(core: Interpreter, tool: Tool, argument: str) -> list[str]:
+    """Return the tools with a required `argument`. A tool that writes is not suggested instead of
+    one that reads.
+    """
+    return [
+        alias
+        for alias, other in core.tools.items()
+        if argument in other.required and other.protocol.writes <= tool.protocol.writes
+    ]
 
 
 def _check_value(
