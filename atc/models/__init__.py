@@ -146,7 +146,9 @@ def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
 
 def ollama_url() -> str:
     """Return the address of Ollama's server, from OLLAMA_HOST if it is set."""
-    host = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/").replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - replaced
+    # A server that listens on 0.0.0.0, that is everywhere, is reached on 127.0.0.1.
+    host = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/")
+    host = host.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
     if "://" in host:
         return host
     return f"http://{host}" if ":" in host else f"http://{host or '127.0.0.1'}:11434"

@@ -291,7 +291,8 @@ def _wait_after(error: Any, tries: int) -> float | None:
         if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", asked := headers.get(name, "")):
             wanted = float(asked) / divisor
             return wanted if wanted <= _LONGEST_WAIT else None
-    return float(min(0.5 * 2**tries, 8.0) * random.uniform(0.75, 1.0))  # noqa: S311 - spreads clients, hides nothing
+    # A random factor, so that clients do not all repeat their requests at the same moment.
+    return float(min(0.5 * 2**tries, 8.0) * random.uniform(0.75, 1.0))  # noqa: S311
 
 
 def detail(error: Any) -> str:

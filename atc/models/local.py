@@ -176,7 +176,8 @@ class LocalModel:
             process = self._load()
             prompt = "\n".join("{role}: {content}".format(**turn) for turn in body["messages"])
             if self._forgotten:
-                body["cache_prompt"], self._forgotten = False, False
+                body["cache_prompt"] = False
+                self._forgotten = False
             else:
                 self._recall(process, prompt)
             if is_continuation(messages):

@@ -2,8 +2,8 @@
 
 A model that does not know a flight's number writes 1234 and continues; the next call finds nothing,
 or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not a
-failure: an answer without doubts has precedence, the model is told about the doubt once, and the
-answer is kept if nothing better follows.
+failure: the model gets the doubts once and may write a better program. If no answer without doubts
+follows, the doubtful one is kept.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
 requested.
 """
 _ALLOWED = re.compile(
-    r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b|\bempty (?:list|text|string)\b"
-    r"|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
+    r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b"
+    r"|\bempty (?:list|text|string)\b|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
     re.IGNORECASE,
 )
 """Phrases by which a task allows an empty answer: "or none", "if there is none, say so", "the
@@ -184,8 +184,8 @@ def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[F
         if not sources or measure or str(value).casefold() in given:
             continue
         message = (
-            f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it from"
-            f" {sources[0].expression()}, or use a function that does not need it."
+            f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it"
+            f" from {sources[0].expression()}, or use a function that does not need it."
         )
         found.append(make_finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)

@@ -325,8 +325,9 @@ class SchemaBounder:
 
 
 def _expand_classes(pattern: str) -> Iterator[str]:
-    r"""Yield the pattern with `\d`, `\w` and `\s` written out. In Rust they match all of Unicode, in
-    JSON Schema only ASCII.
+    r"""Yield the parts of a pattern, with `\d`, `\w` and `\s` as explicit ASCII classes.
+
+    In Rust, these escapes match all of Unicode, in JSON Schema only ASCII.
     """
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):

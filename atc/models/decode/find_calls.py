@@ -1,4 +1,7 @@
-"""Finds what is written like a tool call in a model's reply, before it is checked against the tools."""
+"""Finds the texts in a model's reply that are written like tool calls.
+
+Whether the called tools and their arguments exist is checked later, in `parse`.
+"""
 
 from __future__ import annotations
 

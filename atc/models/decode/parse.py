@@ -54,11 +54,12 @@ class CallError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCall:
-    """One call as read from a reply: valid, or with its error.
+    """A call in a reply that was checked against its tool: a valid call, or an error.
 
-    `tool` is an alias, empty if there is no such tool. `arguments` are by alias, as the host would
-    send them, and empty if there is an error. `name` is the tool's name as written. `span` is the
-    position of the call in the reply, (0, 0) if there is none.
+    `tool` is the tool's alias, or an empty string if no tool has the name. `arguments` maps aliases
+    to the values that would be sent; it is empty if there is an error. `name` is the tool's name as
+    the model wrote it. `span` is the position of the call in the reply; (0, 0) if no call was
+    found.
     """
 
     tool: str = ""
@@ -74,7 +75,7 @@ class ReadCall:
 
 
 def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
-    """Return the first call in a reply. If there is none, its error is `no-call`."""
+    """Return the first call in a reply, or a `ReadCall` with the error `no-call`."""
     found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
     return (
         _validate_call(found, tools, form) if found is not None else ReadCall(error=_no_call(form))

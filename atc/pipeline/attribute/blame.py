@@ -159,10 +159,10 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return the candidate of one source.
+        """Return the candidate of one source, or None if no response has the source's path.
 
-        It is a place where the response violates its schema, else a place whose value fails like the
-        program, else the first place.
+        It is a place where the response violates its schema. Else it is a place whose value fails
+        as the program did. Else it is the first place.
         """
         broken = self._find_broken_candidate(suspect, source)
         if broken is not None:

@@ -89,7 +89,9 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
 
 
 def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
-    """Return True if the value is an empty list, or the whole result and null or an empty object."""
+    """Return True if the value is an empty list, or a whole result that is null or an empty
+    object.
+    """
     place = chosen.place
     if place.missing is not None:
         return False
@@ -221,7 +223,8 @@ def _explain_empty_value(
     tested = (one for test in chosen.source.filters for one in _find_field_tests(test, record))
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
-    what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else describe_type(place.value)}"
+    empty = "0" if place.value == 0 else describe_type(place.value)
+    what = f"{facts.result_of(call, place.path)} is {empty}"
     advice = Fact(kind="advice", text=told)
     return build_fault(
         "empty_result",
@@ -327,7 +330,10 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
     for call, place in every:
         if isinstance(place.missing, str) and isinstance(place.value, Mapping):
             path = (*place.path, place.missing)
-            told = f"{facts.result_of(call, place.path)} has no key {place.missing!r}; {describe_keys(place.value)}."
+            told = (
+                f"{facts.result_of(call, place.path)} has no key {place.missing!r};"
+                f" {describe_keys(place.value)}."
+            )
             gone: FaultKind = "drift" if facts.departure(call, path) else "misread_result"
             return _FieldTest(told, path, call, absent=True, kind=gone)
     if not every:
@@ -336,7 +342,10 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
     path = generalize(every[0][1].path)
     broken = any(facts.departure(call, place.path) is not None for call, place in every)
     values = format_list(dict.fromkeys(snippet(p.value_or_none, most=40) for _, p in every), most=8)
-    told = f"`{format_expression(test)}` was tested, but the values at `{facts.format_subscripts(call, path)}` are {values}."
+    told = (
+        f"`{format_expression(test)}` was tested, but the values at"
+        f" `{facts.format_subscripts(call, path)}` are {values}."
+    )
     constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
     unlike = constants == {str} and not any(isinstance(p.value_or_none, str) for _, p in every)
     return _FieldTest(
@@ -356,6 +365,7 @@ def _own_mistake(
     evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
     evidence += [Fact(kind="call", text=told) for told in record.describe_survived_failures()]
     if chosen is not None and isinstance(chosen.place.value, str | int | float):
-        told = f"{record.facts.result_of(chosen.call, chosen.place.path)} is {snippet(chosen.place.value, most=60)}."
+        origin = record.facts.result_of(chosen.call, chosen.place.path)
+        told = f"{origin} is {snippet(chosen.place.value, most=60)}."
         evidence.append(record.facts.fact("origin", chosen.call, told, chosen.place.path))
     return Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))

@@ -124,8 +124,10 @@ class Facts:
         """Yield a fact with what the response schema says about a place."""
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
-            said = f"`{self.format_subscripts(call, generalize(path))}` is {describe_schema(found, absent=not required)}"
-            yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
+            place = self.format_subscripts(call, generalize(path))
+            declared = describe_schema(found, absent=not required)
+            said = f"The schema of {call.tool} says that `{place}` is {declared}."
+            yield self.fact("schema", call, said, path)
 
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
         """Return facts about how a response violates its schema. With a `path`, only violations on

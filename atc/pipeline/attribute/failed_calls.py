@@ -71,13 +71,19 @@ def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
 
 def _advice(call: ToolCall, kind: FaultKind) -> str:
     if kind == "unknown_outcome":
-        return f"Nobody knows whether {call.tool} took effect; find out with a read before calling it again."
+        return (
+            f"Nobody knows whether {call.tool} took effect; find out with a read before calling it"
+            " again."
+        )
     if call.status in (401, 403) or "needs the credential" in (call.error or ""):
         return "The credentials are missing or refused; no change of the program helps."
     if call.status in _TRANSIENT or (
         call.status is None and call.outcome in ("unknown", "not_run")
     ):
-        return "The failure is transient: the same call may succeed later; the program need not change."
+        return (
+            "The failure is transient: the same call may succeed later; the program need not"
+            " change."
+        )
     return f"Use another tool than {call.tool}, or catch ToolError around the call."
 
 

@@ -23,9 +23,12 @@ from sandbox.trace import Failure
 Test = Callable[[Json], bool]
 
 _GOES_THROUGH = frozenset(
-    "join map max min sorted sum sort mean median fmean stdev pstdev mode fsum variance nlargest nsmallest".split()  # noqa: SIM905
+    """
+    join map max min sorted sum sort mean median fmean stdev pstdev mode fsum variance nlargest
+    nsmallest
+    """.split()  # noqa: SIM905
 )
-"""Functions and methods that operate on each item they are given."""
+"""Functions and methods that operate on each item of their argument."""
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),

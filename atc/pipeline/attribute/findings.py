@@ -62,7 +62,9 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """Return the tools, and the paths in their results, that a finding concerns, likeliest first."""
+    """Return the tools, and the paths in their results, that a finding concerns, the most likely
+    first.
+    """
     sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
     exact = [n for n in there if position(n)[2:] == (finding.line, finding.end_column)]

@@ -104,7 +104,8 @@ def without_answer(record: AttributionTrace) -> Fault:
                     blamed = call
                     where = record.facts.result_of(call, place.path)
                     told.append(
-                        f"The print on line {said.lineno} is in a loop that never ran: {where} is empty."
+                        f"The print on line {said.lineno} is in a loop that never ran: {where} is"
+                        " empty."
                     )
     told.append("Print the answer with print(...) at the end of the program.")
     message = "the program finished, but it printed nothing and its last line has no value."

@@ -32,12 +32,17 @@ _DEEPEST = 60
 _LONGEST_PATH = 12
 
 _SAME = frozenset(
-    "list tuple set dict iter copy deepcopy loads run deque sorted reversed filter islice values result items".split()  # noqa: SIM905
+    """
+    list tuple set dict iter copy deepcopy loads run deque sorted reversed filter islice values
+    result items
+    """.split()  # noqa: SIM905
 )
 """Functions and methods that return the items they are given, possibly fewer or in a different
 order.
 """
-_CHANGES = frozenset("sort reverse append extend insert remove clear update add discard".split())  # noqa: SIM905
+_CHANGES = frozenset(
+    "sort reverse append extend insert remove clear update add discard".split()  # noqa: SIM905
+)
 """Methods that change their object and return None."""
 _MODULES = frozenset(
     [
@@ -274,8 +279,8 @@ class CallSources:
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a call: a tool, a function that passes items on, or any function that
-        computes from its arguments.
+        """Return the sources of a call: a tool, a function that passes items on, or any function
+        that computes from its arguments.
         """
         name = called_name(call)
         if name in self.tools:
@@ -323,7 +328,9 @@ class CallSources:
     def _find_accessed_sources(
         self, receiver: ast.expr, method: str, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource] | None:
-        """Return the sources of a method that accesses parts of its object; None for other methods."""
+        """Return the sources of a method that accesses parts of its object; None for other
+        methods.
+        """
         if method in ("get", "setdefault", "pop") and args:
             return self.find_sources(receiver, (constant_step(args[0]), *path))
         if method in ("items", "most_common"):

@@ -81,7 +81,9 @@ class _Fixes:
         return None
 
     def _is_removable(self, node: ast.stmt) -> bool:
-        """Return True for a top-level function or import: the tool it shadows is already defined."""
+        """Return True for a function or import at the top level. Without it, the name refers to the
+        tool again.
+        """
         match node:
             case (
                 ast.FunctionDef(decorator_list=[])

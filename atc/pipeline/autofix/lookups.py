@@ -66,12 +66,12 @@ class _Route(NamedTuple):
 
 
 def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
-    """Return an expression that reads `field` for a record with `keys`, with `{}` in place of the
-    record; None if there is none.
+    """Return an expression that looks up `field` for a record with `keys`, or None if no chain of
+    lookups leads to the field. The expression has `{}` in place of the record.
 
     The shortest chain is used; if two are equally short, the result is None. Only tools that read
-    are called. A key fills an argument of the same name, or one with a link that ends in the key
-    (`destination` fills an `airport`).
+    are called. A key of the record fills an argument of the same name, or an argument with a link
+    that ends in the key (`destination` fills an `airport`).
     """
     routes = [_Route("{}", frozenset(keys))]
     for calls in range(_FURTHEST + 1):

@@ -262,7 +262,9 @@ def _find_item_mismatch(
 
 
 def _contents(value: t.Type, schema: JsonObject) -> Iterator[tuple[str, Any, list[t.Type]]]:
-    """Yield each known value in a list or dict: a description, its schema and its possible types."""
+    """Yield the known values in a list or dict, each as a description, its schema and its possible
+    types.
+    """
     items = schema.get("items")
     properties = schema.get("properties") or {}
     match value:

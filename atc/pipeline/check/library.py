@@ -97,7 +97,10 @@ def _length(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
             and len(lists := list_keys(value)) == 1
         ):
             better = f"{what}[{lists[0]!r}]"
-            message = f"len({what}) counts its keys: {value.origin} is an object, not a list. Write len({better})."
+            message = (
+                f"len({what}) counts its keys: {value.origin} is an object, not a list. Write"
+                f" len({better})."
+            )
             core.report("not-a-list", place, message, tool=value.origin.tool, better=better)
     return t.INT
 
@@ -241,7 +244,10 @@ def _groups(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.T
 def _map(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
     if arguments.values and isinstance(arguments.values[0], t.ToolRef):
         alias = arguments.values[0].alias
-        message = f"map() passes by position, and {alias} takes its arguments by name only. Write a comprehension."
+        message = (
+            f"map() passes by position, and {alias} takes its arguments by name only. Write a"
+            " comprehension."
+        )
         core.report("positional-argument", node, message, tool=alias)
     items = items_of_each(core, arguments.after())
     function = arguments.values[0] if arguments.values else t.ANY

@@ -41,11 +41,12 @@ def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
                 ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="remove" | "pop"))
                 | ast.Delete(targets=[ast.Subscript(value=ast.Name(id=owner))])
             ) if owner == name:
-                said = f"{name} loses items while the loop goes through it, so that others are skipped."
                 better = f"list({name})"
-                core.report(
-                    "changed-in-loop", node.iter, f"{said} Loop over {better}.", better=better
+                message = (
+                    f"{name} loses items while the loop goes through it, so that others are"
+                    f" skipped. Loop over {better}."
                 )
+                core.report("changed-in-loop", node.iter, message, better=better)
                 return
 
 

@@ -11,13 +11,19 @@ from collections import defaultdict
 
 from atc.core.messages import find_nearest, format_expression, format_list, make_finding, may_guess
 from atc.core.types import ANSWERING, Finding
-from atc.pipeline.check.syntax import bound_names, names_bound_by, parameters, walk_nodes
+from atc.pipeline.check.syntax import (
+    FunctionNode,
+    bound_names,
+    names_bound_by,
+    parameters,
+    walk_nodes,
+)
 from protocols.naming import closest_meanings
 from protocols.toolbox import Tool, Toolbox
 
 PREDEFINED_NAMES = frozenset(dir(builtins)) | {
-    "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__", "__package__",
-    "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
+    "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__",
+    "__package__", "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip
 """Names that are available to every program besides its tools."""
 
@@ -26,18 +32,30 @@ _FEW = 8
 listed.
 """
 
-_MODULE_OF = {
-    "Counter": "collections", "defaultdict": "collections", "OrderedDict": "collections", "deque": "collections",
-    "namedtuple": "collections", "datetime": "datetime", "timedelta": "datetime", "date": "datetime",
-    "timezone": "datetime", "sleep": "time", "sqrt": "math", "ceil": "math", "floor": "math", "mean": "statistics",
-    "median": "statistics", "stdev": "statistics", "groupby": "itertools", "chain": "itertools", "reduce": "functools",
-    "partial": "functools", "lru_cache": "functools", "itemgetter": "operator", "dataclass": "dataclasses",
-    "Decimal": "decimal", "Fraction": "fractions", "ThreadPoolExecutor": "concurrent.futures", "List": "typing",
-    "Dict": "typing", "Optional": "typing", "Any": "typing", "Union": "typing", "Tuple": "typing", "Set": "typing",
-    "Iterable": "typing", "Iterator": "typing", "Callable": "typing", "TypedDict": "typing", "NamedTuple": "typing",
-    "Enum": "enum", "pprint": "pprint", "uuid4": "uuid", "urlencode": "urllib.parse", "combinations": "itertools",
-    "product": "itertools", "Path": "pathlib", "islice": "itertools", "as_completed": "concurrent.futures",
-}  # fmt: skip
+_NAMES_BY_MODULE = {
+    "collections": "Counter defaultdict OrderedDict deque namedtuple",
+    "datetime": "datetime timedelta date timezone",
+    "time": "sleep",
+    "math": "sqrt ceil floor",
+    "statistics": "mean median stdev",
+    "itertools": "groupby chain combinations product islice",
+    "functools": "reduce partial lru_cache",
+    "operator": "itemgetter",
+    "dataclasses": "dataclass",
+    "decimal": "Decimal",
+    "fractions": "Fraction",
+    "concurrent.futures": "ThreadPoolExecutor as_completed",
+    "typing": (
+        "List Dict Optional Any Union Tuple Set Iterable Iterator Callable TypedDict NamedTuple"
+    ),
+    "enum": "Enum",
+    "pprint": "pprint",
+    "uuid": "uuid4",
+    "urllib.parse": "urlencode",
+    "pathlib": "Path",
+}
+_MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
+"""Modules of names that programs often use without importing them."""
 
 
 def explain_unbound_name(
@@ -102,7 +120,8 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
             node = uses.binding.get(name)
             if node is None or (scope is module and _is_deliberate(uses, tools[name], node)):
                 continue
-            if scope is module or (calls and name not in parameters(scope)):  # type: ignore[arg-type]
+            is_parameter = isinstance(scope, FunctionNode) and name in parameters(scope)
+            if scope is module or (calls and not is_parameter):
                 found.append(_explain_shadowing(name, node))
     return found
 
@@ -226,5 +245,8 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
             better = f"print({name}())"
         case _:
             better = "print(…)"
-    message = f"the program gives no answer: it prints nothing and does not end in an expression. End with {better}."
+    message = (
+        "the program gives no answer: it prints nothing and does not end in an expression. End with"
+        f" {better}."
+    )
     return [make_finding("no-output", last, message, better=better)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
@@ -112,7 +113,7 @@ def _refine_compare(
                 core.env.null_checked |= null_origins(items_of(core.peek(right)))
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
-                _change(core, right, lambda value, key=key: _assume_key(value, key))  # type: ignore[misc]
+                _change(core, right, partial(_assume_key, key=key))
             _change(core, left, assume_not_none)
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
             _change(core, left, assume_not_none)
@@ -220,7 +221,9 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     return node.id, tuple(reversed(keys))
 
 
-_PLAIN = frozenset("len sum str int float round abs min max sorted isinstance type set any".split())  # noqa: SIM905
+_PLAIN = frozenset(
+    "len sum str int float round abs min max sorted isinstance type set any".split()  # noqa: SIM905
+)
 """Functions whose result in a condition says nothing about nulls inside their arguments."""
 _MENTIONED = f"{__name__}.mentioned"
 

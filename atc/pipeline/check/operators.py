@@ -13,8 +13,8 @@ from atc.pipeline.check.schema import items_of
 from atc.pipeline.check.subscripts import need_value
 
 _SYMBOLS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 
 
@@ -109,8 +109,9 @@ def _report(
             better = f"float({format_expression(text)})"
     then = f" Write {better}." if better else ""
     message = (
-        f"{format_expression(left_node)} is {describe_value(left)} and {format_expression(right_node)} is "
-        f"{describe_value(right)}: `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
+        f"{format_expression(left_node)} is {describe_value(left)} and"
+        f" {format_expression(right_node)} is {describe_value(right)}:"
+        f" `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
     )
     core.report("wrong-operand", node, message, better=better)
 

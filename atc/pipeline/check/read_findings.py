@@ -39,7 +39,8 @@ _LIST_NAMES = {
 def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
     """Return the text of a call of a tool, with `…` for each required argument."""
     known = core.tools[tool.alias]
-    return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
+    required = (f"{name}=…" for name in known.arguments if name in known.required)
+    return f"{tool.alias}({', '.join(required)})"
 
 
 def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
@@ -50,8 +51,8 @@ def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
     better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
     then = f" Iterate over {better}." if better else ""
     message = (
-        f"iterating {text} gives its keys (strings): {record.origin} is an object with keys {format_keys(record)}, "
-        f"not a list.{then}"
+        f"iterating {text} gives its keys (strings): {record.origin} is an object with keys"
+        f" {format_keys(record)}, not a list.{then}"
     )
     core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
 
@@ -146,7 +147,10 @@ def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, te
         if isinstance(first, t.Record)
         else ""
     )
-    message = f"{text} ({origin}) is a list, not an object.{keys} Take one item first: {text}[0], or a loop."
+    message = (
+        f"{text} ({origin}) is a list, not an object.{keys} Take one item first: {text}[0], or a"
+        " loop."
+    )
     core.report("not-an-object", node, message, tool=origin.tool, better=f"{text}[0]")
 
 

@@ -217,7 +217,8 @@ def _if(core: Interpreter, node: ast.If) -> None:
     holds, fails = outcomes(core, node.test)
     core.frame.env = holds
     core.execute(node.body)
-    after, core.frame.env = core.frame.env, fails
+    after = core.frame.env
+    core.frame.env = fails
     core.execute(node.orelse)
     core.frame.env = join_env(after, core.frame.env)
 

@@ -29,9 +29,9 @@ from atc.pipeline.check.schema import (
 from atc.pipeline.check.syntax import parameters, walk_nodes
 
 ENVELOPE = {
-    "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
-    "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
-    "response_metadata",
+    "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code",
+    "success", "ok", "warning", "warnings", "next", "next_page", "next_cursor", "next_token",
+    "next_page_token", "has_more", "cursor", "response_metadata",
 }  # fmt: skip
 """Keys that cautious programs look up in any response, whether it has them or not."""
 
@@ -321,7 +321,8 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
     if not known and not any(
         part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts
     ):
-        better = f"{format_expression(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
+        existing = "status" if node.attr.endswith(("code", "status")) else "body"
+        better = f"{format_expression(node.value)}.{existing}"
         message = (
             f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
         )

@@ -232,7 +232,10 @@ def _check_value(
     if found := find_mismatch(known, schema, root):
         better = f" Write {argument}={found.better}." if found.better else ""
         actual = format_expression(node, most=40)
-        message = f"argument {argument!r} of {tool.alias} must be {found.expectation}, not {actual}.{better}"
+        message = (
+            f"argument {argument!r} of {tool.alias} must be {found.expectation}, not"
+            f" {actual}.{better}"
+        )
         core.report(
             "bad-literal", node, message, tool=tool.alias, argument=argument, better=found.better
         )
@@ -259,7 +262,8 @@ def _check_type(
     what = f"argument {argument!r} of {tool.alias} must be"
     if possible and all(misfits) and misfits[0] is not None:
         wanted, better = misfits[0]
-        message = f"{what} {wanted}; {shown} is {' or '.join(dict.fromkeys(map(describe_value_in_detail, possible)))}."
+        actual = " or ".join(dict.fromkeys(map(describe_value_in_detail, possible)))
+        message = f"{what} {wanted}; {shown} is {actual}."
         key = _likely_key(argument, possible[0], schema, root) if len(possible) == 1 else None
         if key is not None:
             better = f"{shown}[{key!r}]"

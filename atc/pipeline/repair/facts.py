@@ -86,8 +86,8 @@ _LONGEST_FACT = 400
 _MOST_TOOLS = 2
 
 _NO_PROGRAM = (
-    "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
-    " calls them and prints the answer."
+    "That reply held no Python program. The functions are defined already: do not define them."
+    " Write the program that calls them and prints the answer."
 )
 
 
@@ -121,7 +121,8 @@ def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
         for finding in findings[:_MOST_FINDINGS]:
             meant = finding.suggestion
             perhaps = f" Perhaps {meant}." if meant and meant not in finding.message else ""
-            yield f"- Line {finding.line}, `{program.line(finding.line)}`: {finding.message}{perhaps}"
+            line = program.line(finding.line)
+            yield f"- Line {finding.line}, `{line}`: {finding.message}{perhaps}"
         if len(findings) > _MOST_FINDINGS:
             yield f"- … and {len(findings) - _MOST_FINDINGS} more"
         return

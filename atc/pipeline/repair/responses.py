@@ -58,7 +58,8 @@ def describe_call(tool: Tool) -> str:
     """Return one line on how a tool is called."""
     stub = stubs(Toolbox([tool]), detail=DETAILS[-1])
     head = stub[stub.rindex(f"def {tool.alias}(") :].partition("\n")[0]
-    return f"{tool.alias} is defined already, as `{head.rpartition(' -> ')[0]}`: call it, do not define it."
+    declared = head.rpartition(" -> ")[0]
+    return f"{tool.alias} is defined already, as `{declared}`: call it, do not define it."
 
 
 def _fields(tool: Tool) -> list[str]:
@@ -75,13 +76,14 @@ def _fields(tool: Tool) -> list[str]:
             )
             kinds.setdefault(path, []).extend(listed)
     unwrapped = int(tool.wrapper is not None)
-    return [
-        f"  result{_place(parse_path(path)[unwrapped:])}: {' or '.join(dict.fromkeys(named)) or 'any value'}"
-        for path, named in kinds.items()
-    ]
+    lines = []
+    for path, named in kinds.items():
+        subscripts = _format_subscripts(parse_path(path)[unwrapped:])
+        lines.append(f"  result{subscripts}: {' or '.join(dict.fromkeys(named)) or 'any value'}")
+    return lines
 
 
-def _place(path: Sequence[str | int]) -> str:
+def _format_subscripts(path: Sequence[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
 
 
@@ -112,7 +114,7 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
     )
     yield f"With {name} = {format_tool_call(call)} these can be read:"
     for path, shown in (leaves[n] for n in sorted(ranked[:_MOST_LINES])):
-        yield f"  {name}{_place(path)} {shown}"
+        yield f"  {name}{_format_subscripts(path)} {shown}"
     yield from _more(len(leaves))
 
 
@@ -142,7 +144,9 @@ def escape_fences(text: str) -> str:
 
 
 def find_assigned_name(program: Program, call: ToolCall) -> str:
-    """Return the name that the program assigns a call's result to, or `result` if there is none."""
+    """Return the variable that the program assigns a call's result to, or `result` if it assigns
+    the result to no variable.
+    """
     for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
         match node:
             case ast.Assign(

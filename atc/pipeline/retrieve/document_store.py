@@ -215,7 +215,7 @@ class DocumentStore:
 
     def _vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         marks = ", ".join("?" * len(keys))
-        query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - marks alone
+        query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only `?`
         return dict(self._rows(query, keys))
 
     def _keep_vectors(
@@ -232,10 +232,11 @@ class DocumentStore:
     @property
     def expanded_count(self) -> int:
         """Number of current documents about which a model has written texts."""
-        # Includes documents that were removed or changed since.
-        written = "SELECT document FROM expansions WHERE texts != '[]'"
-        query = f"SELECT count(*) FROM documents WHERE digest IN ({written})"  # noqa: S608 - a constant
-        [(count,)] = self._rows(query)
+        # The table `expansions` also has documents that were removed or changed since.
+        [(count,)] = self._rows(
+            "SELECT count(*) FROM documents WHERE digest IN"
+            " (SELECT document FROM expansions WHERE texts != '[]')"
+        )
         return int(count)
 
     def texts(

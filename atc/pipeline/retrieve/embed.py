@@ -154,7 +154,8 @@ class OnnxEmbedder:
         ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
         mask = np.zeros_like(ids)
         for row, text in enumerate(tokens):
-            ids[row, : len(text)], mask[row, : len(text)] = text, 1
+            ids[row, : len(text)] = text
+            mask[row, : len(text)] = 1
         known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         outputs = session.run(
             None, {wanted.name: known[wanted.name] for wanted in session.get_inputs()}

@@ -67,7 +67,8 @@ class Hierarchy:
 
 
 def resolve_name(name: str, known: Sequence[str]) -> str | None:
-    """Return the entry of `known` that `name` refers to, or None if there is none or more than one.
+    """Return the one name in `known` that `name` refers to, or None if no name or several names
+    match.
 
     Case is ignored, and the last part of a name is enough (`Latest` for `Parcels/Latest`).
     """

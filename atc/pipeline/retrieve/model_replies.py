@@ -101,7 +101,7 @@ def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
 
 
 def json_object(reply: str) -> dict[str, Any]:
-    """Return the JSON object in a reply, or an empty one if there is none."""
+    """Return the JSON object in a reply, or an empty dict if the reply contains no JSON object."""
     begin = reply.find("{")
     end = reply.rfind("}")
     try:

@@ -30,11 +30,12 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
     """Return the `k` best of `hits` and of the tools that produce their arguments, best first, ties
     by name.
 
-    A producer gets the mean of its own score and of the score of the tool that needs it, if that is
-    higher than its own. So producers that are needed by a good hit and also fit the query come
-    first, without a tuned parameter. This is repeated for the producers of producers. A tool that
-    is not among `hits` starts with the lowest score of `hits`; pass more hits than `k`, so that
-    producers can be told apart. The field `why` of a raised tool names the tool that needs it.
+    A producer gets the mean of its own score and of the score of the tool that needs it, if the
+    mean is higher than its own score. So producers that are needed by a good hit and also fit the
+    query come first, without a tuned parameter. The producers of producers are raised in the same
+    way. A tool that is not among `hits` starts with the lowest score of `hits`; pass more hits than
+    `k`, so that producers have different scores. `Hit.why` of a raised tool names the tool that
+    needs it.
     """
     own = {hit.tool: hit.score for hit in hits}
     found = {hit.tool: hit for hit in hits}

@@ -134,9 +134,10 @@ def extract_intents(query: str, ask: Ask) -> FoundIntents:
 
 _SENTENCE = re.compile(r"(?<=[.!?;]) |(?<=[.!?][\"')\]]) |(?<=[。！？])")
 _AFTER = (
-    "also|then|additionally|please|plus|can|could|would|will|should|may|do|does|did|is|are|was|what|which|who|where|when"
-    "|why|how|if|whether|let|tell|give|show|find|get|recommend|suggest|provide|help|make|create|search|look|check|send"
-    "|list|explain|compare|calculate|convert|translate|write|book|buy|play|i|i'm|i'd|we"
+    "also|then|additionally|please|plus|can|could|would|will|should|may|do|does|did|is|are|was|what"
+    "|which|who|where|when|why|how|if|whether|let|tell|give|show|find|get|recommend|suggest|provide"
+    "|help|make|create|search|look|check|send|list|explain|compare|calculate|convert|translate"
+    "|write|book|buy|play|i|i'm|i'd|we"
 )
 _CONJUNCTION = re.compile(
     rf" ?, ?(?:and|but|then|plus) (?:also |then |additionally )?"
@@ -146,7 +147,8 @@ _CONJUNCTION = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"^(?:also|additionally|furthermore|moreover|besides|in addition|lastly|finally|and|but|then|plus)\b[\s,]*",
+    r"^(?:also|additionally|furthermore|moreover|besides|in addition|lastly|finally|and|but|then"
+    r"|plus)\b[\s,]*",
     re.IGNORECASE,
 )
 _LEAST_WORDS = 3

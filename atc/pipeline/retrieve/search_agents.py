@@ -1,4 +1,6 @@
-"""The agents of an AnyTool search and the state that they share: a pool of APIs, limits, and a transcript."""
+"""The agents of an AnyTool search and the state that they share: a pool of APIs, limits, and a
+transcript.
+"""
 
 from __future__ import annotations
 

@@ -28,11 +28,12 @@ _REMEMBERED = 1 << 17
 """Maximum number of cached stems. When it is reached, the cache is cleared."""
 _STOP_WORDS = frozenset(
     """
-    a about above after again all also am an and any are as at be because been before being below between both but by
-    can could did do does doing down during each few for from further had has have having he her here hers him his how
-    i if in into is it its itself just me more most my no nor not now of off on once only or other our out over own
-    please same she should so some such than that the their them then there these they this those through to too under
-    until up very was we were what when where which while who whom why will with would you your
+    a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing down during each few for from further had has
+    have having he her here hers him his how i if in into is it its itself just me more most my no
+    nor not now of off on once only or other our out over own please same she should so some such
+    than that the their them then there these they this those through to too under until up very was
+    we were what when where which while who whom why will with would you your
     """.split()  # noqa: SIM905 (a list of a hundred literals is no easier to read)
 )
 
@@ -42,8 +43,8 @@ _ASCII_PIECES = re.compile(_PIECE)
 _LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _NO_SPACES = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf"
-    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
+    "\u3130-\u318f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _PIECES = re.compile(
