@@ -158,9 +158,9 @@ class Attempt:
     """
 
     program: Program
-    findings: tuple[Finding, ...]
-    trace: Trace | None
-    fault: Fault | None
+    findings: tuple[Finding, ...] = ()
+    trace: Trace | None = None
+    fault: Fault | None = None
     doubts: tuple[str, ...] = ()
     mended: tuple[Finding, ...] = ()
     round: int = 0

@@ -12,7 +12,8 @@ from atc.core.messages import format_list
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import worth_repairing
 from atc.pipeline.synthesize import is_described
-from atc.run.attempt import MISREAD, writing_tools
+from atc.run.passes import MISREAD
+from atc.run.program_tools import writing_tools
 from atc.run.strategy_run import Parts
 from atc.strategies.chain import Chain
 from atc.strategies.stepwise import Stepwise

@@ -11,16 +11,11 @@ from atc.core.types import Attempt, Draft, Program, Solution
 from atc.pipeline.doubts import says_nothing
 from atc.pipeline.repair import RepairCase, correction, worth_repairing
 from atc.pipeline.synthesize import build_program_prompt, new_program
-from atc.run.attempt import (
-    attempt,
-    check_and_fix,
-    find_writes,
-    is_insisting,
-    rests_on_responses,
-    with_named,
-    writing_tools,
-)
+from atc.run.attempt import attempt, prepare
 from atc.run.model_budget import BudgetSpent
+from atc.run.passes import rests_on_responses
+from atc.run.program_calls import find_writes
+from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts, Run
 from protocols.python_source import parse_python
 
@@ -122,17 +117,16 @@ class Chain(Run):
         if program is None:
             self.not_run("The reply held no Python program.")
             return
-        known = with_named(program, self.tools, self.parts.toolbox)
-        findings = check_and_fix(self.task, program, known, blind=False)[1]
-        if writing_tools(program, known) and is_insisting(findings, program, known, self.attempts):
-            attempt(self, _reads_of(program, writing_tools(program, known)), look=True)
+        passes = prepare(self, program, blind=False)
+        writing = writing_tools(program, passes.tools)
+        if writing and passes.insists(passes.autofix(passes.check(Attempt(program)))):
+            attempt(self, _reads_of(program, writing), look=True)
         result = attempt(self, program)
-        passes = result.fault is not None and result.fault.kind in (
-            "tool_failed",
-            "unknown_outcome",
-        )
+        kind = None if result.fault is None else result.fault.kind
         known = with_named(program, self.tools, self.parts.toolbox)
-        if not passes and not rests_on_responses(result.findings, program, known):
+        if kind not in ("tool_failed", "unknown_outcome") and not rests_on_responses(
+            result.findings, program, known
+        ):
             self.tried |= {program.source, result.program.source}
 
 
@@ -181,8 +175,7 @@ def draft(task: str, parts: Parts) -> Draft:
         program = None
     if program is None:
         return Draft(tools=tools)
-    program, findings, mended = check_and_fix(
-        task, program, with_named(program, tools, parts.toolbox)
-    )
-    parts.observer(ProgramWritten(0, program, findings, mended))
-    return Draft(tools=tools, program=program, findings=findings)
+    passes = prepare(run, program)
+    checked = passes.autofix(passes.check(Attempt(program)))
+    parts.observer(ProgramWritten(0, checked.program, checked.findings, checked.mended))
+    return Draft(tools=tools, program=checked.program, findings=checked.findings)

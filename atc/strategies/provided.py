@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 
 from atc.core.types import Attempt, Finding, Program, Solution
 from atc.pipeline.check import check
-from atc.run.attempt import run_given_program, with_named
+from atc.run.attempt import run_given_program
+from atc.run.program_tools import with_named
 from atc.run.strategy_run import Parts, Run
 from protocols.errors import ModelUnavailable
 from protocols.model import Message

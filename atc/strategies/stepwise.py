@@ -17,15 +17,7 @@ from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair.facts import RepairCase, describe_writes, facts
 from atc.pipeline.repair.responses import escape_fences, format_results
 from atc.pipeline.synthesize import new_program
-from atc.run.attempt import (
-    attempt,
-    find_writes,
-    number_calls,
-    rests_on_responses,
-    seen_output,
-    trace_program,
-    writing_tools,
-)
+from atc.run.attempt import attempt
 from atc.run.conversation import (
     Turn,
     Turns,
@@ -42,6 +34,9 @@ from atc.run.growing_program import (
     to_finished_program,
     to_unfinished_program,
 )
+from atc.run.passes import rests_on_responses
+from atc.run.program_calls import find_writes, number_calls, seen_output
+from atc.run.program_tools import trace_program, writing_tools
 from atc.run.strategy_run import Parts, Run, drop_undone
 from atc.strategies.chain import UNCHANGED
 from protocols.model import Completion, Message

@@ -1,0 +1,213 @@
+"""Passes of one attempt: check a program, fix it, execute it, execute a better one, doubt its
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from atc.archive.learned_schemas import add_observed_schemas
+from atc.core.types import Attempt, FaultKind, Finding, Program
+from atc.pipeline.attribute import attribute
+from atc.pipeline.autofix import autofix
+from atc.pipeline.autofix.lookups import look_up_answer
+from atc.pipeline.autofix.paging import read_every_page, unread_pages
+from atc.pipeline.check import check
+from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
+from atc.run.program_calls import has_written, merge_calls
+from atc.run.program_tools import trace_program, with_named
+from atc.run.strategy_run import Run
+from protocols.toolbox import Toolbox
+
+FIRST_PAGE = "first-page-only"
+ID_PRINTED = "id-printed"
+MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
+"""Kinds of fault in which a program misread a response."""
+_FIX_ROUNDS = 3
+"""Maximum number of rounds of automatic fixes; one fix may reveal another problem."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passes:
+    """The passes of one attempt. Each one takes the attempt and returns it with its own result
+    added, or unchanged if it does not apply.
+
+    `tools` are those that the program may call. Values in `known_text` do not count as invented.
+    `blind` is True if the model had seen no tool output when it wrote the program. With `look`, the
+    program shows intermediate results and need not answer.
+    """
+
+    run: Run
+    tools: Toolbox
+    known_text: str = ""
+    look: bool = False
+    blind: bool = True
+
+    def check(self, attempt: Attempt) -> Attempt:
+        """Add the findings that prevent execution. Uncertain ones do not: many runs never meet the
+        problem.
+        """
+        program = attempt.program
+        found = find_certain(program, self.tools)
+        if self.look:
+            found = tuple(finding for finding in found if finding.code != "no-output")
+        elif self.blind and not found:
+            found = find_fixed_answer(program, self.tools)
+        invented = find_invented_values(program, self.known_text, self.tools)
+        return replace(attempt, findings=(*found, *invented))
+
+    def autofix(self, attempt: Attempt) -> Attempt:
+        """Fix the program before it is executed. If that does not remove all findings, the attempt
+        is unchanged.
+        """
+        fixed = attempt
+        for _ in range(_FIX_ROUNDS):
+            if not fixed.findings:
+                break
+            program = autofix(fixed.program, fixed.findings, self.tools)
+            if program is None:
+                return attempt
+            fixed = self.check(replace(fixed, program=program, mended=attempt.findings))
+        return attempt if fixed.findings else fixed
+
+    def insists(self, attempt: Attempt) -> bool:
+        """Return True if all findings rest on response schemas, and the model repeats what it was
+        already told about.
+        """
+        earlier = [found for before in self.run.attempts for found in before.findings]
+        told = {(found.code, found.tool) for found in earlier}
+        repeated = {(found.code, found.tool) for found in attempt.findings}
+        return repeated <= told and rests_on_responses(
+            attempt.findings, attempt.program, self.tools
+        )
+
+    def execute(self, attempt: Attempt) -> Attempt:
+        """Execute the program, unless it has findings, and attribute a failure. With `look`, a
+        missing answer is not a failure.
+        """
+        trace = None
+        if not attempt.findings:
+            trace = trace_program(self.run, attempt.program, self.tools)
+        attempt = self._attribute(replace(attempt, trace=trace))
+        if self.look and attempt.fault is not None and attempt.fault.kind == "no_answer":
+            return replace(attempt, fault=None)
+        return attempt
+
+    def rerun_with_fixed_reading(self, attempt: Attempt) -> Attempt:
+        """Fix how the program reads results of undescribed tools, and execute it again: use the
+        only list in a result, or the most similar key.
+
+        One such mistake may hide another, so this is repeated until the program answers or nothing
+        can be fixed.
+        """
+        fixed = attempt
+        for _ in range(_FIX_ROUNDS):
+            if fixed.fault is None or fixed.fault.kind not in {*MISREAD, "error"}:
+                break
+            if has_written(fixed, self.run.parts):
+                break
+            observed = add_observed_schemas(self.tools, fixed.calls, exactly=True)
+            if observed is self.tools:
+                break
+            found = find_certain(fixed.program, observed)
+            program = autofix(fixed.program, found, observed) if found else None
+            if program is None:
+                break
+            fixed = self.rerun(fixed, program, found)
+        return fixed if fixed.answer is not None else attempt
+
+    def rerun_with_every_page(self, attempt: Attempt) -> Attempt:
+        """Rewrite a program that read only the first page of a result, and execute it again."""
+        if attempt.answer is None or attempt.trace is None:
+            return attempt
+        for unread in unread_pages(attempt.program, attempt.trace, self.tools):
+            program = read_every_page(attempt.program, unread, self.tools)
+            message = f"{unread.tool}: {unread.evidence} was read."
+            attempt = self._replace_program(attempt, program, FIRST_PAGE, message)
+        return attempt
+
+    def rerun_with_lookup(self, attempt: Attempt) -> Attempt:
+        """Rewrite a program that printed an id to look up the name behind it, and execute it
+        again.
+        """
+        answer = attempt.answer
+        if answer is None or attempt.trace is None:
+            return attempt
+        program = look_up_answer(
+            self.run.task, attempt.program, attempt.trace, answer, self.run.parts.toolbox
+        )
+        message = f"{answer[:40]!r} is no more than an id."
+        return self._replace_program(attempt, program, ID_PRINTED, message)
+
+    def doubt(self, attempt: Attempt) -> Attempt:
+        """Add the doubts about the answer, if there is one."""
+        answer = attempt.answer
+        if answer is None or attempt.trace is None:
+            return attempt
+        found = doubts(self.run.task, attempt.program, attempt.trace, answer, self.tools)
+        return replace(attempt, doubts=found)
+
+    def withdraw_answer(self, attempt: Attempt) -> Attempt:
+        """Discard the answer if the program has findings against the responses that were received,
+        too.
+        """
+        if attempt.answer is None:
+            return attempt
+        came = {call.tool for call in attempt.calls if call.error is None}
+        found = find_certain(attempt.program, add_observed_schemas(self.tools, attempt.calls))
+        held = tuple(one for one in found if one.tool is None or one.tool in came)
+        if not held:
+            return attempt
+        return replace(attempt, fault=attribute(attempt.program, held, None, self.tools))
+
+    def check_type(self, attempt: Attempt) -> Attempt:
+        """Add a fault if the answer is not of the requested type."""
+        output = self.run.parts.output
+        return attempt if output is None or self.look else output.check_attempt(attempt)
+
+    def _replace_program(
+        self, attempt: Attempt, program: Program | None, code: str, message: str
+    ) -> Attempt:
+        """Execute `program` in place of the attempt's program. Return the attempt unchanged if it
+        is None, has findings or gives no answer.
+        """
+        if program is None or has_written(attempt, self.run.parts):
+            return attempt
+        tools = with_named(program, self.tools, self.run.parts.toolbox)
+        if find_certain(program, tools):
+            return attempt
+        found = Finding(code=code, message=message, line=1)
+        again = replace(self, tools=tools).rerun(attempt, program, [found])
+        return again if again.answer is not None else attempt
+
+    def rerun(self, attempt: Attempt, program: Program, found: Sequence[Finding]) -> Attempt:
+        """Execute `program` in place of the attempt's own, in order to fix `found`. The journal
+        answers the calls that were already made.
+        """
+        trace = trace_program(self.run, program, self.tools)
+        trace = replace(trace, calls=merge_calls(trace.calls, attempt))
+        again = replace(attempt, program=program, trace=trace, mended=(*attempt.mended, *found))
+        return self._attribute(again)
+
+    def _attribute(self, attempt: Attempt) -> Attempt:
+        """Add the fault of the program, and the number of its execution."""
+        fault = attribute(attempt.program, attempt.findings, attempt.trace, self.tools)
+        execution = None if attempt.trace is None else self.run.parts.journal.execution
+        return replace(attempt, fault=fault, execution=execution)
+
+
+def find_certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """Return the findings of the static check that do not depend on the data."""
+    return tuple(finding for finding in check(program, tools) if finding.certain)
+
+
+def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
+    """Return True if the program would have no findings without the tools' response schemas."""
+    codes = {found.code for found in findings}
+    if not codes or codes & {"made-up-value", "fixed-answer"}:
+        return False
+    silent = tools.map(
+        lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None))
+    )
+    return not find_certain(program, silent)

@@ -1,0 +1,79 @@
+"""Calls of programs: the journal key of a call, the calls that wrote, and the calls of a rerun."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from atc.core.types import Attempt
+from atc.run.strategy_run import Parts, Run
+from sandbox.journal import canonical_call
+from sandbox.trace import ToolCall
+
+CallKey: TypeAlias = tuple[str, int]
+"""Key of a call in the journal: the tool with its arguments, and a counter among equal calls."""
+
+
+def seen_output(attempts: Sequence[Attempt]) -> bool:
+    """Return True if the model may have been shown tool output. Any later program may repeat values
+    from it.
+    """
+    return any(attempt.calls for attempt in attempts)
+
+
+def find_writes(run: Run) -> dict[CallKey, ToolCall]:
+    """Return the calls of all attempts that wrote something or may have, each once.
+
+    They are read from the attempts, not from the journal, because the journal of a resumed run
+    already contains later calls.
+    """
+    found: dict[CallKey, ToolCall] = {}
+    for attempt in run.attempts:
+        for key, call in number_calls(attempt.calls):
+            if _is_write(call, run.parts):
+                found.setdefault(key, call)
+    return found
+
+
+def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]]:
+    """Yield the calls of one execution with their journal keys."""
+    seen: Counter[str] = Counter()
+    for call in calls:
+        key = canonical_call(call.tool, call.arguments)
+        yield (key, seen[key]), call
+        seen[key] += 1
+
+
+def has_written(attempt: Attempt, parts: Parts) -> bool:
+    """Return True if a call of the attempt wrote something or may have, including calls answered by
+    the journal.
+    """
+    return any(_is_write(call, parts) for call in attempt.calls)
+
+
+def _is_write(call: ToolCall, parts: Parts) -> bool:
+    return call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes
+
+
+def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
+    """Merge the calls of the original and the rerun program. A call that the journal answered
+    appears once, as a real call.
+    """
+    made = [call for call in before.calls if not call.reused]
+    shown: list[ToolCall] = []
+    for call in calls:
+        first = next(
+            (
+                m
+                for m in made
+                if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)
+            ),
+            None,
+        )
+        if first is not None:
+            made.remove(first)
+            call = replace(call, reused=False, seconds=first.seconds)
+        shown.append(call)
+    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))

@@ -1,0 +1,63 @@
+"""Tools of a program: those that it names, those that may write, and its execution with them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from atc.core.events import ToolsNamed
+from atc.core.types import Program
+from atc.run.strategy_run import Run
+from protocols.protocol import ProgramBinding
+from protocols.toolbox import Toolbox
+from sandbox.limits import Limits
+from sandbox.trace import Trace
+
+
+def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
+    """Return `tools`, the tools that the program names besides them, and the tools that saved
+    programs among these call.
+    """
+    named = everything.only(
+        dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)])
+    )
+    inner = [
+        alias
+        for alias in _inner_tools(program, named)
+        if alias not in named and alias in everything
+    ]
+    return everything.only([*named, *inner]) if inner else named
+
+
+def _inner_tools(program: Program, tools: Toolbox) -> list[str]:
+    bindings = [tools[word].protocol.binding for word in _words(program) if word in tools]
+    return [
+        alias
+        for binding in bindings
+        if isinstance(binding, ProgramBinding)
+        for alias in binding.tools
+    ]
+
+
+def _words(program: Program) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"[^\W\d]\w*", program.source)))
+
+
+def writing_tools(program: Program, tools: Toolbox) -> set[str]:
+    """Return the tools that a program names and that may write."""
+    return {word for word in _words(program) if word in tools and tools[word].protocol.writes}
+
+
+def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
+    """Execute `program` with `tools` and the tools that it names, within the rest of the run's
+    budget. Return the trace.
+    """
+    tools = with_named(program, tools, run.parts.toolbox)
+    parts = run.parts
+    limits = Limits(tool_calls=run.parts.config.max_calls)
+    left = run.meter.seconds_left
+    if left is not None:
+        limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
+    named = dict.fromkeys([*_words(program), *_inner_tools(program, tools)])
+    parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
+    return parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
