@@ -6,10 +6,12 @@ sent anywhere for verification.
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from itertools import islice
@@ -38,9 +40,17 @@ _PRIVATE_KEY = re.compile(
     r"(?:-----END [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     re.DOTALL,
 )
+_PUBLIC = re.compile(
+    r"-----BEGIN [A-Z ]{0,80}(?:CERTIFICATE|PUBLIC KEY)-----[^-]{0,20000}"
+    r"-----END [A-Z ]{0,80}(?:CERTIFICATE|PUBLIC KEY)-----"
+)
+"""A certificate or a public key, of which each line looks like a secret."""
+_ENCODED_KEY = re.compile(r"LS0tLS1CRUdJTi[\w+/=]{40,}")
+"""What begins with `-----BEGIN` in base64, as keys do in settings of Kubernetes."""
 _LOOSE = re.compile(
     r"""\b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,}
-        | hf_\w{30,} | npm_\w{36} | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,}
+        | hf_\w{30,} | [MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,}
+        | npm_\w{36} | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,}
         | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
     """,
     re.VERBOSE,
@@ -55,6 +65,8 @@ _HASH = re.compile(
     r"\$(?:2[abxy]?|[156y]|apr1|sha1|argon2\w{1,3}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./+=,$-]{16,300}"
 )
 """A password hash of `crypt`, bcrypt, Argon2 and similar functions."""
+_VARIABLE = re.compile(r"[\"']?\$[{A-Za-z_]")
+"""The beginning of a variable of a shell, such as `"$USER:$TOKEN"`."""
 _WORD = re.compile("[a-z0-9]+")
 
 
@@ -75,6 +87,9 @@ def find_known_formats(text: str) -> Iterator[str]:
         return
     if "PRIVATE KEY" in text:
         yield from (found[0] for found in _PRIVATE_KEY.finditer(text))
+    for found in _ENCODED_KEY.finditer(text):
+        if _is_encoded_private_key(found[0]):
+            yield found[0]
     yield from (found[0] for found in _LOOSE.finditer(text))
     if ".eyJ" in text:
         yield from (found[1] for found in _JWT.finditer(text))
@@ -100,8 +115,19 @@ def _find_by_rules(text: str) -> Iterator[str]:
 
 
 def without_keys(text: str) -> str:
-    """Return a text without its private keys, whose lines contain no names."""
-    return _PRIVATE_KEY.sub(" ", text) if "PRIVATE KEY" in text else text
+    """Return a text without its private keys, whose lines contain no names, and without what is
+    public although it looks like a secret.
+    """
+    if "-----BEGIN " not in text:
+        return text
+    return _PUBLIC.sub(" ", _PRIVATE_KEY.sub(" ", text))
+
+
+def _is_encoded_private_key(text: str) -> bool:
+    """Return True for a private key in PEM that is encoded in base64."""
+    with suppress(ValueError):
+        return b"PRIVATE KEY" in base64.b64decode(text[: len(text) // 4 * 4])[:80]
+    return False
 
 
 class _SearchBudget:
@@ -143,7 +169,8 @@ def _find_by_rule(
             continue
         done = found.end()
         secret = found[rule.group] if rule.group else next(filter(None, found.groups()), found[0])
-        if secret and (not rule.entropy or _entropy(secret) >= rule.entropy):
+        is_variable = secret is not None and _VARIABLE.match(secret) is not None
+        if secret and not is_variable and (not rule.entropy or _entropy(secret) >= rule.entropy):
             yield secret
 
 

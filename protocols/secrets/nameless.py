@@ -27,6 +27,8 @@ _TEXT = r"""(?:"([^"\n]{4,500})"|'([^'\n]{4,500})'|([^\s"'`<>|;]{4,500}))"""
 _IN_QUOTES = r"""(?:"([^"\n]{4,200})"|'([^'\n]{4,200})')"""
 _LONGEST_MESSAGE = 1_000
 """Maximum length of a message with a sign-in code."""
+_LOGIN_DISTANCE = 100
+"""Maximum number of characters between a login's name and the pair of user and password."""
 _LONGEST_NAME = 40
 """Maximum length of a name before one of the patterns below, including a space."""
 _LONG_SMALL = "\u0130"
@@ -57,6 +59,15 @@ _LOGIN_NAME = re.compile(
 _LOGIN = re.compile(
     r""":(?=[ \t]{0,4}[\w.@+-]{1,60}[ \t]{0,4}[/|][ \t]{0,4}([^\s/|,;<>"'`]{6,200})(?![^\s.,;)]))"""
 )
+_LOGIN_NEARBY = re.compile(
+    r"\b(?:log.?in|basic[ -]auth|credentials?|zugangsdaten|identifiants?|creds)\b"
+)
+_LOGIN_PAIR = re.compile(
+    r"""[\w@](?<![\w/.][\w@])[\w.@+-]{0,59}[ \t]/[ \t]([^\s/|,;<>"'`]{6,200})(?=[ \t]*(?:-->|[\n"]|\Z))"""
+)
+_MAIL_PAIR = re.compile(r"@[\w-]{1,60}(?:\.[\w-]{1,30}){1,3}:([^\s/:,;<>\"'`]{8,100})(?!\S)")
+"""The password of a list of accounts, as in `ann@shop.example:password`."""
+_FILE_NAME = re.compile(r".+\.[a-z]\w{1,4}")
 _COMMUNITY = re.compile(
     r"""[src](?<!\w[src])
     (?:(?<=s)nmp-server[ \t]+community | (?<=r)[ow]community6?
@@ -177,7 +188,8 @@ def _find_in_webhooks(text: str, lower: str) -> Iterator[str]:
 def _find_in_commands(text: str, lower: str) -> Iterator[str]:
     """Yield the values that a command line passes without a name, or with a one-letter option."""
     if " -" in text or text.startswith("-"):
-        yield from (found[1] for found in _USER_FLAG.finditer(text))
+        passwords = (found[1] for found in _USER_FLAG.finditer(text))
+        yield from (value for value in passwords if not value.startswith("$"))
         yield from (found[1] for found in _PASSIN.finditer(text))
         yield from filter(_is_password_argument, _matches(_SHORT_FLAG, text, text))
     if "|" in text and ("echo" in lower or "printf" in lower):
@@ -201,11 +213,14 @@ def _find_in_statements(text: str, lower: str) -> Iterator[str]:
         yield from filter(is_not_word, _behind(_PAIR_NAME, _PAIR, text, lower))
     for word, pattern in (("securestring", _SECURE), ("identified", _IDENTIFIED)):
         if word in lower:
-            yield from _matches(pattern, text, lower)
+            values = _matches(pattern, text, lower)
+            yield from (value for value in values if not _is_stand_in(value))
     if "{s" in lower:
         yield from _matches(_STORED, text, text)
     if ":" in text:
         yield from _find_logins(text, lower)
+    if " / " in text:
+        yield from _find_logins_nearby(text, lower)
     if "community" in lower or "com2sec" in lower:
         yield from filter(is_not_word, _matches(_COMMUNITY, text, text))
     if "insert" in lower:
@@ -217,7 +232,7 @@ def _find_in_statements(text: str, lower: str) -> Iterator[str]:
 def _find_bearer_tokens(text: str, lower: str) -> Iterator[str]:
     """Yield the credentials after the scheme of an `Authorization` header."""
     bearers = (value.rstrip(TAIL) for value in _matches(_BEARER, text, lower))
-    yield from filter(is_not_word, bearers)
+    yield from (value for value in bearers if is_not_word(value) and not _is_stand_in(value))
     yield from filter(is_not_word, _matches(_JOINED, text, text))
 
 
@@ -226,6 +241,17 @@ def _find_logins(text: str, lower: str) -> Iterator[str]:
     yield from (found[1] for found in _PGPASS.finditer(text))
     logins = (value.rstrip(TAIL) for value in _behind(_LOGIN_NAME, _LOGIN, text, lower))
     yield from filter(is_not_word, logins)
+    if "@" in text:
+        pairs = (found[1] for found in _MAIL_PAIR.finditer(text))
+        yield from (one for one in pairs if is_not_word(one) and not _FILE_NAME.fullmatch(one))
+
+
+def _find_logins_nearby(text: str, lower: str) -> Iterator[str]:
+    """Yield the passwords written as `user / password` within a few words after a login's name."""
+    for found in _LOGIN_PAIR.finditer(text):
+        before = lower[max(0, found.start() - _LOGIN_DISTANCE) : found.start()]
+        if _LOGIN_NEARBY.search(before) is not None and is_not_word(found[1]):
+            yield found[1]
 
 
 def _behind(name: re.Pattern[str], rest: re.Pattern[str], text: str, lower: str) -> Iterator[str]:

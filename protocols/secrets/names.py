@@ -90,7 +90,7 @@ def secret_kind(name: str) -> Kind | None:
     parts = [part.lower() for part in _PARTS.findall(fold_name(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
         parts.pop()
-    if not parts or parts[0] in _QUESTIONS:
+    if not parts or parts[0] in _QUESTIONS or "public" in parts:
         return None
     before = parts[-2] if len(parts) > 1 else ""
     if before in _OTHERWISE.get(singular(parts[-1]), ()):

@@ -76,7 +76,8 @@ def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName
     """Yield the name by which each member of an object is judged."""
     columns = above.columns or _columns(value)
     siblings = _sibling_names(value)
-    has_only_texts = all(isinstance(item, str) for item in value.values())
+    is_public_key = "kty" in value and "d" not in value and "k" not in value  # RFC 7517
+    has_only_texts = not is_public_key and all(isinstance(item, str) for item in value.values())
     for key, item in value.items():
         if columns and isinstance(item, list | tuple) and not _is_header(item):
             yield ValueName(columns=columns)

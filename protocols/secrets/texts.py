@@ -69,11 +69,17 @@ _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
     " connectionstring contrase cookie cred cvc cvn cvv geheimzahl haslo heslo jelszo jeton jwt"
-    " kennwort key khau kodeord losenord lozink mnemonic motde nyckel otp parola pass phrase pin"
+    " kennwort key khau kodeord losenord lozink mdp mnemonic motde nyckel otp parola pass phrase pin"
     " prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre sig"
     " sleutel ssn token wachtwoord zugang"
 )
 """Every name of a secret contains one of these. Most words can be skipped by this check."""
+_OTHER_NAME = re.compile(r"[#\[\w.\]-]{2,60}=")
+_FINGERPRINT = re.compile(
+    r"(?:sha\d{0,3}|hash|digest|commit|checksum|etag|rev|revision|_id|kid)[\"']?[ \t]?[:=][ \t]?[\"']?\Z",
+    re.IGNORECASE,
+)
+"""The assignment to a name of something that looks random and is no secret."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 _LONGEST_NAME = 60
 _NAME_ENDS = ".$-"
@@ -197,8 +203,12 @@ def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int
     name = window[start:end]
     found = list(_find_behind_name(window, start, end, kind, name.lower()))
     if long_word >= 0 and name.lower() not in _COOKIES:
-        drawn = (one[0] for one in DRAWN.finditer(window, long_word, end + _NEAR))
-        found += filter(is_random, drawn)
+        drawn = DRAWN.finditer(window, long_word, end + _NEAR)
+        found += [
+            one[0]
+            for one in drawn
+            if is_random(one[0]) and not _FINGERPRINT.search(window, end, one.start())
+        ]
     return [value for value in found if not is_chord_or_symbol(name, value)]
 
 
@@ -218,11 +228,23 @@ def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) ->
     if (found := FLAG.match(text, end)) is not None:
         is_option = text[max(0, start - 2) : start].endswith("-")
         yield from _find_next_argument(found, kind, is_option=is_option)
-    for pattern in (IN_WORDS, NEXT_LINE):
-        if (found := pattern.match(text, end)) is not None:
-            yield from iter_if_secret(found["v"].rstrip(TAIL), kind, "near", quoted=False)
+    if (found := IN_WORDS.match(text, end)) is not None:
+        yield from iter_if_secret(found["v"].rstrip(TAIL), kind, "near", quoted=False)
+    if (found := NEXT_LINE.match(text, end)) is not None and _is_line_of_name(text, end, found):
+        yield from iter_if_secret(found["v"].rstrip(TAIL), kind, "near", quoted=False)
     if kind != "random":
         yield from _find_around_name(text, end, kind)
+
+
+def _is_secret_item(item: str) -> bool:
+    """Return True if an item of a list below a name can be a secret, such as a recovery code."""
+    is_value = _OTHER_NAME.match(item) is None and re.search("[,;|/]", item) is None
+    return is_value and is_not_word(item)
+
+
+def _is_line_of_name(text: str, end: int, found: re.Match[str]) -> bool:
+    """Return False if the next line assigns to another name, or if the name is part of a path."""
+    return _OTHER_NAME.match(found["v"]) is None and text[end : end + 1] != "/"
 
 
 def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) -> Iterator[str]:
@@ -240,7 +262,7 @@ def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
     """Yield the items of a list below a name, and the phrase after it."""
     if (found := LISTED.match(text, end)) is not None:
         items = ITEM.findall(found["items"])
-        if all(is_not_word(item) and not re.search("[,;|/]", item) for item in items):
+        if all(map(_is_secret_item, items)):
             yield from items
     if (
         kind == "text"

@@ -38,14 +38,21 @@ _REFERENCE = re.compile(
     r"[$%@]?[{(<\[]|[$%][A-Za-z_({]|&[a-z]"
     r"|(?:os|process|env|settings|config|self|this|request|req|data|args|options|params|response"
     r"|user|var|vault|secrets|ctx|context|event|op|ref)[.:\[]"
-    r"|\.\.\.|…|/(?:run|etc|var|home|usr|tmp|mnt)/"
+    r"|\.\.\.|…|/(?:run|etc|var|home|usr|tmp|mnt)/|(?:\.{1,2}|~)/"
+    r"|(?:[Gg]et|[Rr]ead|[Nn]ew|ConvertTo)-[A-Z][a-z]"
+    r"|!(?:env|env_var|file|getatt|include|ref|secret|sub|vault)\Z"
 )
-"""The beginning of a value that only refers to the secret, such as a variable or a file."""
+"""The beginning of a value that only refers to the secret, such as a variable, a file, a command of
+PowerShell or a tag of YAML.
+"""
 _EXPRESSION = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]+\.[A-Za-z_][A-Za-z_.]*$")
 _CAMEL = re.compile(r"_*[A-Z]?[a-z]+(?:[A-Z]+[a-z]{2,})*|_*(?:[A-Z]+[a-z]{2,})+")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
 WORD = re.compile(r"[A-Za-z]?[a-z]*(?:['’-][a-z]+)*|[A-Z]+")
 PLACEHOLDER = re.compile(
-    r"\{[\w.\[\]\"']*\}|[$#]\{|%\(?[sd]\b|<[\w -]+>|^(?:sha\d+|md5)[:-]", re.IGNORECASE
+    r"\{[\w.\[\]\"']*\}|[$#]\{|%\(?[sd]\b|<[\w -]+>|^(?:sha\d+|md5)[:-]"
+    r"|(?:\b|_)your[_-](?:\w+[_-])+here\b|(?:\b|_)(?:change|replace)[_-]?me[_-]",
+    re.IGNORECASE,
 )
 """A template variable, or the fingerprint of a key, which is public."""
 _COUNTED = re.compile(
@@ -113,8 +120,9 @@ def _is_stand_in(value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """Return True for a word that is itself the name of a secret, as in `--token TOKEN`."""
-    return value.isalpha() and secret_kind(value) is not None
+    """Return True for a word that is itself the name of a secret, as in `--token API_TOKEN`."""
+    is_word = value.isalpha() or _CONSTANT.fullmatch(value) is not None
+    return is_word and secret_kind(value) is not None
 
 
 def is_label(value: str) -> bool:
