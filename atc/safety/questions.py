@@ -15,7 +15,8 @@ from atc.core.json_paths import JsonPath, format_json_path, walk
 from atc.core.quoting import escape_hidden, quoted, shell_word
 from atc.safety.redaction import Redactor
 from atc.safety.taint import TaintedValue
-from atc.safety.taint.sensitive import Leaf, sensitive_leaves
+from atc.safety.taint.leaves import Leaf
+from atc.safety.taint.sensitive import sensitive_leaves
 from atc.safety.taint.values import equality_key, parse_url_host
 from protocols.protocol import HttpBinding, format_binding
 from protocols.schema import Json, JsonObject

@@ -1,7 +1,12 @@
-"""A check of the values of sensitive arguments: each must come, as a whole, from the task, a trusted tool or a person.
+"""Checks the values of sensitive arguments before a call is sent.
 
-Nothing is followed through a program: a value is clean for what it is and where it stands, so that no transformation
-launders it. docs/how/security.md says what that sees and what it does not.
+A sensitive argument decides, for example, who receives a message or how much is paid. Each of its
+values must come, as a whole, from the task, from a tool that the user trusts, or from a person.
+Such a value is called clean. Any other value is called tainted, and a person is asked about it.
+
+Values are not followed through the program. Only the value itself is compared with the task and the
+recorded responses, so no transformation in a program can make a value clean. docs/how/security.md
+describes what this check finds and what it does not.
 """
 
 from __future__ import annotations
@@ -13,9 +18,11 @@ from dataclasses import dataclass, fields, replace
 
 from atc.core.json_paths import EACH, JsonPath, format_json_path, generalize, walk_responses
 from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
-from atc.safety.taint.guesses import is_email, is_page_token
+from atc.safety.taint.contacts import is_email
+from atc.safety.taint.guesses import is_page_token
+from atc.safety.taint.leaves import Leaf
 from atc.safety.taint.opaque import may_be_id
-from atc.safety.taint.sensitive import Leaf, sensitive_leaves
+from atc.safety.taint.sensitive import sensitive_leaves
 from atc.safety.taint.trusted import TrustRules, is_in_text
 from atc.safety.taint.values import EqualityKey, equality_key, parse_url_host
 from protocols.protocol import dump
@@ -27,9 +34,10 @@ from sandbox.trace import ToolCall
 __all__ = ["Taint", "TaintedValue"]
 
 _SHORTEST_PART = 4
-"""Characters from which a text that stands within another one tells something."""
+"""A shorter text is not searched for within other texts, since it would be found by chance."""
 _MOST_SEARCHED = 20
-"""Values of a call that are looked for within texts; of a call with more, nobody reads all the reasons."""
+"""Maximum number of values of one call that are searched for within texts, to explain their origin.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,32 +45,39 @@ class TaintedValue(Leaf):
     """A value of a sensitive argument that is not known to be clean."""
 
     origin: str
-    """Where it came from, as part of a sentence."""
+    """Where the value came from, as part of a sentence."""
     rules: tuple[str, ...]
-    """What `--trust` would have to be given to let it pass, the narrowest first, quoted for a shell."""
+    """Rules for `--trust` that would make the value clean, the narrowest first, quoted for a shell.
+    """
 
     def __str__(self) -> str:
-        """Return a sentence that is safe to show: which argument, its value and where that came from."""
+        """Return a sentence with the argument, its value and the value's origin.
+
+        It is safe to display.
+        """
         host = (
             parse_url_host(self.value)
             if self.kind == "url" and isinstance(self.value, str)
             else None
         )
         leads = f", which leads to {quoted(host)}," if host else ""
-        given = f"argument {quoted(self.place)} = {quoted(self.value)}"
-        return f"{given}{leads} is not known to come from you: {self.origin}"
+        argument = f"argument {quoted(self.place)} = {quoted(self.value)}"
+        return f"{argument}{leads} is not known to come from you: {self.origin}"
 
 
 class Taint:
-    """The check of the values of one run; `calls` gives its completed calls.
+    """The check of the values of one run. `calls` returns the run's completed calls.
 
-    A value is clean where it stands in the task as a whole, is named by a rule, equals what a rule trusts in a
-    response, or was agreed to before for the same argument. A list of e-mail addresses in one text is clean where each
-    of them is. Texts that a program wrote out before there was any tool output count too, but only where the tools are
-    functions of the user's own without a word of description: nobody but the user has then said anything to the model.
+    A value is clean if the task contains it as a whole, a rule of `rules` names it, a response
+    contains it at a position that a rule trusts, or a person has agreed to it for the same
+    argument. A text with several e-mail addresses is clean if each address is.
+
+    Texts in a program are clean, too, if the program was written before any tool output existed,
+    and all tools are functions of the user without a description. Then the model has read only the
+    user's words.
 
     Raises:
-        InvalidConfig: a rule is none, or may mean more than one of `tools`.
+        InvalidConfig: a rule is malformed, or may mean more than one of `tools`.
     """
 
     def __init__(
@@ -81,94 +96,104 @@ class Taint:
         self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
     def begin_program(self, source: str, *, blind: bool) -> None:
-        """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
-        if blind and not any(map(_has_foreign_description, self._tools.values())):
-            constants = [
-                node
-                for node in ast.walk(parse_python_or_none(source) or ast.Module([], []))
-                if isinstance(node, ast.Constant)
-            ]
-            self._written |= {node.value for node in constants if isinstance(node.value, str)}
+        """Prepare for the next program. `blind`: its author had seen no tool output."""
+        if not blind or any(map(_has_foreign_description, self._tools.values())):
+            return
+        tree = parse_python_or_none(source)
+        constants = (
+            [node for node in ast.walk(tree) if isinstance(node, ast.Constant)] if tree else []
+        )
+        self._written |= {node.value for node in constants if isinstance(node.value, str)}
 
     def find_tainted(self, tool: Tool, arguments: JsonObject) -> tuple[TaintedValue, ...]:
-        """The values of a call that ask; `arguments` by original name."""
+        """Return the tainted values of a call. `arguments` are by original name."""
         leaves = [
             leaf
             for leaf in sensitive_leaves(tool.protocol, arguments)
             if not self._is_surely_clean(tool, leaf)
         ]
-        found = (
-            walk_responses(reversed(self._calls())) if leaves else ()
-        )  # the latest response first
-        seen = [
-            (call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)
-        ]
-        places = {equality_key(inner): (call, path) for call, path, inner in reversed(seen)}
+        if not leaves:
+            return ()
+        values = self._response_values()
+        scalars = [found for found in values if not isinstance(found[2], list | dict)]
+        # Reversed, so that the latest response wins.
+        places = {equality_key(value): (call, path) for call, path, value in reversed(scalars)}
         texts = [
-            (call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)
+            (call, path, value.casefold())
+            for call, path, value in scalars
+            if isinstance(value, str)
         ]
         return tuple(
             self._make_tainted(leaf, places, texts if number < _MOST_SEARCHED else ())
             for number, leaf in enumerate(leaves)
         )
 
+    def _response_values(self) -> list[tuple[ToolCall, JsonPath, Json]]:
+        """Return every value of every response with its position, the latest response first."""
+        return list(walk_responses(reversed(self._calls())))
+
     def sibling_values(self, one: TaintedValue) -> list[Json]:
-        """The other values at the place of the response that a whole argument came from, where it is an item's."""
+        """Return the other values of the list that a tainted argument came from.
+
+        The result is empty unless the whole argument equals an item of a list in a response.
+        """
         if one.path or one.within is not None:
             return []
-        seen = [
-            (call, generalize(path), inner)
-            for call, path, inner in walk_responses(reversed(self._calls()))
-        ]
-        came = next(
-            (made for made in seen if equality_key(made[2]) == equality_key(one.value)), None
-        )
-        if came is None or EACH not in came[1]:
+        key = equality_key(one.value)
+        values = [(call, generalize(path), value) for call, path, value in self._response_values()]
+        source = next((found for found in values if equality_key(found[2]) == key), None)
+        if source is None or EACH not in source[1]:
             return []
-        there = [inner for call, path, inner in seen if call is came[0] and path == came[1]]
-        values = {
-            equality_key(inner): inner for inner in there if isinstance(inner, str | int | float)
+        siblings = {
+            equality_key(value): value
+            for call, path, value in values
+            if call is source[0] and path == source[1] and isinstance(value, str | int | float)
         }
-        return [inner for key, inner in values.items() if key != equality_key(one.value)]
+        siblings.pop(key, None)
+        return list(siblings.values())
 
     def has_sensitive_values(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Return True if a call has sensitive values, clean or not."""
-        return bool(list(sensitive_leaves(tool.protocol, arguments)))
+        """Return True if a call has sensitive values, whether clean or tainted."""
+        return bool(sensitive_leaves(tool.protocol, arguments))
 
     def agree(self, tool: Tool, tainted: Iterable[TaintedValue]) -> None:
-        """A person has agreed to these values for these arguments; they are not asked about again."""
+        """Record that a person agreed to these values for these arguments.
+
+        They are clean from now on.
+        """
         self._agreed |= {(tool.alias, one.argument, equality_key(one.value)) for one in tainted}
 
     def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
         try:
             return self._is_clean(tool, leaf)
-        except Exception:  # noqa: BLE001 - what cannot be judged is judged to need a person
+        except Exception:  # noqa: BLE001 - a person decides what cannot be judged
             return False
 
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
         value = leaf.value
+        if (tool.alias, leaf.argument, equality_key(value)) in self._agreed:
+            return True
+        texts = [text for text in (value, leaf.within) if isinstance(text, str)]
+        if not self._written.isdisjoint(texts):
+            return True
         if (
-            (tool.alias, leaf.argument, equality_key(value)) in self._agreed
-            or not self._written.isdisjoint(
-                text for text in (value, leaf.within) if isinstance(text, str)
-            )
-            or self._trusted.is_trusted_value(value)
+            self._trusted.is_trusted_value(value)
             or is_in_text(self._task, value, leaf.kind)
             or self._trusted.is_from_trusted_place(value, self._calls)
             or (leaf.kind == "opaque" and self._is_known_id(leaf))
         ):
             return True
-        parts = (
-            re.split(r"[,;] *", value)
-            if leaf.kind == "recipient" and isinstance(value, str)
-            else []
-        )
-        return len(parts) > 1 and all(
-            is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts
+        if leaf.kind != "recipient" or not isinstance(value, str):
+            return False
+        addresses = re.split(r"[,;] *", value)
+        return len(addresses) > 1 and all(
+            is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in addresses
         )
 
     def _is_known_id(self, leaf: Leaf) -> bool:
-        """Return True if a response has the text as it is, and it is as short as an id, or says where a page begins."""
+        """Return True if an opaque text is an id or a page token that a response contains
+        unchanged.
+        """
         value = leaf.value
         names = [step for step in (leaf.argument, *leaf.path) if isinstance(step, str)]
         if not isinstance(value, str) or not (may_be_id(value) or is_page_token(names[-1])):
@@ -181,41 +206,52 @@ class Taint:
         places: Mapping[EqualityKey, tuple[ToolCall, JsonPath]],
         texts: Iterable[tuple[ToolCall, JsonPath, str]],
     ) -> TaintedValue:
-        """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
+        """Return the leaf as a tainted value with its origin.
+
+        `places` are the values of all responses with their positions, `texts` the lower-case texts
+        that may contain the leaf.
+        """
         value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
         rules = [safe_shell_argument(f"value={value}")]
         origin = "the model wrote it, or the program computed it"
         if (found := places.get(equality_key(leaf.value))) is not None:
             call, path = found
-            where = format_json_path(generalize(path))
-            tool = self._tools.get(call.tool)
-            named = self._tools.shortest_name(tool) if tool is not None else call.tool
             origin = f"it equals {_field(call, path)}"
             if self._trusted.has_rule_for_place(call, leaf.value):
                 origin += ", which could be built from the arguments of that call"
             else:
-                rules.append(safe_shell_argument(f"{named}:{where}" if where else named))
+                rules.append(self._rule_for_place(call, path))
         elif len(value) >= _SHORTEST_PART:
-            parts = (_field(call, path) for call, path, held in texts if value.casefold() in held)
-            origin = next((f"it is a part of {field}" for field in parts), origin)
+            folded = value.casefold()
+            around = (_field(call, path) for call, path, text in texts if folded in text)
+            origin = next((f"it is a part of {field}" for field in around), origin)
         known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
         return TaintedValue(
             **known, origin=origin, rules=tuple(rule for rule in rules if rule is not None)
         )
 
+    def _rule_for_place(self, call: ToolCall, path: JsonPath) -> str | None:
+        """Return the rule that trusts a position of a tool's responses, quoted for a shell."""
+        tool = self._tools.get(call.tool)
+        name = self._tools.shortest_name(tool) if tool is not None else call.tool
+        where = format_json_path(generalize(path))
+        return safe_shell_argument(f"{name}:{where}" if where else name)
+
 
 def _field(call: ToolCall, path: JsonPath) -> str:
-    """Return a place in a response, as words of a sentence."""
-    return f"{quote_name(format_json_path(path)) if path else 'the whole'} in the response of {quote_name(call.tool)}"
+    """Return a position in a response as words of a sentence."""
+    place = quote_name(format_json_path(path)) if path else "the whole"
+    return f"{place} in the response of {quote_name(call.tool)}"
 
 
 def _has_foreign_description(tool: Tool) -> bool:
-    """Return True if the model read a document of somebody else, or any text but names, about the tool."""
-    held = (
+    """Return True if the tool comes from a document, or has a text other than names."""
+    if tool.source:
+        return True
+    texts = (
         inner
         for part in iter_parts(dump(tool.protocol))
         for inner in (part if isinstance(part, dict) else [part])
+        if isinstance(inner, str)
     )
-    return bool(tool.source) or any(
-        isinstance(one, str) and not re.fullmatch(r"[\w-]*", one) for one in held
-    )
+    return any(not re.fullmatch(r"[\w-]*", text) for text in texts)

@@ -1,4 +1,7 @@
-"""A check whether a tool could have built a value from its arguments: a text from parts, a number by arithmetic."""
+"""Checks whether a tool could have built a value from its arguments.
+
+A text may be composed of parts of the arguments, and a number may be calculated from them.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,23 @@ from atc.safety.taint.values import equality_key, number
 from protocols.schema import Json, JsonObject
 
 _SHORTEST_PART = 3
-"""Letters and digits in a row that count as taken from a longer text."""
+"""Minimum number of consecutive letters and digits that count as copied from a longer text."""
 _LONGEST_ADDED = 3
-"""Letters and digits that a tool may add by itself without telling anything new."""
+"""Maximum number of letters and digits that a tool may add without adding information."""
 _MOST_COMPARED = 2_000
-"""Letters and digits of a value that is looked at; none that matters is longer."""
+"""Maximum number of letters and digits of a value. A longer value counts as built from arguments.
+"""
 _MOST_COMBINED = 4
-"""Numbers of which every sum, difference, product and quotient is tried; of more, two at a time."""
+"""Up to this many numbers, all combinations of operations are tried; of more, only pairs."""
 _MOST_NUMBERS = 40
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST_CIPHER = 6
 _LONGEST_CIPHER = 400
-"""Letters of a text that may be a cipher; longer ones hold too many words by chance."""
+"""Maximum length of a text that may be a cipher. Longer ones contain too many words by chance."""
 _SMALL_NUMBER = 1_000
 _TENS_OF = (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001"))
 _TIMES = (12, 24, 60, 1024, 1440, 3600, 7, 52, 365)
-"""What hours, days, dozens and bytes are counted in."""
+"""Factors between units of time, dozens and bytes."""
 _ONE = Decimal(1)
 _CENT = Decimal("0.01")
 _BASES = re.compile(r"(?:0[bo])?([0-7]{1,64})", re.IGNORECASE | re.ASCII)
@@ -44,7 +48,7 @@ _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
 class ArgumentTexts:
-    """The texts and numbers of one call's arguments, in every spelling and decoding."""
+    """The texts and numbers in the arguments of one call, in every spelling and decoding."""
 
     def __init__(self, arguments: JsonObject) -> None:
         values = [value for _, value in walk(arguments) if value is not None]
@@ -52,84 +56,61 @@ class ArgumentTexts:
         lists = [value for value in values if isinstance(value, list)]
         leaves = [value for value in values if not isinstance(value, list | Mapping)]
         texts = [leaf if isinstance(leaf, str) else format_number(leaf) for leaf in leaves]
-        spelled = [
-            text for one in lists for text in decode_numbers([n for n in one if type(n) is int])
-        ]
-        every = [*texts, *keys, "".join(texts), *spelled]
-        forms = [
-            letters
-            for text in every
-            for form in find_decodings(text)
-            if (letters := _letters(form))
-        ]
-        self._forms = list(dict.fromkeys([*forms, *(form[::-1] for form in forms)]))
-        texts = [text for text in texts if len(text) <= _LONGEST_CIPHER]
-        self._ciphers = [
-            _letters(text[start::step])
-            for text in texts
-            for step in (2, 3, 4)
-            for start in range(step)
-        ]
-        self._ciphers += [
-            one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _decipher(form)
-        ]
-        self._ciphers += [_letters(text.replace(sign, "")) for text in texts for sign in {*text}]
-        self._ciphers += ["".join(re.findall(r"\b[A-Z](?=[a-z-])", text)).lower() for text in texts]
-        self._counts = {Decimal(len(text.split())) for text in texts}
-        self._counts |= {Decimal(len(value)) for value in [*lists, *texts]}
-        words = {
-            _letters(word)
-            for text in [*texts, *keys]
-            for word in [text, *re.split(r"[\W_]+", text)]
-        }
-        self._wholes = {word for word in words if len(word) > 1}
-        self._numbers = [number for inner in leaves for number in _numbers_of(inner)][
-            :_MOST_NUMBERS
-        ]
+        self._forms = _find_forms([*texts, *keys, "".join(texts)], lists)
+        short = [text for text in texts if len(text) <= _LONGEST_CIPHER]
+        self._ciphers = _find_ciphers(short, self._forms)
+        self._counts = {Decimal(len(text.split())) for text in short}
+        self._counts |= {Decimal(len(value)) for value in [*lists, *short]}
+        self._words = _find_words([*short, *keys])
+        numbers = [number for leaf in leaves for number in _numbers_of(leaf)]
+        self._numbers = numbers[:_MOST_NUMBERS]
 
     def can_build(self, value: Json) -> bool:
-        """Return True if the value can be built from what was given."""
+        """Return True if the value can be built from the arguments."""
         if isinstance(value, bool) or value is None:
             return bool(self._forms)
         meant = number(value) if isinstance(value, str) else Decimal(equality_key(value)[1])
         if meant is not None and self._can_calculate(meant):
             return True
-        return self._has_letters(
-            _letters(_SCHEME.sub("", value if isinstance(value, str) else format_number(value)))
-        )
+        text = value if isinstance(value, str) else format_number(value)
+        return self._has_letters(_letters(_SCHEME.sub("", text)))
 
     def _can_calculate(self, number: Decimal) -> bool:
-        """Return True if the number can be calculated from what was given, or is how much was given."""
+        """Return True if the number can be calculated from the arguments, or is their length."""
         if number in self._counts:
             return True
         wanted = abs(number)
         if wanted in {abs(one * scale) for one in self._numbers for scale in (1, *_TENS_OF)}:
             return True
-        with localcontext(_EXACT):  # what cannot be calculated is no number, and equals nothing
+        # With this context, an impossible calculation gives NaN, which equals nothing.
+        with localcontext(_EXACT):
             if wanted >= _SMALL_NUMBER:
-                return any(wanted == abs(made) for made in _combine_numbers(self._numbers))
-            # Most small numbers can be made of small ones, and of many: only two large ones tell something.
-            return any(
-                wanted == abs(made)
-                for made in _pairs([one for one in self._numbers if abs(one) >= wanted])
-            )
+                results = _combine_numbers(self._numbers)
+            else:
+                # Most small numbers can be made of small ones, or of many. Only pairs of large ones
+                # count.
+                results = _pairs([one for one in self._numbers if abs(one) >= wanted])
+            return any(wanted == abs(result) for result in results)
 
     def _has_letters(self, letters: str) -> bool:
-        """Return True if all letters and digits but a few stand in what was given, in parts of any order."""
+        """Return True if all but a few letters and digits come from the arguments, in any order of
+        parts.
+        """
         if not letters or len(letters) > _MOST_COMPARED:
             return bool(self._forms)
         if len(letters) >= _SHORTEST_CIPHER and any(letters in one for one in self._ciphers):
             return True
-        left = [0] * (len(letters) + 1)  # the fewest letters from each place on that were not given
+        # By position: the fewest letters from there on that do not come from the arguments.
+        left = [0] * (len(letters) + 1)
         for start in reversed(range(len(letters))):
             longest = self._longest_from(letters, start)
             ends = [start + length for length in range(_SHORTEST_PART, longest + 1)]
-            ends += [start + len(word) for word in self._wholes if letters.startswith(word, start)]
+            ends += [start + len(word) for word in self._words if letters.startswith(word, start)]
             left[start] = min([left[start + 1] + 1, *(left[end] for end in ends)])
         return left[0] <= min(_LONGEST_ADDED, len(letters) // 4)
 
     def _longest_from(self, letters: str, start: int) -> int:
-        """Return how many of the letters from there on stand together in what was given."""
+        """Return the length of the longest part from `start` that the arguments contain."""
         longest = 0
         for form in self._forms:
             end = start + max(longest + 1, _SHORTEST_PART)
@@ -139,8 +120,40 @@ class ArgumentTexts:
         return longest
 
 
+def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
+    """Return the letters of all texts, decoded in every way, and reversed."""
+    spelled = list[str]()
+    for items in lists:
+        spelled += decode_numbers([item for item in items if type(item) is int])
+    forms = [_letters(form) for text in [*texts, *spelled] for form in find_decodings(text)]
+    forms = [form for form in forms if form]
+    return list(dict.fromkeys([*forms, *(form[::-1] for form in forms)]))
+
+
+def _find_ciphers(texts: list[str], forms: list[str]) -> list[str]:
+    """Return the letters that simple ciphers hide in the texts: every n-th letter, or shifted."""
+    found = list[str]()
+    for text in texts:
+        for step in (2, 3, 4):
+            found += [_letters(text[start::step]) for start in range(step)]
+    for form in forms:
+        if len(form) <= _LONGEST_CIPHER:
+            found += _decipher(form)
+    found += [_letters(text.replace(sign, "")) for text in texts for sign in {*text}]
+    initials = (re.findall(r"\b[A-Z](?=[a-z-])", text) for text in texts)
+    return found + ["".join(one).lower() for one in initials]
+
+
+def _find_words(texts: list[str]) -> set[str]:
+    """Return the words of all texts, and each text as one word."""
+    words = {_letters(text) for text in texts}
+    for text in texts:
+        words |= {_letters(word) for word in re.split(r"[\W_]+", text)}
+    return {word for word in words if len(word) > 1}
+
+
 def _decipher(letters: str) -> Iterator[str]:
-    """Yield what simple ciphers make of letters: each moved on in the alphabet, or counted from its other end."""
+    """Yield the letters after each Caesar shift, and with the alphabet reversed."""
     for moved in range(1, 26):
         alphabet = _ALPHABET[moved:] + _ALPHABET[:moved]
         yield letters.translate(str.maketrans(_ALPHABET, alphabet))
@@ -148,7 +161,9 @@ def _decipher(letters: str) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits, in one spelling for compatibility forms, accents and letter case."""
+    """Return the letters and digits of a text, without accents, letter case and compatibility
+    forms.
+    """
     with suppress(UnicodeError):
         text = text.encode("ascii").decode("idna") if "xn--" in text.lower() else text
     folded = unicodedata.normalize("NFKD", text).casefold()
@@ -156,7 +171,7 @@ def _letters(text: str) -> str:
 
 
 def _numbers_of(value: Json) -> list[Decimal]:
-    """Return the number, or the numbers that a text has, also within an expression such as `4500*2`."""
+    """Return the number, or all numbers in a text, also in an expression such as `4500*2`."""
     if isinstance(value, str):
         found = [number(token) for token in re.findall(r"\d[\d.,]*\d|\d", value[:1_000])]
         whole = [Decimal(int(value, 16))] if _HEX.fullmatch(value) else []
@@ -165,12 +180,12 @@ def _numbers_of(value: Json) -> list[Decimal]:
             whole += [Decimal(int(digits[1], base)) for base in bases]
         whole += _calculate_powers(value[:1_000])
         return [*(one for one in found if one is not None), *whole, *numbers_in_words(value)]
-    kind, held = equality_key(value)
-    return [Decimal(held)] if kind == "number" else []
+    kind, key = equality_key(value)
+    return [Decimal(key)] if kind == "number" else []
 
 
 def _calculate_powers(text: str) -> list[Decimal]:
-    """Return the powers, shifts and factorials of a text: `3**8`, `1<<13`, `7!`."""
+    """Return the powers, shifts and factorials in a text: `3**8`, `1<<13`, `7!`."""
     made = list[Decimal]()
     for base, sign, exponent in re.findall(r"(\d{1,9})\s?(\*\*|\^|<<)\s?(\d{1,2})(?!\d)", text):
         factor = 2 if sign == "<<" else int(base)
@@ -179,19 +194,14 @@ def _calculate_powers(text: str) -> list[Decimal]:
 
 
 def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
-    """Yield the numbers that simple arithmetic makes of these, also a thousandth or a hundredfold of them."""
-    some = (
-        list(_reduce_numbers(numbers))
-        if len(numbers) <= _MOST_COMBINED
-        else [*numbers, *_pairs(numbers)]
-    )
+    """Yield the results of simple arithmetic with these numbers, also rounded and scaled."""
+    results = [*numbers, *_pairs(numbers)]
+    if len(numbers) <= _MOST_COMBINED:
+        results = list(_reduce_numbers(numbers))
     if numbers:
-        some += [
-            sum(numbers, Decimal()),
-            sum(numbers, Decimal()) / len(numbers),
-            Decimal(len(numbers)),
-        ]
-    for made in some:
+        total = sum(numbers, Decimal())
+        results += [total, total / len(numbers), Decimal(len(numbers))]
+    for made in results:
         yield from (made, made.quantize(_CENT), made.quantize(_ONE))
         yield from (made * scale for scale in _TENS_OF)
     for one in numbers:
@@ -202,19 +212,21 @@ def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
 
 
 def _pairs(numbers: list[Decimal]) -> Iterator[Decimal]:
+    """Yield the results of one operation with any two of the numbers."""
     for at, one in enumerate(numbers):
         for other in numbers[at + 1 :]:
             yield from _combine_two(one, other)
 
 
 def _combine_two(one: Decimal, other: Decimal) -> Iterator[Decimal]:
+    """Yield the results of the four operations, in both orders."""
     for operation in _OPERATIONS:
         for first, second in ((one, other), (other, one)):
             yield operation(first, second)
 
 
 def _reduce_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
-    """Yield what two of the numbers make, then with a third, and so on, in every order."""
+    """Yield the results of combining two numbers, then a third, and so on, in every order."""
     yield from numbers
     for at, one in enumerate(numbers):
         for beside, other in enumerate(numbers[at + 1 :], at + 1):

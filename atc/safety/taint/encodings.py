@@ -1,4 +1,4 @@
-"""Usual decoders of texts: escapes, line continuations, base64 and the like, compression."""
+"""Decodes texts in common encodings: escapes, line continuations, base64, compression and more."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 _DEPTH = 8
-"""Encodings within one another that are undone."""
+"""Maximum number of nested encodings that are decoded."""
 _MOST_FORMS = 64
 _SHORT = 200
-"""Characters of texts that are decoded once; the same names stand in many places of a call."""
+"""Decodings of shorter texts are cached, since the same names occur many times in a call."""
 _LONGEST_INNER = 1_000_000
-"""Characters or bytes of what is decoded; the rest is left out, and such a text is opaque by itself."""
+"""Maximum length of what is decoded, in characters or bytes. A longer text is opaque anyway."""
 
 _ESCAPE = re.compile(
     r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})",
@@ -33,36 +33,36 @@ _NAMED = re.compile(r"\\N\{([A-Z][A-Z \d-]{1,80})\}")
 _MAIL_WORD = re.compile(r"=\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?([qQbB])\?([^?\s]{1,400})\?=")
 _COMMENT = re.compile(r"/\*.{0,400}?\*/|<!--.{0,400}?-->|\$\{\w{0,40}\}|\}\}\{\{", re.DOTALL)
 _LISTED = re.compile(r"(?m)^[ \t]*(?:\d{1,4}[.)]|[>*-])[ \t]*|[\"',;+ \t]+$|^[\"']")
-"""What numbers or quotes the lines of a text."""
+"""List numbers, quotation marks and separators at the beginning and end of lines."""
 _BASE32 = re.compile(r"(?<![A-Z\d])[A-Z2-7]{12,}={0,6}(?![A-Z\d=])")
 _OCTAL = re.compile(r"\\(?:0o?)?([0-3]?[0-7]{2})", re.ASCII)
 _CONTINUED = re.compile(r"(?:\\|(?<!=)=)[ \t]*\r?\n[ \t]*")
-"""The end of a line that belongs to no value: behind a backslash, or behind `=` as mails have it."""
+"""The end of a line that continues: a backslash, or `=` as in e-mails."""
 _FOLDED = re.compile(r"\r?\n[ \t]+")
 _LISTED_TEXTS = re.compile(r"(?<![\"'`])([\"'`])\s*,\s*\1(?![\"'`])")
 _SHORTEST_RUN = 8
 _ADJACENT = re.compile(r"(?<![\"'`])([\"'`])\s*(?:\+|\.\.?|&|\|\||~)?\s*\1(?![\"'`])")
-"""Two texts in quotes side by side, which many languages read as one."""
+"""Two adjacent texts in quotes, which many languages concatenate."""
 _CARET = re.compile(r"(?<=[a-z])\^(?=[a-z])", re.IGNORECASE)
-"""What quotes a letter in the shell of Windows."""
+"""The escape character of the Windows shell."""
 _MAIL_ESCAPES = re.compile(r"=[\dA-Fa-f]{2}", re.ASCII)
 _UTF7 = re.compile(r"\+[A-Za-z\d+/]+-?", re.ASCII)
 _RUN = re.compile(r"[A-Za-z\d+/_-]{6,}={0,2}", re.ASCII)
 _RUN_ALONE = re.compile(r"[A-Za-z\d+/_=-]+", re.ASCII)
 _NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
-"""What is encoded has digits, or capitals behind its first letter."""
+"""Encoded text has digits, or capitals after its first letter."""
 _HEX_PAIRS = re.compile(r"(?:(?:0x|\\x|%)?[\da-f]{2}h?[\s:,;.-]*){4,}", re.IGNORECASE | re.ASCII)
 _NUMBERS = re.compile(r"[\[({\s]*\d{1,3}(?:[\s,;:.|/-]+\d{1,3}){5,}[\])}\s]*", re.ASCII)
 _NUMBER_RUN = re.compile(rf"(?:\A|[\[(]){_NUMBERS.pattern}(?:\Z|[\])])", re.ASCII)
-"""Numbers that are the whole of a text, or stand in brackets: `bytes([123, 34])`."""
+"""Numbers that are a whole text, or in brackets: `bytes([123, 34])`."""
 _BITS = re.compile(r"(?:[01]{7,8}[\s,]*){6,}", re.ASCII)
 _TAGS = {0xE0000 + code: chr(code) for code in range(32, 127)}
-"""Letters of Unicode that are not displayed, each with the one that it stands for."""
+"""Invisible letters of Unicode, each with its visible form."""
 _PRINTED = re.compile(rb"[^\t\n\r -~]+")
 
 
 def find_decodings(text: str) -> list[str]:
-    """Return the text, and every text that usual decoders find in it, the text itself first."""
+    """Return the text, followed by every text that common decoders produce from it."""
     return list(_cached_decodings(text) if len(text) < _SHORT else _find_decodings(text))
 
 
@@ -87,7 +87,7 @@ def _cached_decodings(text: str) -> tuple[str, ...]:
 
 
 def decode_numbers(numbers: list[int]) -> Iterator[str]:
-    """Yield the texts that a list of bytes or of code points is."""
+    """Yield the text that a list of bytes or code points forms."""
     if len(numbers) > 5 and all(0 <= number < 256 for number in numbers):
         yield from _find_texts(bytes(numbers))
     elif len(numbers) > 5 and all(0 <= number < 0x110000 for number in numbers):
@@ -95,27 +95,16 @@ def decode_numbers(numbers: list[int]) -> Iterator[str]:
 
 
 def _inner(text: str) -> Iterator[str]:
-    """Yield what is one encoding further within a text."""
+    """Yield the texts that one step of decoding produces."""
     text = text[:_LONGEST_INNER]
     yield from _unescape(text)
     for run in filter(_NO_WORD.search, _RUN.findall(text)):
         yield from _decode_base64(run)
     whole = "".join(text.split())
-    lines = [line.strip() for line in text.splitlines()]
-    ends = (
-        whole,
-        "".join(filter(_RUN_ALONE.fullmatch, lines)),
-        text.rpartition("\n\n")[2],
-        text.rpartition(":")[2],
-    )
-    for alphabet in (r"[^A-Za-z\d+/_=-]", r"[^A-Za-z\d+/]"):
-        for squeezed in dict.fromkeys(re.sub(alphabet, "", end) for end in ends):
-            if len(squeezed) >= 8 and _NO_WORD.search(squeezed):
-                yield from _decode_base64(squeezed)
+    yield from _decode_parts(text, whole)
     for pairs in _HEX_PAIRS.findall(text):
-        yield from _find_texts(
-            bytes.fromhex("".join(re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower()))))
-        )
+        digits = re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower()))
+        yield from _find_texts(bytes.fromhex("".join(digits)))
     for decode in (_base32, base64.b85decode, _ascii85, _z85):
         with suppress(ValueError):
             yield from _find_texts(decode(whole.encode("ascii")))
@@ -123,23 +112,37 @@ def _inner(text: str) -> Iterator[str]:
         with suppress(ValueError):
             yield from _find_texts(_base32(run.encode()))
     listed = "".join(_LISTED.sub("", text).split())
-    if (
-        listed != whole
-        and len(listed) >= _SHORTEST_RUN
-        and _RUN_ALONE.fullmatch(listed)
-        and _NO_WORD.search(listed)
-    ):
-        yield from _decode_base64(listed)
+    if listed != whole and len(listed) >= _SHORTEST_RUN and _RUN_ALONE.fullmatch(listed):
+        yield from _decode_base64(listed) if _NO_WORD.search(listed) else ()
     yield from _decode_digits(text)
     if text.startswith("begin "):
-        with suppress(ValueError):  # `binascii.Error` too
-            yield from _find_texts(
-                b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end")
-            )
+        yield from _decode_uuencoded(text)
+
+
+def _decode_parts(text: str, whole: str) -> Iterator[str]:
+    """Yield what the text, or an end of it, encodes. `whole` is the text without spaces."""
+    lines = [line.strip() for line in text.splitlines()]
+    parts = (
+        whole,
+        "".join(filter(_RUN_ALONE.fullmatch, lines)),
+        text.rpartition("\n\n")[2],
+        text.rpartition(":")[2],
+    )
+    for others in (r"[^A-Za-z\d+/_=-]", r"[^A-Za-z\d+/]"):
+        for squeezed in dict.fromkeys(re.sub(others, "", part) for part in parts):
+            if len(squeezed) >= _SHORTEST_RUN and _NO_WORD.search(squeezed):
+                yield from _decode_base64(squeezed)
+
+
+def _decode_uuencoded(text: str) -> Iterator[str]:
+    """Yield the text in the output of `uuencode`."""
+    with suppress(ValueError):  # also binascii.Error
+        lines = [line for line in text.splitlines()[1:] if line != "end"]
+        yield from _find_texts(b"".join(map(binascii.a2b_uu, lines)))
 
 
 def _unescape(text: str) -> Iterator[str]:
-    """Yield the text with its escapes undone, each kind by itself, and all kinds that end lines or texts together."""
+    """Yield the text with its escapes decoded, each kind by itself."""
     unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
     yield from (unquote(text), unquote(text.replace("+", " ")), html.unescape(text), unescaped)
     yield _UNICODE_PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
@@ -181,7 +184,7 @@ def _by_its_name(match: re.Match[str]) -> str:
 
 
 def _mail_word(match: re.Match[str]) -> str:
-    """Return what an encoded word of a mail's head (RFC 2047) says."""
+    """Return the text of an encoded word in an e-mail header (RFC 2047)."""
     with suppress(ValueError):
         if match[1] in "qQ":
             return quopri.decodestring(match[2].replace("_", " ").encode()).decode("utf-8")
@@ -190,6 +193,7 @@ def _mail_word(match: re.Match[str]) -> str:
 
 
 def _decode_base64(run: str) -> Iterator[str]:
+    """Yield the texts that a run of characters encodes in base64 or hexadecimal."""
     bare = run.replace("-", "+").replace("_", "/").replace("=", "")
     with suppress(ValueError):
         yield from _find_texts(base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==="))
@@ -198,7 +202,7 @@ def _decode_base64(run: str) -> Iterator[str]:
 
 
 def _decode_digits(text: str) -> Iterator[str]:
-    """Yield the texts that numbers of bytes are, in decimal, octal or binary digits."""
+    """Yield the texts that byte values form, in decimal, octal or binary digits."""
     for run in _NUMBER_RUN.findall(text):
         digits = re.findall(r"\d+", run)
         yield from decode_numbers([int(one) for one in digits])
@@ -234,13 +238,15 @@ def _z85(data: bytes) -> bytes:
 # --- bytes
 
 _CBOR_TEXT = 0x60
-"""The type of texts, to which the length of a short one is added."""
+"""CBOR's type of texts. The length of a short text is added to it."""
 
 _Decompress = Callable[[bytes], bytes]
 
 
 def _find_texts(data: bytes) -> Iterator[str]:
-    """Yield the texts that bytes are: what is printable, also in UTF-16, within a binary format, or compressed."""
+    """Yield the texts in bytes, which may be encoded as UTF-8 or UTF-16, in a binary format, or
+    compressed.
+    """
     if len(data) < 4:
         return
     for decompress in _DECOMPRESS:
@@ -258,15 +264,14 @@ def _plain_texts(data: bytes) -> Iterator[str]:
             if likely and all(c.isprintable() or c.isspace() or c in "\ufeff\0" for c in inner):
                 yield inner
                 return
-    told = _PRINTED.sub(
-        b"\n", data.replace(b"\0", b"")
-    )  # the texts within a binary format, one on a line
-    if sum(map(len, re.findall(rb"[A-Za-z]{4,}", told))) * 3 >= len(data):
-        yield b"\n".join(map(_without_length, told.split(b"\n"))).decode("ascii")
+    # The texts within a binary format, one per line.
+    printed = _PRINTED.sub(b"\n", data.replace(b"\0", b""))
+    if sum(map(len, re.findall(rb"[A-Za-z]{4,}", printed))) * 3 >= len(data):
+        yield b"\n".join(map(_without_length, printed.split(b"\n"))).decode("ascii")
 
 
 def _without_length(text: bytes) -> bytes:
-    """Return a text without the letter before it that is its length in CBOR."""
+    """Return a text of CBOR without the character before it that encodes its length."""
     return text[1:] if text and text[0] - _CBOR_TEXT == len(text) - 1 else text
 
 
@@ -274,9 +279,8 @@ def _inflate(window: int) -> _Decompress:
     def inflate(data: bytes) -> bytes:
         reader = zlib.decompressobj(window)
         unpacked = reader.decompress(data, _LONGEST_INNER)
-        return (
-            unpacked if window > 0 or reader.eof else b""
-        )  # without a head, anything begins like compressed data
+        # Without a header, any data begins like compressed data.
+        return unpacked if window > 0 or reader.eof else b""
 
     return inflate
 
@@ -290,4 +294,4 @@ def _unpack(data: bytes) -> bytes:
 
 
 _DECOMPRESS: tuple[_Decompress, ...] = (_inflate(47), _inflate(-15), _bunzip, _unpack)
-"""`47`: zlib's format or gzip's; `-15`: neither has a head."""
+"""`47`: with the header of zlib or gzip. `-15`: without a header."""

@@ -1,4 +1,4 @@
-"""Values framed in a text: JSON within it, and fields in the style of JSON."""
+"""Reads JSON values, and fields in the style of JSON, within a text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ _QUOTES = "\"'`“”‘’"
 _CLOSING = str.maketrans("“‘", "”’")
 _BLANK = r"[\s\x00\ufeff\u200b]*+"
 _PART = re.compile(
-    rf"(?<=[{_QUOTES}])(?=(?P<quoted>[^{_QUOTES}\\]{{1,400}})(?:\\*[{_QUOTES}]){{1,3}}+(?P<names>{_BLANK}(?::|=>?|/[*/]|\#))?)"
+    rf"(?<=[{_QUOTES}])(?=(?P<quoted>[^{_QUOTES}\\]{{1,400}})(?:\\*[{_QUOTES}]){{1,3}}+"
+    rf"(?P<names>{_BLANK}(?::|=>?|/[*/]|\#))?)"
     rf"|(?<![\w{_QUOTES}-])(?=(?P<bare>[^\W\d][\w-]{{0,79}})(?P<colon>{_BLANK}(?::|=>|/[*/])))"
 )
 _VALUE = re.compile(
-    rf"{_BLANK}(?P<opened>\\*[{_QUOTES}]{{1,3}}+)(?P<quoted>[^{_QUOTES}\\]*)(?P<closed>\\*[{_QUOTES}]{{1,3}}+)"
+    rf"{_BLANK}(?P<opened>\\*[{_QUOTES}]{{1,3}}+)(?P<quoted>[^{_QUOTES}\\]*)"
+    rf"(?P<closed>\\*[{_QUOTES}]{{1,3}}+)"
     rf"|{_BLANK}(?P<bare>[^{_QUOTES},;&{{}}[\]\n<]{{0,1000}})"
 )
 _BEHIND = re.compile(rf"{_BLANK}(?:[,;&)}}\]<]|\Z)")
@@ -26,7 +28,10 @@ _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
 
 
 class Part(NamedTuple):
-    """A field's name or another quoted text, found in a text. `after`: where the value of a field begins."""
+    """The name of a field, or another quoted text.
+
+    `after` is the start of the field's value, or None.
+    """
 
     text: str
     start: int
@@ -34,33 +39,33 @@ class Part(NamedTuple):
 
 
 def find_parts(text: str) -> Iterator[Part]:
-    """Every place where a reader could see the name of a field or a quoted text, in order.
+    """Yield every possible field name and quoted text, in order.
 
-    Which quote opens and which closes is not decided: what stands between any two counts. A name without quotes
-    counts behind a brace.
+    It is not decided which quote opens and which closes, so the text between any two quotes counts.
+    A name without quotes counts only after a brace.
     """
     brace = text.find("{")
     for match in _PART.finditer(text):
         if match["quoted"] is not None:
-            yield Part(
-                match["quoted"], match.start(), match.end("names") if match["names"] else None
-            )
+            after = match.end("names") if match["names"] else None
+            yield Part(match["quoted"], match.start(), after)
         elif 0 <= brace < match.start():
             yield Part(match["bare"], match.start(), match.end("colon"))
 
 
 def value_at(text: str, start: int) -> tuple[Json, int]:
-    """The value that begins there, and where it ends.
+    """Return the value that begins at `start`, and its end.
 
     Raises:
-        ValueError: readers may differ on where it ends: it is no JSON and no plain text in quotes or without any, or
-            what stands behind it may belong to it.
+        ValueError: parsers may disagree on where the value ends. It is neither JSON nor plain text,
+            or the text after it may belong to it.
     """
     try:
-        begin = _OPENING.match(text, start)
-        value, end = (
-            _STRICT.raw_decode(text, begin.end()) if begin is not None else _scalar_at(text, start)
-        )
+        opening = _OPENING.match(text, start)
+        if opening is None:
+            value, end = _scalar_at(text, start)
+        else:
+            value, end = _STRICT.raw_decode(text, opening.end())
     except (ValueError, RecursionError):
         value, end = _scalar_at(text, start)
     if _BEHIND.match(text, end) is None:
@@ -70,7 +75,7 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
 
 def _scalar_at(text: str, start: int) -> tuple[Json, int]:
     match = _VALUE.match(text, start)
-    assert match is not None  # it may be empty
+    assert match is not None  # the pattern also matches nothing
     if match["opened"] is not None:
         if match["closed"] != match["opened"].translate(_CLOSING):
             raise ValueError("an unclear end")
@@ -82,12 +87,12 @@ def _scalar_at(text: str, start: int) -> tuple[Json, int]:
 
 
 def parse_unambiguous(text: str) -> Json:
-    """The list, object or text that a text is as JSON, where every reader finds the same in it; None otherwise."""
+    """Return the list, object or text in a JSON text that all parsers read alike, else None."""
     try:
-        held: Json = _STRICT.decode(text)
+        value: Json = _STRICT.decode(text)
     except (ValueError, RecursionError):
         return None
-    return held if isinstance(held, dict | list | str) else None
+    return value if isinstance(value, dict | list | str) else None
 
 
 def _reject_duplicates(pairs: list[tuple[str, Json]]) -> JsonObject:

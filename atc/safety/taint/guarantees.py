@@ -1,7 +1,7 @@
-"""Guarantees that a schema gives for one value of an argument: that it is on a list, or that its document calls it harmless.
+"""Guarantees of a schema for a value of an argument: it is one of a list, or it is harmless.
 
-A guarantee holds only if no way through the schema avoids it: every branch of `anyOf` and `oneOf` must give it, and one
-part of `allOf` is enough.
+A guarantee holds only if no alternative in the schema avoids it: every branch of `anyOf` and
+`oneOf` must give it, while one part of `allOf` is enough.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from atc.core.json_paths import JsonPath
 from protocols.schema import Json, JsonObject, resolve, resolve_pointer, types
 
 _MOST_VISITED = 2_000
-"""Schemas that are looked at for one value; what a larger one guarantees is not known."""
+"""Maximum number of schemas that are visited for one value. Larger schemas guarantee nothing."""
 _NO_CHOICE = {"boolean", "null"}
-"""Types whose values are a closed set by themselves."""
+"""Types that have only a fixed set of values."""
 
 
 class Guarantees:
-    """The guarantees of one argument's schema for the values beneath `value`, which is given for this argument."""
+    """The guarantees that the schema of an argument gives for `value` and the values in it."""
 
     def __init__(self, schema: Json, root: JsonObject, value: Json) -> None:
         self._schema = schema
@@ -26,9 +26,10 @@ class Guarantees:
         self._value = value
 
     def is_listed(self, path: JsonPath, *, only_one: bool = False) -> bool:
-        """Return True if the value at `path` must be one of the values that the schema lists, and is one.
+        """Return True if the schema allows only listed values at `path`, and the value is one of
+        them.
 
-        `only_one`: the schema must leave no choice at all.
+        `only_one`: return True only if the schema allows a single value.
         """
         is_one = False
 
@@ -48,17 +49,20 @@ class Guarantees:
 
         return _Search(self._root, lists).is_guaranteed(self._schema, self._value, path) and is_one
 
-    def has_guaranteed_keyword(self, path: JsonPath, keyword: str, said: Json) -> bool:
-        """Return True if every way through the schema has `keyword` with the value `said` there or above."""
+    def has_guaranteed_keyword(self, path: JsonPath, keyword: str, expected: Json) -> bool:
+        """Return True if every alternative has `keyword` with the value `expected`.
+
+        The keyword may be at `path` or above it.
+        """
 
         def has(schema: JsonObject, _: Json) -> bool:
-            return schema.get(keyword) is said
+            return schema.get(keyword) is expected
 
         return _Search(self._root, has).is_guaranteed(self._schema, self._value, path)
 
 
 class _Search:
-    """Looks for a test that holds however a value meets its schema."""
+    """Searches a schema for a test that succeeds in every alternative for a value."""
 
     def __init__(self, root: JsonObject, test: Callable[[JsonObject, Json], bool]) -> None:
         self._root = root
@@ -68,7 +72,11 @@ class _Search:
     def is_guaranteed(
         self, schema: Json, value: Json, path: JsonPath, above: frozenset[str] = frozenset()
     ) -> bool:
-        """Return True if `schema` makes the test hold for `value`, or for what leads to the place beneath it."""
+        """Return True if the test succeeds for `value`, or for a value on the path to the one at
+        `path`.
+
+        `above` are the references that led here.
+        """
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:
             return False
@@ -94,14 +102,17 @@ class _Search:
     def _in_every(
         self, branches: list[Json], value: Json, path: JsonPath, above: frozenset[str]
     ) -> bool:
-        """Return True if each branch that may hold the value makes the test hold."""
+        """Return True if the test succeeds in each branch that may apply to the value."""
         possible = [branch for branch in branches if not self._is_excluded_by(branch, value)]
         return bool(possible) and all(
             self.is_guaranteed(branch, value, path, above) for branch in possible
         )
 
     def _is_excluded_by(self, branch: Json, value: Json) -> bool:
-        """Return True if a branch for texts, numbers and the like meets a list or an object, or the other way round."""
+        """Return True if the branch's type cannot be that of the value.
+
+        Scalars are not distinguished.
+        """
         kinds = {*types(resolve(branch, self._root))}
         if isinstance(value, Mapping):
             return bool(kinds) and "object" not in kinds
@@ -110,7 +121,10 @@ class _Search:
         return bool(kinds) and kinds <= {"object", "array"}
 
     def _below(self, schema: JsonObject, value: Json, path: JsonPath) -> bool:
-        """Return True if the schema of the next step makes the test hold. Patterns of keys are not tried."""
+        """Return True if the schema of the next step guarantees the test.
+
+        `patternProperties` are not tried.
+        """
         step = path[0]
         if isinstance(step, int) and isinstance(value, list):
             first = _schemas(schema, "prefixItems")
@@ -129,5 +143,5 @@ def _schemas(schema: JsonObject, keyword: str) -> list[Json]:
 
 
 def _equal(one: Json, other: Json) -> bool:
-    """Return True if both are the same JSON value: `1` and `True` are not."""
+    """Return True if both are the same JSON value. `1` and `True` are not."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)

@@ -1,4 +1,6 @@
-"""Guesses by name, format and look whether a value is sensitive, where no schema says so."""
+"""Guesses from names, formats and values whether an argument is sensitive, if no schema declares
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
-from hashlib import sha256
 from importlib.resources import files
 from typing import Literal
 
+from atc.safety.taint.contacts import is_contact, is_email
 from atc.safety.taint.encodings import find_decodings
 from atc.safety.taint.number_words import is_spelled_number
 from atc.safety.taint.values import CURRENCIES, currency
@@ -26,45 +28,27 @@ NAMES: Mapping[str, frozenset[str]] = {
         files("atc.safety.taint").joinpath("names.toml").read_text(encoding="utf-8")
     ).items()
 }
-"""Words of names by what they say, see `names.toml`."""
+"""Words in names, by what they mean; see `names.toml`."""
 
-_LONGEST_ADDRESS = 400
-"""Characters of an address of a person; a longer text is none."""
 _LONGEST_NAME = 100
 _LONGEST_UNIT = 40
 HOW_MUCH = re.compile(r"[^\D0]|[一二三四五六七八九十百千万億兆]")
 """A digit other than zero."""
 _MOST_WORDS = 4
-"""Words of a label such as `Total amount (EUR)`; a text of more is a sentence."""
+"""Maximum number of words in a label such as `Total amount (EUR)`. A longer text is a sentence."""
 
-_EMAIL = re.compile(
-    r"(?:(?:mailto|sips?|xmpp|im):)?(?:[^\s@<>,;:\"()]+|\"[^\"]+\")@(?:[^\s@<>,;:\"()]+\.[^\s@<>,;:\"()]+|\[[\da-f.:]+\])",
-    re.IGNORECASE,
-)
-_NAMED_EMAIL = re.compile(r"[^<>]*<[^\s@<>]+@[^\s@<>]+>")
-_PHONE = re.compile(
-    r"(?:tel|sms):\S+|\(?\+\d[\d\s().-]{6,20}|00\d{1,3}[\s(/.-][\d\s()/.-]{6,20}", re.IGNORECASE
-)
-_COMMENTED_EMAIL = re.compile(
-    r"([^\s()]+@[^\s()]+)\s*\([^()]*\)|[\w\s.-]{1,60}:\s*([^:;]+@[^:;]+);"
-)
-"""An e-mail address with a comment behind it, or a group of addresses (RFC 5322)."""
-_WRITTEN_IBAN = re.compile(
-    r"(?:IBAN:?\s*)?([A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]){11,30}?)(?:[\s,]+[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)?"
-)
-"""An IBAN, also in groups, with the word before it and a BIC behind it."""
-_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
-_WALLET = re.compile(r"0x[0-9a-f]{40}|(?:bc|tb|ltc)1[02-9ac-hj-np-z]{38,62}", re.IGNORECASE)
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _ADDRESS = re.compile(
-    r"[\s<]*(?:(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}\S|www\.\S|(?:https?|wss?|ftp):\S|(?:javascript|vbscript):\S|data:[\w/+.-]*[;,])",
+    r"[\s<]*(?:(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}\S|www\.\S|(?:https?|wss?|ftp):\S"
+    r"|(?:javascript|vbscript):\S|data:[\w/+.-]*[;,])",
     re.IGNORECASE,
 )
 _RECORD = re.compile(
-    r"(?!(?:https?|wss?|s?ftps?|ssh|git|file|smb|ldaps?|data|javascript):)[a-z][a-z0-9+-]*://[\w-]+(?:/[\w~-]+)+",
+    r"(?!(?:https?|wss?|s?ftps?|ssh|git|file|smb|ldaps?|data|javascript):)"
+    r"[a-z][a-z0-9+-]*://[\w-]+(?:/[\w~-]+)+",
     re.IGNORECASE,
 )
-"""A name of a record such as `gid://shopify/Order/45`: of no usual scheme, and without a host of the network."""
+"""The id of a record, such as `gid://shopify/Order/45`: with an unusual scheme, and without a host.
+"""
 _HOST = re.compile(
     r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.?(?::\d+)?(?:/.*)?", re.IGNORECASE
 )
@@ -74,54 +58,63 @@ _URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"}
 _HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
 _LABEL = re.compile(r"[^\W_]*[^\w\s]?|[\w/-]+(?: [\w/-]+){0,3}")
 _PREFIXED = re.compile(r"[\w-]+[:/](?=[A-Z]{3,4}\Z)")
-"""What stands before a code in `iso4217:USD`."""
+"""The part before the code in `iso4217:USD`."""
 _NAME = re.compile(r"[\w\s/.$#@~%&;*+()\[\]'\":\\-]*")
-"""A label, or the way to a field; no text with fields of its own."""
+"""A label, or the path to a field, without fields of its own."""
 _PLAIN = re.compile(r"[\w\s/.-]*", re.ASCII)
 _STEPS = re.compile(r"[/.\[\]#$@\"'(){}:*]+")
-"""What stands between the names of a JSON pointer, a JSONPath, or a name such as `order[amount]`."""
+"""Separators between the names in a JSON pointer, a JSONPath, or a name such as `order[amount]`."""
 
 
 _WAY = re.compile(r"[/#$][\w/.$#\[\]~%-]*|[\w.\[\]-]+")
-"""The name of a field or the way to it; the way to a file begins with no slash."""
+"""The name of a field, or the path to it, unlike the path of a file."""
 
 
 class Guesses:
-    """Guesses about the fields of one tool.
+    """Guesses about the arguments of one tool.
 
-    `acts`: it may do something: what writes does, and what is named as sending (`sendMessage`).
+    `acts` is True if the tool may do more than read: it writes, or its name says that it sends
+    something (`sendMessage`), or its arguments look like a payment.
     """
 
     def __init__(self, protocol: ToolProtocol) -> None:
         self._verbs = words = words_of(protocol.name)
-        self._tells = (
-            words[:1] != ()
-            and words[0] in TELLS
-            and (len(words) == 1 or words[1] in NAMES["persons"])
-        )
-        """Whether it is named as telling somebody something: `call`, `message_user`; not `message_login`."""
-        self._is_body = len(protocol.parameters) == 1 and not self._tells and not {*words} & SENDS
+        is_call = words[:1] != () and words[0] in TELLS
+        self._contacts_person = is_call and (len(words) == 1 or words[1] in NAMES["persons"])
+        """True if the name says that somebody is contacted: `call`, `message_user`, but not
+        `message_login`.
+        """
+        is_message = self._contacts_person or bool({*words} & SENDS)
+        self._may_take_request = len(protocol.parameters) == 1 and not is_message
+        """True if the only argument may be a whole request, and no message."""
         one_way = "from" not in map(str.lower, protocol.parameters)
         names = [{*words_of(name)} for name in protocol.parameters]
         self.acts = (
             protocol.writes
             or bool({*words[:1]} & (SENDS | PAYS))
-            or self._tells
+            or self._contacts_person
             or _may_pay(names, one_way)
         )
-        self._to_somebody = one_way or bool({*words} & (SENDS | PAYS)) or self._tells
-        """Whether `to` is no end of a way, a range or a conversion that has a beginning as well."""
+        self._to_is_recipient = one_way or bool({*words} & (SENDS | PAYS)) or self._contacts_person
+        """True if `to` may mean a recipient, and not the end of a route, a range or a conversion.
+        """
 
-    def field(self, name: str, here: list[JsonObject]) -> Sensitivity | None:
-        """Return what the name and the format of a field say it is."""
+    def field_kind(self, name: str, here: list[JsonObject]) -> Sensitivity | None:
+        """Return the kind that the name and the format of a field give.
+
+        `here` are the field's schemas.
+        """
         formats = {str(branch["format"]) for branch in here if "format" in branch}
         if formats & {"email", "idn-email"} and self.acts:
             return "recipient"
-        said = self._by_name(words_of(name)) if _PLAIN.fullmatch(name) else self.names(name)
-        return "url" if said in ("amount", None) and formats & _HOST_FORMATS else said
+        is_plain = _PLAIN.fullmatch(name) is not None
+        kind = self._kind_of_words(words_of(name)) if is_plain else self.named_kind(name)
+        return "url" if kind in ("amount", None) and formats & _HOST_FORMATS else kind
 
-    def names(self, text: str) -> Sensitivity | None:
-        """Return what the field is that a text names: `recipient`, `Total amount`, `/order/amount`, `$.to[0]`."""
+    def named_kind(self, text: str) -> Sensitivity | None:
+        """Return the kind of the field that a text names: `recipient`, `Total amount`,
+        `/order/amount`, `$.to[0]`.
+        """
         if len(text) > _LONGEST_NAME or len(text.split()) > _MOST_WORDS or is_email(text):
             return None
         if not _NAME.fullmatch(text):
@@ -133,86 +126,95 @@ class Guesses:
             for step in _STEPS.split(form.replace("~1", "/").replace("~0", "~"))
         ]
         return next(
-            (kind for step in steps if (kind := self._by_name(words_of(step))) is not None), None
+            (kind for step in steps if (kind := self._kind_of_words(words_of(step))) is not None),
+            None,
         )
 
-    def names_exactly(self, text: str) -> Sensitivity | None:
-        """Return what the text is the name of, if it is nothing but the plain name of a recipient or of an amount.
+    def exactly_named_kind(self, text: str) -> Sensitivity | None:
+        """Return the kind of a field if the text is only the plain name of a recipient or an
+        amount.
 
-        It may be the way to a field: `amount`, `order.amount`, `/order/0/amount`; not `budget.xlsx` or `src/total`.
+        The path to such a field counts, too: `amount`, `order.amount`, `/order/0/amount`.
+        `budget.xlsx` and `src/total` do not.
         """
         if len(text) > _LONGEST_NAME or not _WAY.fullmatch(text):
             return None
         steps = [step for step in _STEPS.split(text) if step and not step.isdigit()]
         words = {*words_of(steps[-1])} if steps else set[str]()
-        return (
-            self._by_name(words_of(steps[-1]))
-            if words & (NAMES["recipients"] | NAMES["amounts"])
-            else None
-        )
-
-    def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """On a tool that only reads, a recipient is guessed by the plainest names alone and an amount never."""
-        every = set(words)
-        verbs = set(self._verbs)
-        if not words or (
-            words[-1] in NAMES["aside"] and not (words[-1] == "limit" and every & NAMES["amounts"])
-        ):
+        if words.isdisjoint(NAMES["recipients"] | NAMES["amounts"]):
             return None
-        kept = words
-        while len(kept) > 1 and kept[-1] in NAMES["of_an_address"]:
-            kept = kept[:-1]
-        executed = (words[-1] in NAMES["sources"] and verbs & {*NAMES["executes"], "run"}) or (
-            words[-1] in NAMES["inputs"] and verbs & NAMES["executes"]
-        )
-        if words[-1] in ("id", "ids") and not every - {
-            "email",
-            "emails",
-            "mail",
-            "message",
-            "id",
-            "ids",
-        }:
-            return None  # a record's
+        return self._kind_of_words(words_of(steps[-1]))
+
+    def _kind_of_words(self, words: tuple[str, ...]) -> Sensitivity | None:
+        """Return the kind that the words of a name give.
+
+        If the tool only reads, only the clearest names of recipients count, and no amounts.
+        """
+        every = set(words)
+        if not words or _is_property(words) or _is_record_id(words):
+            return None
         if every & NAMES["urls"]:
             return "url"
-        if every & NAMES["commands"] or executed:
+        if every & NAMES["commands"] or self._is_executed(words[-1]):
             return "command"
         if every & NAMES["recipients"]:
             return "recipient"
-        return self._of_what_acts(words, kept) if self.acts else None
+        return self._kind_on_acting_tool(words) if self.acts else None
 
-    def _of_what_acts(self, words: tuple[str, ...], kept: tuple[str, ...]) -> Sensitivity | None:
-        every = set(words)
+    def _is_executed(self, word: str) -> bool:
+        """Return True if the tool executes a field whose name ends with `word`."""
         verbs = set(self._verbs)
+        if word in NAMES["sources"]:
+            return bool(verbs & {*NAMES["executes"], "run"})
+        return word in NAMES["inputs"] and bool(verbs & NAMES["executes"])
+
+    def _kind_on_acting_tool(self, words: tuple[str, ...]) -> Sensitivity | None:
+        """Return the kind that the words of a name give on a tool that acts."""
         if words == ("to",):
-            return "recipient" if self._to_somebody else None
-        sent = (verbs & SENDS or self._tells) and kept[-1] in NAMES["who"]
-        to = kept[0] == "to" and kept[-1] in {*NAMES["who"], "to"}
-        if kept[-1] in NAMES["recipients_of_writes"] or sent or to:
-            return "recipient"
-        paid = words[-1] in NAMES["amounts_of_payments"] and verbs & PAYS
-        sum_of_money = every & NAMES["amounts"] or words[-1] in NAMES["money"] or paid
-        if (
-            not every & NAMES["amounts"] - {"sum", "total"}
-            and words[-1].endswith("s")
-            and words[-1] not in (NAMES["money"] | NAMES["amounts"] | NAMES["amounts_of_payments"])
-        ):
-            return None  # `total_pages` counts things
-        return "amount" if sum_of_money and words[-1] not in NAMES["of_no_amount"] else None
+            return "recipient" if self._to_is_recipient else None
+        return "recipient" if self._is_recipient(words) else self._amount_kind(words)
+
+    def _is_recipient(self, words: tuple[str, ...]) -> bool:
+        """Return True if the words name a recipient, without endings such as `address` or `id`."""
+        kept = words
+        while len(kept) > 1 and kept[-1] in NAMES["of_an_address"]:
+            kept = kept[:-1]
+        if kept[-1] in NAMES["recipients_of_writes"]:
+            return True
+        sends = self._contacts_person or bool({*self._verbs} & SENDS)
+        if sends and kept[-1] in NAMES["who"]:
+            return True
+        return kept[0] == "to" and kept[-1] in {*NAMES["who"], "to"}
+
+    def _amount_kind(self, words: tuple[str, ...]) -> Literal["amount"] | None:
+        """Return "amount" if the words name an amount of money, and not a number of things."""
+        every = set(words)
+        last = words[-1]
+        is_paid = last in NAMES["amounts_of_payments"] and {*self._verbs} & PAYS
+        if not (every & NAMES["amounts"] or last in NAMES["money"] or is_paid):
+            return None
+        of_money = NAMES["money"] | NAMES["amounts"] | NAMES["amounts_of_payments"]
+        is_count = last.endswith("s") and last not in of_money  # `total_pages`
+        if is_count and not every & NAMES["amounts"] - {"sum", "total"}:
+            return None
+        return None if last in NAMES["of_no_amount"] else "amount"
 
     def is_prose(self, name: str) -> bool:
-        """Return True if a field of this name holds what people write; the only argument may be a whole request."""
-        last = {*words_of(name)[-1:]}
-        return bool(last & NAMES["prose"]) and not (self._is_body and last & {"body", "content"})
+        """Return True if a field of this name contains text for people.
 
-    def look(
+        The only argument of a tool may be called `body` and still be a whole request.
+        """
+        last = {*words_of(name)[-1:]}
+        is_request = self._may_take_request and last & {"body", "content"}
+        return bool(last & NAMES["prose"]) and not is_request
+
+    def value_kind(
         self, name: str, here: list[JsonObject], value: str
     ) -> Sensitivity | Literal["opaque"] | None:
-        """Return what a text says it is by itself: an address of a person or of the network, whatever its field is.
+        """Return the kind of a text by its own form, such as an e-mail address or a URL.
 
-        What is named as prose (`text`, `note`) is none. Of a tool that only reads, addresses of the network count where
-        name or format hint at one.
+        Fields named as prose (`text`, `note`) have none. If the tool only reads, a URL counts only
+        if the field's name or format suggests one.
         """
         if self.is_prose(name):
             return None
@@ -227,11 +229,25 @@ class Guesses:
             return "url"
         if hinted and {*last} & NAMES["hosts"] and _HOST.fullmatch(value.strip()):
             return "url"
-        return "recipient" if self.acts and _is_contact(value.strip()) else None
+        return "recipient" if self.acts and is_contact(value.strip()) else None
+
+
+def _is_property(words: tuple[str, ...]) -> bool:
+    """Return True if the last word names a property, such as `date`, except in `amount_limit`."""
+    is_limit = words[-1] == "limit" and not NAMES["amounts"].isdisjoint(words)
+    return words[-1] in NAMES["aside"] and not is_limit
+
+
+def _is_record_id(words: tuple[str, ...]) -> bool:
+    """Return True for the id of a message or an e-mail address, such as `message_id`."""
+    of_record = {"email", "emails", "mail", "message", "id", "ids"}
+    return words[-1] in ("id", "ids") and of_record.issuperset(words)
 
 
 def _may_pay(names: list[set[str]], one_way: bool) -> bool:
-    """Return True if arguments of these words are an amount and somebody who gets it, and none pages or filters."""
+    """Return True if arguments with these words are an amount and a recipient, and none is a
+    filter.
+    """
     if any(words & NAMES["filters"] for words in names):
         return False
     to = (
@@ -244,7 +260,7 @@ def _may_pay(names: list[set[str]], one_way: bool) -> bool:
 
 @lru_cache(maxsize=16_384)
 def words_of(name: str) -> tuple[str, ...]:
-    """`toAddress`, `to-address` and `to_address` are the same words."""
+    """Return the words of a name, the same for `toAddress`, `to-address` and `to_address`."""
     if not name.isascii():
         name = "".join(
             c for c in unicodedata.normalize("NFKD", name) if unicodedata.category(c) != "Mn"
@@ -253,17 +269,17 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def is_field_name(name: str) -> bool:
-    """Return True if the value of a field of this name is the name of another: `field`, `columns`."""
+    """Return True if a field of this name contains names of fields: `field`, `columns`."""
     return any(singular(word) in NAMES["of_a_name"] for word in words_of(name)[-1:])
 
 
 def is_value_name(name: str) -> bool:
-    """Return True if the name of a field says no more than that it has a value: `value`, `new_data`."""
+    """Return True if a field's name says only that it has a value: `value`, `new_data`."""
     return any(singular(word) in NAMES["of_a_value"] for word in words_of(name)[-1:])
 
 
 def has_nonzero_digit(text: str) -> bool:
-    """Return True if the text has a digit other than zero, in whatever script."""
+    """Return True if the text has a digit other than zero, in any script."""
     return HOW_MUCH.search(text) is not None
 
 
@@ -273,9 +289,9 @@ def says_how_much(text: str) -> bool:
 
 
 def may_be_part_of_amount(name: str, text: str) -> bool:
-    """Return True if a text in a field `name`, within an object that is an amount by its own name, says how much.
+    """Return True if a text in a field `name`, within an object that is an amount, says how much.
 
-    A note, a date, an id or a code beside the amount does not.
+    A note, a date, an id or a code in the object does not.
     """
     last = {*words_of(name)[-1:]}
     if last & (NAMES["aside"] | NAMES["of_no_amount"] | NAMES["prose"]):
@@ -292,18 +308,23 @@ def _is_id(text: str) -> bool:
 
 
 def is_unit_field(name: str) -> bool:
-    """Return True if a field of this name says of what an amount is one: `currency`, `unit`, `decimals`."""
+    """Return True if a field of this name gives the unit of an amount: `currency`, `unit`,
+    `decimals`.
+    """
     words = words_of(name)
     while len(words) > 1 and words[-1] in NAMES["of_a_unit"]:
         words = words[:-1]
     if words[-1:] == ("token",):
         return len(words) == 1
-    is_chosen_in = len(words) > 1 and words[-1] == "in"  # `pay_in`, `denominated_in`
-    return is_chosen_in or bool({*words} & NAMES["currencies"] or {*words[-1:]} & NAMES["scales"])
+    if len(words) > 1 and words[-1] == "in":  # `pay_in`, `denominated_in`
+        return True
+    return bool({*words} & NAMES["currencies"] or {*words[-1:]} & NAMES["scales"])
 
 
 def is_unit(text: str) -> bool:
-    """Return True if the text names a currency, or says in what an amount is counted: `kEUR`, `cents`, `thousands`."""
+    """Return True if the text is a currency or another unit of amounts: `kEUR`, `cents`,
+    `thousands`.
+    """
     text = unicodedata.normalize("NFKC", text).strip()
     if len(text) > _LONGEST_UNIT:
         return False
@@ -313,10 +334,9 @@ def is_unit(text: str) -> bool:
     text = text.rstrip(".!").replace(",", "")
     if not _LABEL.fullmatch(text):
         return False
-    halves = (text[: len(text) // 2], text[len(text) // 2 :])  # `EURUSD`
-    if currency(text) is not None or (
-        text.isupper() and all(half in CURRENCIES for half in halves)
-    ):
+    halves = (text[: len(text) // 2], text[len(text) // 2 :])
+    is_pair = text.isupper() and all(half in CURRENCIES for half in halves)  # `EURUSD`
+    if is_pair or currency(text) is not None:
         return True
     words = words_of(text)
     return bool({*words} & NAMES["units"]) or any(
@@ -325,64 +345,25 @@ def is_unit(text: str) -> bool:
 
 
 def is_unit_flag(name: str) -> bool:
-    """Return True if a truth value of this name says in what an amount is counted: `in_cents`, `use_usd`."""
+    """Return True if a flag of this name gives the unit of an amount: `in_cents`, `use_usd`."""
     words = words_of(name)
     is_currency = any(len(word) > 2 and currency(word) is not None for word in words)
     return is_currency or bool({*words} & NAMES["units"])
 
 
 def is_page_token(name: str) -> bool:
-    """Return True if a field of this name says from where on a search continues: `cursor`, `page_token`."""
+    """Return True if a field of this name says where a list continues: `cursor`, `page_token`."""
     words = {*words_of(name)}
     return "cursor" in words or (
         "token" in words and bool(words & {"page", "continuation", "next"})
     )
 
 
-def is_email(text: str) -> bool:
-    """Return True if the whole text is one e-mail address."""
-    return len(text) <= _LONGEST_ADDRESS and _EMAIL.fullmatch(text) is not None
-
-
 def _read_as_browser(text: str) -> str:
-    """Return the text in compatible forms of its signs, and without those that are not displayed."""
+    """Return the text with compatible characters replaced and invisible ones removed."""
     text = unicodedata.normalize("NFKC", text).replace("。", ".")
     return "".join(
         "-" if unicodedata.category(c) == "Pd" else c
         for c in text
         if c not in "\t\r\n" and unicodedata.category(c) not in ("Cc", "Cf")
     )
-
-
-def _is_contact(text: str) -> bool:
-    """Return True if the text is nothing but e-mail addresses, a telephone number, an IBAN or a wallet's address."""
-    if len(text) > _LONGEST_ADDRESS:
-        return all(map(is_email, re.split(r"[,;\s]+", text)))
-    parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
-    if parts and all(is_email(part) or _NAMED_EMAIL.fullmatch(part) for part in parts):
-        return True
-    if (named := _COMMENTED_EMAIL.fullmatch(text)) is not None:
-        return _is_contact(named[1] or named[2])
-    if any(pattern.fullmatch(text) for pattern in (_PHONE, _WALLET)) or _is_base58_address(text):
-        return True
-    iban = _WRITTEN_IBAN.fullmatch(text.upper())
-    return iban is not None and _is_iban(re.sub(r"[\s.-]", "", iban[1]))
-
-
-def _is_base58_address(text: str) -> bool:
-    """Return True for a wallet's address with the checksum of Bitcoin, which other chains have taken over."""
-    if not 25 <= len(text) <= 36 or not set(text) <= set(_BASE58):
-        return False
-    value = 0
-    for sign in text:
-        value = value * 58 + _BASE58.index(sign)
-    if value.bit_length() > 8 * 25:
-        return False
-    data = value.to_bytes(25, "big")
-    return sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
-
-
-def _is_iban(text: str) -> bool:
-    """By its check digits (ISO 13616)."""
-    digits = "".join(str(int(c, 36)) for c in text[4:] + text[:4]) if _IBAN.fullmatch(text) else "0"
-    return int(digits) % 97 == 1

@@ -1,4 +1,4 @@
-"""Numbers that are written in words of some languages, in Chinese signs, or in Roman numerals."""
+"""Reads numbers that are written in words, in Chinese numerals or in Roman numerals."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from decimal import Decimal
 
 from atc.safety.taint.values import currency
 
-_COUNTED = {  # from one on; further names of the same numbers behind
-    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen",
-    "de": "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
-    " achtzehn neunzehn",
-    "fr": "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit"
-    " dix-neuf",
-    "es": "uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
-    " dieciocho diecinueve",
+_COUNTED = {  # by language, in order from one
+    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen",
+    "de": "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn"
+    " fünfzehn sechzehn siebzehn achtzehn neunzehn",
+    "fr": "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze"
+    " seize dix-sept dix-huit dix-neuf",
+    "es": "uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
+    " dieciséis diecisiete dieciocho diecinueve",
 }
 _TENS = {
     "en": "ten twenty thirty forty fifty sixty seventy eighty ninety",
@@ -54,11 +54,13 @@ _TIMES = {"twice": 2, "double": 2, "half": Decimal("0.5"), "triple": 3}
 _ROMAN = re.compile(r"(?=[MDCLXVI])M*(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _SIGNS = {"M": 1000, "D": 500, "C": 100, "L": 50, "X": 10, "V": 5, "I": 1}
 _LONGEST = 1_000
-"""Characters that are read."""
+"""Maximum number of characters that are read."""
 
 
 def numbers_in_words(text: str) -> list[Decimal]:
-    """Return the numbers that a text has in words: `nine thousand two hundred`, `neuntausend`, `九千`, `MMXX`."""
+    """Return the numbers in a text that are written in words: `nine thousand`, `neuntausend`, `九千`,
+    `MMXX`.
+    """
     text = text[:_LONGEST]
     found = [Decimal(number) for number in _add_up_words(_words(text.lower()))]
     whole = text.strip().upper()
@@ -68,7 +70,7 @@ def numbers_in_words(text: str) -> list[Decimal]:
 
 
 def is_spelled_number(text: str) -> bool:
-    """Return True if the text is a number in words, with nothing but a currency beside it: `nine thousand euros`."""
+    """Return True if the text is a number in words, with or without a currency: `nine euros`."""
     words = _words(text[:_LONGEST].lower())
     numerals = [word for word in words if word in _SMALL or word in _HUNDREDS or word in _LARGE]
     rest = [word for word in words if word not in numerals and word not in _JOINED]
@@ -76,7 +78,7 @@ def is_spelled_number(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words, and of a word that is several names of numbers in a row each of them."""
+    """Return the words of a text. A word that joins several numerals is split."""
     words = list[str]()
     for word in re.findall(r"[^\W\d_]+", text):
         words += _ONE_OF_RUN.findall(word) if _RUN.fullmatch(word) else [word]
@@ -84,6 +86,7 @@ def _words(text: str) -> list[str]:
 
 
 def _add_up_words(words: list[str]) -> Iterator[int]:
+    """Yield the number that each sequence of numerals forms."""
     total = 0
     group = 0
     for word in [*words, ""]:
@@ -101,15 +104,19 @@ def _add_up_words(words: list[str]) -> Iterator[int]:
 
 
 def _roman(word: str) -> Decimal:
+    """Return the value of a Roman numeral."""
     values = [_SIGNS[sign] for sign in word]
-    behind = [*values[1:], 0]
-    return Decimal(
-        sum(-value if value < after else value for value, after in zip(values, behind, strict=True))
+    signed = (
+        -value if value < after else value
+        for value, after in zip(values, [*values[1:], 0], strict=True)
     )
+    return Decimal(sum(signed))
 
 
 def _chinese(text: str) -> Iterator[Decimal]:
-    """Yield the numbers that runs of numerals beyond ASCII are, where signs such as the one for a thousand multiply."""
+    """Yield the numbers that numerals outside ASCII form, in which for example 千 multiplies by
+    1000.
+    """
     for run in re.findall(r"[^\W\da-zA-Z_]+", text):
         total = 0
         group = 0

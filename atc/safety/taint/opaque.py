@@ -1,4 +1,4 @@
-"""Texts that nobody can read: neither words nor numbers, nor a name or an id of ordinary length."""
+"""Recognizes texts that cannot be read: not words or numbers, nor names or ids of usual length."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 import unicodedata
 
 _LONGEST_ID = 64
-"""Letters and digits of what may be an id; more that are no words are data in some encoding."""
+"""Maximum number of letters and digits in an id. More of them, without words, are encoded data."""
 _LONGEST_PIECE = 12
-"""Letters and digits that are no word and tell nothing: a code, a part of a UUID."""
+"""A part of this length that is not a word is a code or a part of a UUID, and carries no message.
+"""
 _SHORTEST_TOKEN = 16
 
 _ESCAPES = re.compile(
@@ -19,16 +20,16 @@ _PIECE = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"[A-Za-z\d+/=_-]{65,}", re.ASCII)
 _HEX = re.compile(r"[\da-f]+|[\dA-F]+")
 _TURN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")
-"""Where capitals follow small letters, or digits meet letters."""
+"""A change from lower case to upper case, or between letters and digits."""
 _LETTERS_A_TURN = 5
-"""Letters that a word within a name such as `totalPriceInEuros` has on average, at the least."""
+"""Minimum average number of letters between such changes in a name such as `totalPriceInEuros`."""
 _SIGNS = re.compile(r"[^\w\s]", re.ASCII)
 _MOST_SIGNS = 8
-"""Kinds of signs in one long word without blanks; encodings of binary data by 85 signs have more."""
+"""A word with this many different signs is encoded, as in base85."""
 
 
 def is_opaque(text: str) -> bool:
-    """Return True if the text cannot be read: it holds control characters, runs of escapes or encoded data."""
+    """Return True if the text has control characters, runs of escapes or encoded data."""
     if any(unicodedata.category(c) in ("Cc", "Cs", "Co") and c not in "\t\n\r" for c in text):
         return True
     if _ESCAPES.search(text):
@@ -46,12 +47,12 @@ def is_opaque(text: str) -> bool:
 
 
 def may_be_id(text: str) -> bool:
-    """Return True if an opaque text is short enough, and of the signs, of which ids and tokens are made."""
+    """Return True if an opaque text has the length and the characters of an id or a token."""
     return len(text) <= _LONGEST_ID and re.fullmatch(r"[\w.:~+/=-]+", text, re.ASCII) is not None
 
 
 def _is_readable(piece: str) -> bool:
-    """Return True for words, also run together as in `totalPrice`, for numbers and for whatever is short."""
+    """Return True for words, also joined as in `totalPrice`, for numbers and for short parts."""
     if len(piece) <= _LONGEST_PIECE or not piece.isascii():
         return True
     if piece.isdigit():
@@ -60,7 +61,7 @@ def _is_readable(piece: str) -> bool:
 
 
 def _is_encoded(run: str) -> bool:
-    """Return True if most of a long run of letters, digits and the signs of base64 are in no word."""
+    """Return True if most of a long run of base64 characters is not part of a word."""
     pieces = [
         piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)
     ]

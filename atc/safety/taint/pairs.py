@@ -1,4 +1,4 @@
-"""Fields that a text names, as in `{"name": "amount", "value": 9000}`, and which other values may be theirs."""
+"""Finds fields that a text names, as in `{"name": "amount", "value": 9000}`, and their values."""
 
 from __future__ import annotations
 
@@ -21,60 +21,76 @@ from protocols.schema import Json, JsonObject, resolve, types
 
 _SCALARS = frozenset({"string", "boolean", "number", "integer"})
 _SMALL = 20
-"""A number up to this is a count or a level, unless it stands where a value does."""
+"""A number up to this is a count or a level, unless its field is named as a value."""
 _SHORTEST_SERIES = 3
 _REFERENCE = re.compile(r"[/#$@={<(]")
-"""How a text begins that is no value but says where one is."""
+"""The beginning of a text that is not a value but refers to one."""
 _VARIABLE = re.compile(r"(?<![\w$])(?P<name>[^\W\d]\w{0,79})\s?:\s?\$\w")
-"""A field whose value a variable of GraphQL gives."""
+"""A field whose value is a GraphQL variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFields:
-    """The sensitive fields that texts of an argument, or of the arguments beside it, name."""
+    """The sensitive fields that texts in an argument, or in other arguments of the call, name."""
 
     kinds: frozenset[Sensitivity] = frozenset()
     labels: frozenset[Sensitivity] = frozenset()
-    """What labels of several words name: a list of numbers beside one is a chart."""
+    """Kinds that labels of several words name. A list of numbers next to a label is a chart."""
     around: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
-    """Objects and lists that hold the name of a field, with what it names: all else in them may be its value."""
+    """Objects and lists that contain the name of a field, with its kind. Everything else in them
+    may be the field's value.
+    """
     labelled: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
-    """Objects that hold a label of several words: what is named as a value may be its value."""
+    """Objects that contain a label of several words. Only a member named as a value may be its
+    value.
+    """
     places: frozenset[JsonPath] = frozenset()
-    """Where the names and the labels stand."""
+    """Positions of the names and labels."""
     paths_without_values: frozenset[JsonPath] = frozenset()
-    """Lists that only name things, and objects that name another field: no value of these stands in them."""
+    """Lists that contain only names, and objects that name another field. They contain no values of
+    these.
+    """
     cells: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
-    """Cells of tables whose first row names the columns."""
+    """Cells of tables whose first row contains column names."""
     beside: frozenset[Sensitivity] = frozenset()
     """Kinds that other arguments name."""
 
     def guess_kind(
         self, path: JsonPath, name: str, value: Json, *, is_loose: bool
     ) -> Sensitivity | None:
-        """Return the kind of a named field that the value at `path`, in a field `name`, may be the value of."""
+        """Return the kind of the named field to which the value at `path` may belong, or None.
+
+        `name` is the name of the value's own field. `is_loose`: no schema describes the value.
+        """
         if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
         if (column := self.cells.get(path)) is not None:
             return column if column != "amount" or _may_be_cell_of_amount(value) else None
-        near = self.around.get(path[:-1]) if path else None
-        if near is None and is_value_name(name) and path:
-            near = self.labelled.get(path[:-1])
+        near = self._kind_of_neighbour(path, name)
         if near is not None:
             return near if near != "amount" or _may_be_amount(name, value, near=True) else None
-        kinds = self.beside
-        if not path or path[:-1] not in self.paths_without_values:
-            kinds |= self.kinds if path and isinstance(path[-1], int) else self.kinds | self.labels
-        if not is_loose:
-            return None
-        if not kinds:
-            return None
+        kinds = self._kinds_for(path) if is_loose else frozenset()
         if others := sorted(kinds - {"amount"}):
             return others[0]
-        return "amount" if _may_be_amount(name, value, near=False) else None
+        return "amount" if kinds and _may_be_amount(name, value, near=False) else None
+
+    def _kind_of_neighbour(self, path: JsonPath, name: str) -> Sensitivity | None:
+        """Return the kind that a text in the same object or list names."""
+        if not path:
+            return None
+        kind = self.around.get(path[:-1])
+        return self.labelled.get(path[:-1]) if kind is None and is_value_name(name) else kind
+
+    def _kinds_for(self, path: JsonPath) -> frozenset[Sensitivity]:
+        """Return the kinds that texts anywhere in the call name for a value at `path`."""
+        if path and path[:-1] in self.paths_without_values:
+            return self.beside
+        if path and isinstance(path[-1], int):
+            return self.beside | self.kinds
+        return self.beside | self.kinds | self.labels
 
     def within(self, inner: NamedFields) -> NamedFields:
-        """Return what holds for JSON within a text: its own names, and those around it."""
+        """Return the fields for JSON within a text: those named in it, and those around it."""
         return replace(
             inner,
             kinds=inner.kinds | self.kinds,
@@ -84,73 +100,96 @@ class NamedFields:
 
 
 def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFields:
-    """Return the sensitive fields that texts within `value`, which stands at `at`, name."""
+    """Return the sensitive fields that texts within `value` name. `at` is the path of `value`."""
     if not guess.acts or not isinstance(value, Mapping | list):
         return NamedFields()
-    around = dict[JsonPath, Sensitivity]()
-    labelled = dict[JsonPath, Sensitivity]()
-    kinds = set[Sensitivity]()
-    labels = set[Sensitivity]()
-    places = set[JsonPath]()
-    flat = set[JsonPath]()
-    own = set[JsonPath]()
-    cells = dict[JsonPath, Sensitivity]()
+    search = _NameSearch(guess)
     for path, inner in walk(value):
         where = (*at, *path)
-        if isinstance(inner, list) and _is_flat(guess, path, inner):
-            flat.add(where)
-        if isinstance(inner, list) and (columns := _find_columns(guess, inner)):
-            flat |= {(*where, row) for row in range(len(inner))}
-            cells |= {
-                (*where, row, column): kind
-                for row in range(1, len(inner))
-                for column, kind in columns.items()
-            }
-        if not isinstance(inner, str) or not path:
-            continue
-        if (kind := _named_by(guess, path[-1], inner)) is not None:
-            around.setdefault(where[:-1], kind)
-        elif (kind := guess.names(inner)) is not None:
-            labelled.setdefault(where[:-1], kind)
-        elif _names_another(path[-1], inner):
-            own.add(where[:-1])
+        if isinstance(inner, list):
+            search.add_list(path, where, inner)
+        elif isinstance(inner, str) and path:
+            search.add_text(path[-1], where, inner)
+    return search.result(_find_series(value, at))
+
+
+class _NameSearch:
+    """Collects the names of sensitive fields in one value."""
+
+    def __init__(self, guess: Guesses) -> None:
+        self._guess = guess
+        self._around = dict[JsonPath, Sensitivity]()
+        self._labelled = dict[JsonPath, Sensitivity]()
+        self._kinds = set[Sensitivity]()
+        self._labels = set[Sensitivity]()
+        self._places = set[JsonPath]()
+        self._lists_of_names = set[JsonPath]()
+        self._names_of_others = set[JsonPath]()
+        self._cells = dict[JsonPath, Sensitivity]()
+
+    def add_list(self, path: JsonPath, where: JsonPath, items: list[Json]) -> None:
+        """Add a list of names, or a table. `path` is its path in the value, `where` in the call."""
+        if _is_flat(self._guess, path, items):
+            self._lists_of_names.add(where)
+        columns = _find_columns(self._guess, items)
+        for row in range(len(items) if columns else 0):
+            self._lists_of_names.add((*where, row))
+            if row > 0:
+                self._cells |= {(*where, row, column): kind for column, kind in columns.items()}
+
+    def add_text(self, step: PathStep, where: JsonPath, text: str) -> None:
+        """Add a text in the field or at the index `step`, if it names a field."""
+        owner = where[:-1]
+        if (kind := _named_by(self._guess, step, text)) is not None:
+            self._around.setdefault(owner, kind)
+        elif (kind := self._guess.named_kind(text)) is not None:
+            self._labelled.setdefault(owner, kind)
+        elif _names_another(step, text):
+            self._names_of_others.add(owner)
         if kind is not None:
-            (kinds if where[:-1] in around else labels).add(kind)
-            places.add(where)
-    for path in flat:
-        around.pop(path, None)
-    apart = flat | (own - around.keys())
-    return NamedFields(
-        kinds=frozenset(kinds),
-        labels=frozenset(labels),
-        around=around,
-        labelled=labelled,
-        places=frozenset(places),
-        paths_without_values=frozenset(apart | _find_series(value, at)),
-        cells=cells,
-    )
+            (self._kinds if owner in self._around else self._labels).add(kind)
+            self._places.add(where)
+
+    def result(self, series: set[JsonPath]) -> NamedFields:
+        """Return the names that were found. `series` are lists that contain no values of fields."""
+        for path in self._lists_of_names:
+            self._around.pop(path, None)
+        of_others = self._names_of_others - self._around.keys()
+        return NamedFields(
+            kinds=frozenset(self._kinds),
+            labels=frozenset(self._labels),
+            around=self._around,
+            labelled=self._labelled,
+            places=frozenset(self._places),
+            paths_without_values=frozenset(self._lists_of_names | of_others | series),
+            cells=self._cells,
+        )
 
 
 def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
-    """Return the sensitive columns of a table of texts, by number, where its first row names them.
+    """Return the kinds of the sensitive columns in a table, by column number.
 
-    Two columns of which only the first is named may as well be a list of pairs: then an amount alone counts.
+    A table with two columns, of which only the first has a sensitive name, may also be a list of
+    pairs. Then only an amount counts.
     """
     if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
         return {}
     head = rows[0]
     assert isinstance(head, list)
-    if not all(isinstance(cell, str) for cell in head):
+    names = [cell for cell in head if isinstance(cell, str)]
+    if len(head) < 2 or len(names) < len(head):
         return {}
-    named = ((column, guess.names(str(cell))) for column, cell in enumerate(head))
-    columns = {column: kind for column, kind in named if kind is not None}
-    if len(head) == 2 and [*columns] == [0]:
-        return columns if columns[0] == "amount" and not has_nonzero_digit(str(head[1])) else {}
-    return columns if len(head) > 1 else {}
+    kinds = map(guess.named_kind, names)
+    columns = {column: kind for column, kind in enumerate(kinds) if kind is not None}
+    if len(head) > 2 or [*columns] != [0]:
+        return columns
+    return columns if columns[0] == "amount" and not has_nonzero_digit(names[1]) else {}
 
 
 def _find_series(value: Json, at: JsonPath) -> set[JsonPath]:
-    """Return the lists of three numbers or more, in fields that do not say that they hold a value: points of a chart."""
+    """Return the lists that are points of a chart: three or more numbers in a field that is not
+    named as a value.
+    """
     return {
         (*at, *path)
         for path, inner in walk(value)
@@ -166,7 +205,7 @@ def _is_series(path: JsonPath, value: list[Json]) -> bool:
 
 
 def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
-    """Return those arguments that may name a field of another one."""
+    """Return the arguments that may name a field of another argument."""
     if not guess.acts:
         return {}
     given = arguments.items()
@@ -174,7 +213,7 @@ def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Js
         name: value
         for name, value in given
         if isinstance(value, list | Mapping)
-        or (isinstance(value, str) and (guess.names(value) is not None or "$" in value))
+        or (isinstance(value, str) and (guess.named_kind(value) is not None or "$" in value))
     }
 
 
@@ -185,7 +224,7 @@ def find_named_beside(
     others: JsonObject,
     parameters: Mapping[str, Json],
 ) -> set[Sensitivity]:
-    """Return the sensitive fields that `others` name, if the argument `name` may hold the value of one of them."""
+    """Return the kinds of the fields that `others` name and that `name` may be the value of."""
     kinds = set[Sensitivity | None]()
     is_open = isinstance(arguments[name], list | Mapping)
     for other, value in others.items():
@@ -194,9 +233,9 @@ def find_named_beside(
         if isinstance(value, str):
             kinds.add(_named_by(guess, other, value))
             if _may_belong(guess, name, other, parameters):
-                kinds.add(guess.names(value))
+                kinds.add(guess.named_kind(value))
             if is_open:
-                kinds |= {guess.names(match["name"]) for match in _VARIABLE.finditer(value)}
+                kinds |= {guess.named_kind(match["name"]) for match in _VARIABLE.finditer(value)}
         elif is_open or is_value_name(name):
             kinds |= set(_find_listed_fields(guess, other, value, arguments[name]))
     return {kind for kind in kinds if kind is not None}
@@ -205,16 +244,16 @@ def find_named_beside(
 def _find_listed_fields(
     guess: Guesses, name: str, value: Json, beside: Json
 ) -> Iterator[Sensitivity | None]:
-    """Yield the fields that a list of names, or a table of stand-ins for names, names.
+    """Yield the kinds that a list of names, or an object of aliases, names.
 
-    A list counts as one of names by its own name, or if the argument `beside` it has rows with as many cells.
+    A list counts if its name says so, or if `beside` has rows with the same number of cells.
     """
     if isinstance(value, Mapping):
         yield from (
             _named_by(guess, name, inner) for inner in value.values() if isinstance(inner, str)
         )
     elif isinstance(value, list) and (is_field_name(name) or _has_rows_of(beside, len(value))):
-        yield from (guess.names(inner) for inner in value if isinstance(inner, str))
+        yield from (guess.named_kind(inner) for inner in value if isinstance(inner, str))
 
 
 def _has_rows_of(value: Json, width: int) -> bool:
@@ -224,13 +263,13 @@ def _has_rows_of(value: Json, width: int) -> bool:
 
 
 def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
-    """Return what a text names by itself, whatever its field is, or because its field is for names."""
+    """Return the kind that a text names: by itself, or because the field `step` contains names."""
     is_for_names = isinstance(step, str) and is_field_name(step)
     if is_for_names and " " not in text.strip():
-        return guess.names(text)
+        return guess.named_kind(text)
     if isinstance(step, str) and guess.is_prose(step):
         return None
-    return guess.names_exactly(text)
+    return guess.exactly_named_kind(text)
 
 
 def _names_another(step: PathStep, text: str) -> bool:
@@ -240,26 +279,32 @@ def _names_another(step: PathStep, text: str) -> bool:
 
 
 def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
-    """Return True for a list of texts that is no row of a name and its value, nor an operation on a field."""
+    """Return True for a list of names, and False for a row of name and value or an operation on a
+    field.
+    """
     texts = [inner for inner in value if isinstance(inner, str)]
     if len(texts) < len(value) or not texts:
         return False
     is_row = bool(path) and isinstance(path[-1], int)
-    if is_row and all(guess.names(text) is None for text in texts):
+    if is_row and all(guess.named_kind(text) is None for text in texts):
         return False  # a row of values
-    is_pair = len(texts) == 2 and guess.names(texts[0]) is not None
+    is_pair = len(texts) == 2 and guess.named_kind(texts[0]) is not None
     return not is_row or not (is_pair or texts[0].casefold() in NAMES["operations"])
 
 
 def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, Json]) -> bool:
-    """Return True if the argument `name` may hold the value of a field that a label in the argument `other` names."""
+    """Return True if the argument `name` may be the value of a field that the argument `other`
+    names.
+    """
     if is_field_name(other):
         return is_value_name(name) or not {*types(resolve(parameters.get(name), {}))} & _SCALARS
     return is_value_name(name) and not guess.is_prose(name)
 
 
 def _is_operation(name: str, value: Json) -> bool:
-    """Return True if the value is no value of a field: an operation, a type, an order, or a sentence."""
+    """Return True if the value is an operation, a type, an order or a sentence, and not a field's
+    value.
+    """
     words = words_of(name)
     if {*words[-1:]} & NAMES["aside"]:
         return True

@@ -1,4 +1,6 @@
-"""Texts in pieces, as services put them together: spans of rich text, rows of bytes, a text over several fields."""
+"""Joins texts that services receive in pieces: spans of rich text, bytes, a text over several
+fields.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ _MOST_DIGITS = 7
 
 
 def find_pieces(value: list[Json]) -> Iterator[str]:
-    """Yield the texts that the items of a list make together: the rows of lists, or one field of all objects."""
+    """Yield the texts that the items of a list form: rows of nested lists, or a field of all
+    objects.
+    """
     rows = [text for row in value if isinstance(row, list) for text in row if isinstance(text, str)]
     if len(rows) > 1:
         yield "".join(rows)
@@ -25,7 +29,9 @@ def find_pieces(value: list[Json]) -> Iterator[str]:
 
 
 def join_pieces(fields: JsonObject) -> str | None:
-    """Return the texts of an object's fields as one, if only together they are a list or an object in JSON."""
+    """Return the joined texts of an object's fields if only together they are a JSON list or
+    object.
+    """
     texts = [value for value in fields.values() if isinstance(value, str) and value.strip()]
     if len(texts) < 2 or texts[0].lstrip()[0] not in "[{":
         return None
@@ -36,7 +42,10 @@ def join_pieces(fields: JsonObject) -> str | None:
 
 
 def read_whole_numbers(values: Iterable[Json]) -> list[int]:
-    """Return the whole numbers that values are, also in lists and in digits; an empty list if one of them is none."""
+    """Return the integers in a list, also nested ones and texts of digits.
+
+    The result is empty if one of the values is anything else.
+    """
     numbers = list[int]()
     for value in values:
         inner = read_whole_numbers(value) if isinstance(value, list) else _read_whole(value)

@@ -1,4 +1,4 @@
-"""The sources of clean values: the words of a person, or what the user trusts (a tool, a field, one value)."""
+"""The sources of clean values: the task, and what the user trusts (a tool, a field, one value)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from atc.core.json_paths import EACH, JsonPath, find_places, format_json_path, w
 from atc.core.quoting import format_number
 from atc.safety.taint.echo import ArgumentTexts
 from atc.safety.taint.guesses import NAMES
-from atc.safety.taint.sensitive import SensitiveKind
+from atc.safety.taint.leaves import SensitiveKind
 from atc.safety.taint.values import (
     EqualityKey,
     currency,
@@ -25,34 +25,36 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _BLANK = r"\s\u00a0\u202f"
-_BEFORE = (  # an apostrophe within a word opens nothing; `@ann` and `#general` are Ann and General; `to:` is a label
+# An apostrophe within a word opens no quotation. `@ann` and `#general` are Ann and General, and
+# `to:` is a label.
+_BEFORE = (
     rf"""(?:\A|[{_BLANK}(\[{{<"“„«‹`—–|]|(?<!\w)(?:['‘’]|[@#](?=[^\W\d_]))|(?<!\d)[,;]|[,;](?!\d)"""
     rf"""|(?:\A|[\s(\[{{"'])[^\W\d]+[:=](?!/))"""
 )
-_AFTER = rf"""(?=\Z|[{_BLANK})\]}}>"”“»›`—–|]|['’](?!\w)|['’]s\b|(?<!\d)[,;]|[,;](?!\d)|[.!?:…]+(?:\Z|[\s)\]}}>"'”’»]))"""
+_AFTER = (
+    rf"""(?=\Z|[{_BLANK})\]}}>"”“»›`—–|]|['’](?!\w)|['’]s\b|(?<!\d)[,;]|[,;](?!\d)"""
+    r"""|[.!?:…]+(?:\Z|[\s)\]}>"'”’»]))"""
+)
 _NO_DIGITS_BEFORE = r"(?<!\d[ \u00a0\u202f])"
 _NO_DIGITS_AFTER = r"(?![ \u00a0\u202f]\d)"
-"""Groups of digits with blanks between them are one number."""
+"""Groups of digits that are separated by spaces are one number."""
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
 
 _PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
-"""A number that nobody can read as another one: `1.200` is 1200 to half of the world."""
+"""A number that can be read in one way only. `1.200` is 1200 in half of the world."""
 
 
 def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
-    """Return True if `value` stands as a whole in the text of a person.
+    """Return True if a text by a person contains `value` as a whole.
 
-    A text must be there character by character, with a boundary of words on both sides. A number must be written there
-    as a number, in digits. A command that is part of a quoted one is not there. A currency may be there by its sign or
-    its name.
+    A text must occur character by character, with word boundaries on both sides. A number must be
+    written in digits. A command must not be part of a quoted one. A currency may be given by its
+    sign or its name.
     """
     if isinstance(value, bool):
         return _has(_text(value), text.lower())
     if isinstance(value, int | float):
-        whole = isinstance(value, int) and _has(format_number(value), text)
-        if kind not in ("amount", "unit"):
-            return whole
-        return equality_key(value)[1] in numbers(text) or equality_key(value)[1] in shares(text)
+        return _has_number(text, value, kind)
     if not isinstance(value, str) or not value.strip():
         return False
     if kind == "amount":
@@ -64,18 +66,29 @@ def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
         return value in quoted or _has(value, _QUOTED.sub("\0", text))
     if kind == "unit" and (code := currency(value)) is not None and has_currency(text, code):
         return True
-    return _has(value, text) or _has(value, " ".join(text.split()))  # a line break reads as a blank
+    return _has(value, text) or _has(value, " ".join(text.split()))  # with line breaks as spaces
+
+
+def _has_number(text: str, value: float, kind: SensitiveKind) -> bool:
+    """Return True if the text contains the number; as an amount, in any usual form."""
+    if kind not in ("amount", "unit"):
+        return isinstance(value, int) and _has(format_number(value), text)
+    amount = equality_key(value)[1]
+    return amount in numbers(text) or amount in shares(text)
 
 
 def _is_amount_of(text: str, value: str) -> bool:
-    """Return True if the text has the amount in digits. One in words may be a part of a longer one, so it is not."""
-    if (meant := number(value)) is None:
+    """Return True if the text contains the amount in digits.
+
+    An amount in words may be part of another.
+    """
+    if (amount := number(value)) is None:
         return any(map(str.isdigit, value)) and _has(value, text)
-    return meant in numbers(text) and (_has(value, text) or _PLAIN.fullmatch(value) is not None)
+    return amount in numbers(text) and (_has(value, text) or _PLAIN.fullmatch(value) is not None)
 
 
 def _has(value: str, text: str) -> bool:
-    """Return True if the value stands in the text and is no part of anything longer."""
+    """Return True if the text contains the value, and not only as a part of something longer."""
     if value not in text:
         return False
     before = _NO_DIGITS_BEFORE if value[0].isdigit() else ""
@@ -89,19 +102,19 @@ _VALUE = "value="
 
 
 class TrustRules:
-    """The rules of one run, asked about values.
+    """The trust rules of one run.
 
-    A rule is `search_contacts` (whatever it answers), `search_contacts:contacts[].email` (that field), or `value=bob`.
+    A rule is `search_contacts` (all responses of this tool), `search_contacts:contacts[].email`
+    (one field of them), or `value=bob`.
 
     Raises:
-        InvalidConfig: a rule is none of the three, or may mean more than one of the tools.
+        InvalidConfig: a rule has none of these forms, or may mean more than one of the tools.
     """
 
     def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
         self._values: set[str] = set()
-        self._places: dict[
-            str, list[JsonPath]
-        ] = {}  # where in what a tool, by alias, gives; empty for all of it
+        # Trusted paths in the responses of a tool, by its alias. An empty path means all.
+        self._places: dict[str, list[JsonPath]] = {}
         for rule in rules:
             name, colon, place = rule.strip().partition(":")
             path = _path(place)
@@ -109,34 +122,34 @@ class TrustRules:
                 self._values.add(rule.removeprefix(_VALUE))
             elif not name or (colon and not path) or rule == _VALUE:
                 raise InvalidConfig(
-                    f"trust: {rule!r} is no rule; write TOOL, TOOL:PATH such as search_contacts:contacts[].email,"
-                    " or value=TEXT."
+                    f"trust: {rule!r} is no rule; write TOOL, TOOL:PATH such as"
+                    " search_contacts:contacts[].email, or value=TEXT."
                 )
             elif (tool := find_named_tool(name, tools, setting="trust")) is not None:
                 self._places.setdefault(tool.alias, []).append(path)
 
     def is_trusted_value(self, value: Json) -> bool:
-        """Return True if a rule is for exactly this value; a number may be written in any form that means it."""
+        """Return True if a rule names exactly this value. A number may be written in any form."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             return any(equality_key(value) == ("number", number(text)) for text in self._values)
         return isinstance(value, str | bool) and _text(value) in self._values
 
     def is_from_trusted_place(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
-        """Return True if a response of `calls` holds the value, unchanged, where a rule says.
+        """Return True if a response of `calls` contains the value unchanged where a rule trusts it.
 
-        A value that can be built from what the call was given is the program's, and not the tool's: a tool that repeats
-        its arguments, or reads them, would make everything trusted.
+        A value that can be built from the arguments of the call does not count, since it comes from
+        the program. Otherwise a tool that repeats its arguments would make every value clean.
         """
-        made = calls() if self._places else ()
         wanted = equality_key(value)
-        places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
-        return any(
-            wanted in _values_at(call, path) and not ArgumentTexts(call.arguments).can_build(value)
-            for call, path in places
-        )
+        for call in calls() if self._places else ():
+            paths = self._places.get(call.tool, ())
+            is_trusted = any(wanted in _values_at(call, path) for path in paths)
+            if is_trusted and not ArgumentTexts(call.arguments).can_build(value):
+                return True
+        return False
 
     def has_rule_for_place(self, call: ToolCall, value: Json) -> bool:
-        """Return True if a rule is for the place of the value in this response; it was not enough."""
+        """Return True if a rule trusts the value's position in this response."""
         return any(
             equality_key(value) in _values_at(call, path)
             for path in self._places.get(call.tool, ())
@@ -144,7 +157,7 @@ class TrustRules:
 
 
 def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
-    """Yield the values at a place of a response, or all of them."""
+    """Yield the values at a path of a response; all of them if the path is empty."""
     if path:
         yield from (
             equality_key(place.value)
@@ -160,10 +173,10 @@ def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
 
 
 def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
-    """The tool that a setting means by `name`; None where none of `tools` has it.
+    """Return the tool that a setting means by `name`, or None if `tools` have no such tool.
 
     Raises:
-        InvalidConfig: more than one has it, or it is an alias that another source would change.
+        InvalidConfig: several tools have the name, or it is an alias that depends on other sources.
     """
     found = tools.find_all(name)
     if len(found) == 1 or (not found and name not in tools):
@@ -174,12 +187,12 @@ def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
 
 
 def _text(value: Json) -> str:
-    """Return a text as it is; of a number one spelling, however it was written."""
+    """Return a value as text. Equal numbers have the same text."""
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
     return whole if isinstance(whole, str) else format_number(whole)
 
 
 def _path(place: str) -> JsonPath:
-    """Return the steps of `contacts[].email`, `rows[0]["a.b"]`; empty where the text is no path."""
+    """Return the steps of a path such as `contacts[].email`; empty if it is not a path."""
     path = tuple(parse_path(place, each=EACH))
     return path if format_json_path(path) == place else ()

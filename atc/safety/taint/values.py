@@ -1,4 +1,6 @@
-"""Values compared, and read as numbers that a person wrote (`$1,200.00`, `1.200,00 €`, `1.5 million`)."""
+"""Compares values, and reads numbers as people write them (`$1,200.00`, `1.200,00 €`, `1.5
+million`).
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from importlib.resources import files
 from protocols.schema import Json
 
 EqualityKey = tuple[str, str | Decimal]
-"""One value for comparing: `1` and `1.0` are the same, `1`, `True` and `"1"` are not."""
+"""A value in a form for comparison: `1` and `1.0` are equal; `1`, `True` and `"1"` are not."""
 
 
 def equality_key(value: Json) -> EqualityKey:
-    """Return a key that equal values share. A list or an object compares by its text."""
+    """Return a key that equal values share. Lists and objects are compared by their `repr`."""
     if isinstance(value, bool):
         return "truth", str(value)
     if isinstance(value, int | float):
@@ -32,13 +34,16 @@ CURRENCIES: Mapping[str, tuple[str, ...]] = {
         files("atc.safety.taint").joinpath("currencies.toml").read_text(encoding="utf-8")
     ).items()
 }
-"""Codes of currencies, each with what a person may write instead, see `currencies.toml`."""
+"""Currency codes, each with the signs and names that people write instead; see `currencies.toml`.
+"""
 _NAMED = {name.casefold(): code for code, names in CURRENCIES.items() for name in (code, *names)}
 _WORDS = frozenset(
-    """ada all bam bob buck cop cup dai dong gel gold lei mad mop pen pound quid rand real ron silver sol sos taka
-    tether top try won""".split()  # noqa: SIM905 - one word a line would hide the code
+    """ada all bam bob buck cop cup dai dong gel gold lei mad mop pen pound quid rand real ron
+    silver sol sos taka tether top try won""".split()  # noqa: SIM905 - a list would be 30 lines
 )
-"""Codes and names that are words of another meaning: in capitals, or beside a number, they are of a currency."""
+"""Codes and names of currencies that are also ordinary words. They mean a currency only in
+capitals, or next to a number.
+"""
 _SIGNS = [
     name
     for names in CURRENCIES.values()
@@ -48,24 +53,28 @@ _SIGNS = [
 _SHORT_NAMES = "(?:" + "|".join(
     re.escape(sign) for sign in sorted({*_SIGNS}, key=len, reverse=True)
 )
-_SHORT_NAMES += rf"|kr\.?|zł|kč|ft|rs\.?|rm|usd|eur|gbp|jpy|chf|cad|aud|inr|cny|(?-i:{'|'.join(sorted(CURRENCIES))}))"
+_SHORT_NAMES += r"|kr\.?|zł|kč|ft|rs\.?|rm|usd|eur|gbp|jpy|chf|cad|aud|inr|cny"
+_SHORT_NAMES += rf"|(?-i:{'|'.join(sorted(CURRENCIES))}))"
 
 
 def currency(text: str) -> str | None:
-    """Return the code of the currency that a text is the code, the sign or the name of."""
+    """Return the code of the currency if a text is its code, sign or name."""
     name = text.strip().casefold()
     code = _NAMED.get(name) or _NAMED.get(name.removesuffix("s"))
     return code if code is not None and (name not in _WORDS or text.isupper()) else None
 
 
 def has_currency(text: str, code: str) -> bool:
-    """Return True if a person wrote the currency: by its code, its sign or its name, in one of its forms."""
+    """Return True if a text contains the code, the sign or a name of the currency."""
     return any(_form(name).search(text) for name in (code, *CURRENCIES.get(code, ())))
 
 
 @lru_cache(maxsize=256)
 def _form(name: str) -> re.Pattern[str]:
-    """Return what finds a name of a currency; one that may be another word only beside a number, or in capitals."""
+    """Return a pattern for a name of a currency.
+
+    A name that may be another word matches only next to a number, or in capitals.
+    """
     if not name[-1].isalpha():
         return re.compile(rf"(?<![^\W\d_]){re.escape(name)}")
     word = rf"(?<![^\W\d_]){re.escape(name)}s?(?![^\W\d_])"
@@ -76,14 +85,16 @@ def _form(name: str) -> re.Pattern[str]:
 
 
 _NUMBER = re.compile(
-    rf"(?P<sign>[-−+])?(?P<currency>{_SHORT_NAMES})?(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{{1,2}})?"
+    rf"(?P<sign>[-−+])?(?P<currency>{_SHORT_NAMES})?"
+    r"(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{1,2})?"
     rf"(?:(?P<scale>k|m|mn|bn)|{_SHORT_NAMES}|%|,-)?(?:/[a-z]+)?",
     re.IGNORECASE,
 )
 _GROUPS = re.compile(
-    r"(?<!\S)(?:\+\d+(?: \d{1,7})+|[A-Z]{2}\d{2}(?: [\dA-Z]{1,4}){2,}|\(?\d{1,6}\)?(?: \d{1,6}){2,})(?!\w|\.\d)"
+    r"(?<!\S)(?:\+\d+(?: \d{1,7})+|[A-Z]{2}\d{2}(?: [\dA-Z]{1,4}){2,}"
+    r"|\(?\d{1,6}\)?(?: \d{1,6}){2,})(?!\w|\.\d)"
 )
-"""A telephone, a card or an account."""
+"""A telephone number, a card number or an account."""
 _ENDS = "()[]{}<>\"“”„«»`'‘’*,;:!?…"
 _SCALES = {
     scale: 10**power
@@ -101,22 +112,22 @@ _SCALES = {
 """Words behind a number by which it is multiplied, in English, Indian English, German, French,
 Spanish, Portuguese, Italian, Dutch and Russian."""
 _LONGEST = 60
-"""Characters of one number; a longer run of digits is no number that anybody means."""
+"""A longer run of digits is not read as a number."""
 
 
 def number(text: str) -> Decimal | None:
-    """Return the number that `text` is as a whole, or None.
+    """Return the number that the whole text is, or None.
 
-    `,` and `.` are read as thousands where groups of three say so.
+    `,` and `.` separate thousands if groups of three digits show this.
     """
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     scale = (match["scale"] or "").lower() if match is not None else ""
-    if match is None or (scale == "m" and not match["currency"]):  # five metres, or minutes
+    # `5m` is five metres or minutes.
+    if match is None or (scale == "m" and not match["currency"]):
         return None
+    digits = _digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"]))
     try:
-        value = Decimal(
-            _digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"])) + (match["power"] or "")
-        )
+        value = Decimal(digits + (match["power"] or ""))
     except InvalidOperation:
         return None
     value *= 10**6 if scale == "m" else _SCALES.get(scale, 1)
@@ -125,18 +136,20 @@ def number(text: str) -> Decimal | None:
 
 _BESIDE_CURRENCY = rf"(?=\s?(?:{_SHORT_NAMES})(?!\w))"
 _MONTH = (
-    r"(?:(?i:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|märz|apr(?:il)?|jun[eio]?|jul[yi]o?|aug(?:ust)?"
-    r"|sep(?:t(?:ember)?)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)|Mar(?:ch|s|zo)?|Ma[iy]|Mayo)\.?"
+    r"(?:(?i:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|märz|apr(?:il)?|jun[eio]?|jul[yi]o?"
+    r"|aug(?:ust)?|sep(?:t(?:ember)?)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+    r"|Mar(?:ch|s|zo)?|Ma[iy]|Mayo)\.?"
 )
 _NO_AMOUNTS = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:of\s)?)?{_MONTH}\s(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?:19|20)\d\d\b"
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:of\s)?)?{_MONTH}"
+    r"\s(?:\d{1,2}(?:st|nd|rd|th)?,?\s)?(?:19|20)\d\d\b"
     r"|,\s\d{4,5}(?=\s[A-Z][^\W\d_]+)"  # a postcode before its town
     r"|\b[A-Z]{2}\s\d+\b"  # a flight
     r"|(?i:\b(?:no|nr)\.|#|№)\s\d+\b"
-    r"|\(?\b0\d{1,5}\)?[ /-]+\d{3,}\b"  # a telephone
+    r"|\(?\b0\d{1,5}\)?[ /-]+\d{3,}\b"  # a telephone number
     r"|(?i:\b(?:at|um))\s\d{4}(?=\s(?i:hours|uhr))"
 )
-"""Numbers that are a part of a date, of an address, of a telephone number or of a name."""
+"""Numbers in dates, addresses, telephone numbers and names."""
 _CURRENCY_BEHIND = re.compile(
     rf"\s?(?:{_SHORT_NAMES}|(?i:euros?|dollars?|pounds?|francs?|yen))(?!\w)", re.IGNORECASE
 )
@@ -148,20 +161,24 @@ _THOUSANDS = re.compile(
 )
 """A number in groups of three digits: `1 900`, `1 900 000 EUR`."""
 _EUROS = re.compile(
-    r"(?<![\w.,])(\d{1,3})\.(\d{3})(?=\s?(?:€|EUR|Euros?)(?![\w/]))|(?<=€)(\d{1,3})\.(\d{3})(?![\w.,]*\d)"
+    r"(?<![\w.,])(\d{1,3})\.(\d{3})(?=\s?(?:€|EUR|Euros?)(?![\w/]))"
+    r"|(?<=€)(\d{1,3})\.(\d{3})(?![\w.,]*\d)"
 )
-"""An amount of euros has no three decimals: `1.200 €` is 1200."""
+"""In an amount of euros, three digits after a point are thousands: `1.200 €` is 1200."""
 
 
 def _keep_amount(match: re.Match[str]) -> str:
-    """Return what is no amount as a blank, unless it is one by the currency around it."""
+    """Return the matched text if a currency next to it shows that it is an amount, else a space."""
     starts = match[0].split()[0]
     is_amount = _CURRENCY_BEHIND.match(match.string, match.end()) or currency(starts)
     return match[0] if is_amount else " "
 
 
 def _write_plain(text: str) -> str:
-    """Return a text in which each number that is part of something else is a blank, and groups of digits are joined."""
+    """Return a text in which numbers that are parts of something else are removed.
+
+    Groups of digits are joined.
+    """
     text = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), text)
     text = _NO_AMOUNTS.sub(_keep_amount, _GROUPS.sub(" ", text))
     return _EUROS.sub(lambda match: "".join(filter(None, match.groups())), text)
@@ -169,9 +186,9 @@ def _write_plain(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def numbers(text: str) -> frozenset[Decimal]:
-    """Return the numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
+    """Return the numbers in a text, without those in names, dates, times and addresses.
 
-    A number before a scale (`1.2 million`) counts multiplied alone.
+    A number before a scale is multiplied by it: `1.2 million` is only 1200000.
     """
     tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _write_plain(text))]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
@@ -183,13 +200,13 @@ def numbers(text: str) -> frozenset[Decimal]:
 
 @lru_cache(maxsize=64)
 def shares(text: str) -> frozenset[Decimal]:
-    """Return the percentages of a text as shares of one: `19%` is 0.19."""
+    """Return the percentages in a text as fractions: `19%` is 0.19."""
     found = re.findall(r"(?<![\w.,])(\d{1,3}(?:[.,]\d{1,4})?)\s?(?:%|percent\b|per cent\b)", text)
     return frozenset(Decimal(share.replace(",", ".")) / 100 for share in found)
 
 
 def _digits(digits: str) -> str:
-    """`1,200.50` and `1.200,50` → `1200.50`; `1,5` → `1.5`."""
+    """Return digits with `.` as the only separator: `1,200.50` and `1.200,50` become `1200.50`."""
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits):
         return digits.replace(",", "")
     if re.fullmatch(r"\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}", digits):
@@ -198,6 +215,6 @@ def _digits(digits: str) -> str:
 
 
 def parse_url_host(url: str) -> str | None:
-    """Return the host that a URL really leads to, where one can be read off."""
+    """Return the host of a URL; None if it has no host."""
     match = re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}([^/\\?#]*)", url, re.IGNORECASE)
     return match[1].rpartition("@")[2] if match and match[1] else None

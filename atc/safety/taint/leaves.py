@@ -1,0 +1,115 @@
+"""Leaves of a call's arguments, and what is known about a value before its kind is decided.
+
+A leaf is a text, a number or a truth value, at any depth of an argument.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from atc.core.json_paths import KEY, JsonPath, PathStep, format_json_path
+from atc.safety.taint.guesses import Sensitivity
+from atc.safety.taint.pairs import NamedFields
+from protocols.schema import Json
+
+SensitiveKind = Sensitivity | Literal["unit", "opaque"]
+"""A kind that a schema can declare, or one that is only guessed: the unit of an amount (`unit`), or
+a text that cannot be read (`opaque`).
+"""
+_MOST_WORK = 10_000
+"""Maximum work for one argument. Judging one ordinary value costs 1; this takes about a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A sensitive value of a call.
+
+    `argument` is the argument's original name, and `path` are the steps to the value in it. A field
+    name that no schema declares is a leaf, too, since the program chose it. Its last step is `KEY`.
+    """
+
+    argument: str
+    path: JsonPath
+    value: Json
+    kind: SensitiveKind
+    within: str | None = None
+    """The text that contains the value, if the value is only a part of a text."""
+
+    @property
+    def place(self) -> str:
+        """The argument and the position in it, such as `message.to[0]`."""
+        named = self.path[:-1] if self.path[-1:] == (KEY,) else self.path
+        suffix = " (a key)" if named != self.path else ""
+        return format_json_path((self.argument, *named)) + suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The position of a value in an argument.
+
+    `name` is the name by which the value is judged: that of its field, or of the list around it.
+    """
+
+    argument: str
+    path: JsonPath
+    name: str
+    within: str | None = None
+    """The text that contains the value, see `Leaf.within`."""
+    named: NamedFields = field(default_factory=NamedFields)
+    """The fields that texts of the call name."""
+    is_loose: bool = False
+    """True if no schema describes the value, so that it may belong to any field that a text names.
+    """
+
+    def below(
+        self, step: PathStep, name: str | None = None, *, is_loose: bool | None = None
+    ) -> Position:
+        """Return the position one step further."""
+        loose = self.is_loose if is_loose is None else is_loose
+        return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
+
+    def leaf(self, value: Json, kind: SensitiveKind) -> Leaf:
+        """Return a leaf at this position."""
+        return Leaf(
+            argument=self.argument, path=self.path, value=value, kind=kind, within=self.within
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The kind that a schema or a name gives to all values at and below a position.
+
+    `declared`: a schema says so. Without a kind, it says `false`, and nothing is guessed below.
+    `inherited`: the kind was guessed from the name of an object or list around the value.
+    """
+
+    kind: Sensitivity | None = None
+    declared: bool = False
+    inherited: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if neither a schema nor a name says anything."""
+        return self.kind is None and not self.declared
+
+
+class TooMuchWork(Exception):
+    """An argument is too large to be judged value by value."""
+
+
+class WorkBudget:
+    """The work that may still be done for one argument."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_WORK
+
+    def spend(self, work: int) -> None:
+        """Subtract some work.
+
+        Raises:
+            TooMuchWork: nothing is left.
+        """
+        self._left -= work
+        if self._left < 0:
+            raise TooMuchWork
