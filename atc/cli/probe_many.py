@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def probe_many(
             if one.error:
                 finish(one)
         usable = [one for one in loaded if not one.error]
-        require_named((protocol for one in usable for protocol in one.protocols), settings)
+        require_named(chain.from_iterable(one.protocols for one in usable), settings)
         # Workers on other machines have none of this one's settings files and variables.
         worker_config = portable(config) if config.workers is not None else config
         held = wiring.load_held_check(config)

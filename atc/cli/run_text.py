@@ -16,17 +16,19 @@ _WIDTH = 200
 
 
 def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
-    """Return the lines that describe a run: its head, each attempt, with `prompts` each model
-    request, and its end.
+    """Return the lines that describe a run: its settings, each attempt, and its end.
+
+    With `prompts`, each request to the model is shown too.
     """
     run = stored.summary
     usage = stored.summary.usage
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    asked = count(usage.model_calls, "time")
     lines = [
         f"run      {run.run_id} ({run.status})",
         f"task     {run.task}",
         f"when     {format_time(run.created)}, took {format_duration(run)}",
-        f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
+        f"model    {run.model or '-'}, asked {asked}, {usage.model_seconds:.1f} s, {tokens}",
         f"tools    {', '.join(run.tools) or '-'}",
         *(f"note     {note}" for note in run.notes),
     ]
@@ -63,9 +65,7 @@ def _format_exchange(exchange: Exchange) -> list[str]:
 
 
 def _format_attempt(attempt: Attempt) -> list[str]:
-    """Return the lines that describe what became of a program: its findings, calls, output and
-    fault.
-    """
+    """Return the lines about an attempt: the findings, calls, output and fault of its program."""
     lines = [
         f"finding  line {finding.line}: {clip_line(finding.message)}"
         for finding in attempt.findings

@@ -1,0 +1,123 @@
+"""`atc runs replay` and `test`: run exported programs again, offline."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atc.archive.recording import Recording, Replayer
+from atc.archive.recording.document import parse_recording
+from atc.cli import options, output
+from atc.cli.errors import ExitCode
+from atc.cli.output import print_result, say
+from atc.cli.settings import load_config
+from atc.core.text import count
+from protocols.errors import AtcError
+
+_LABELS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
+
+
+@click.command("replay", cls=options.Verb, examples=["atc runs replay run.json"])
+@click.argument("file")
+@options.sandbox_option
+def replay(file: str, *, sandbox: str | None) -> None:
+    """Run an exported program again, offline.
+
+    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is
+    needed. It runs in the sandbox that ran it first, if that is here. Exit status: 0 it made the
+    same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is
+    missing.
+    """
+    with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
+        recording = parse_recording(output.read_text(file), where=file)
+        document, sentence = _replay_one(recording, replayer)
+    print_result(document, (document["same"] and recording.answer) or "")
+    say(sentence)
+    sys.exit(ExitCode.DONE if document["same"] else ExitCode.FAILED)
+
+
+@click.command("test", cls=options.Verb, examples=["atc runs test tests/runs/"])
+@click.argument("files", nargs=-1, required=True)
+@options.sandbox_option
+def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
+    """Replay many files, for CI.
+
+    FILES are recordings, or folders with recordings; for each it is printed whether it gave the
+    same answer. Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be
+    read, 2 there are no recordings.
+    """
+    found = list(dict.fromkeys(_find_recordings(files)))
+    if not found:
+        raise click.UsageError(
+            "there is no recording in it; 'atc runs export RUN -o FILE' writes one"
+        )
+    documents: list[dict[str, Any]] = []
+    with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
+        for file in found:
+            document, result = _test_one(file, replayer)
+            documents.append(document)
+            if not output.as_json():
+                output.print_text(f"{_LABELS[document['state']]}  {file}  {result}")
+    print_result(documents, "")
+    passed = sum(one["state"] == "passed" for one in documents)
+    say(f"{passed} of {count(len(documents), 'recording')} gave the same answer.")
+    sys.exit(ExitCode.DONE if passed == len(documents) else ExitCode.FAILED)
+
+
+def _test_one(file: str, replayer: Replayer) -> tuple[dict[str, Any], str]:
+    """Replay the recording in a file, and return the result as a JSON object and as a sentence."""
+    try:
+        recording = parse_recording(output.read_text(file), where=file)
+        document, sentence = _replay_one(recording, replayer)
+    except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
+        return {"file": file, "problem": str(error), "state": "error"}, str(error)
+    if document["same"]:
+        return {"file": file, "problem": None, "state": "passed"} | document, sentence
+    return {"file": file, "problem": sentence, "state": "failed"} | document, sentence
+
+
+def _find_recordings(files: Sequence[str]) -> Iterator[str]:
+    """Yield the given files, and all files in the given folders whose names end in .json.
+
+    Raises:
+        click.UsageError: One of them does not exist.
+    """
+    for file in files:
+        path = Path(file)
+        if path.is_dir():
+            yield from map(str, sorted(path.rglob("*.json")))
+        elif file == "-" or path.exists():
+            yield file
+        else:
+            raise click.UsageError(f"there is no file or folder {file!r}")
+
+
+def _replay_one(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any], str]:
+    """Replay a recording, and return the result as a JSON object and as a sentence."""
+    verdict = replayer.rerun(recording)
+    departure = verdict.departure
+    document = {
+        "run_id": recording.run,
+        "same": departure is None,
+        "answer": recording.answer,
+        "call_count": len(recording.trace.calls),
+        "sandbox": verdict.backend,
+        "seconds": round(verdict.seconds, 3),
+        "diverged": None,
+    }
+    if departure is not None:
+        divergence = {
+            "index": departure.index,
+            "expected": departure.expected,
+            "got": departure.got,
+            "told": str(departure),
+        }
+        return document | {"diverged": divergence}, f"{str(departure).rstrip('.')}."
+    end = "end" if recording.answer is None else "answer"
+    calls = count(len(recording.trace.calls), "call")
+    milliseconds = f"{verdict.seconds * 1000:.0f} ms"
+    return document, f"the same {end} ({calls}, {milliseconds}, {verdict.backend})"

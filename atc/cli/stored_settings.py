@@ -1,0 +1,153 @@
+"""Settings with which a stored run continues, or becomes a script.
+
+A store in a shared database is data that other users can write. From it nothing is taken that
+decides what runs on this machine, what is reached, or what may be changed.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from atc.archive.recording import Recording
+from atc.archive.recording.script import MAY_BE_WITHHELD, to_script
+from atc.cli.settings import LIMITS, Layer, is_within_limit, load_config
+from atc.cli.wiring import open_learned, open_toolbox
+from atc.core.config import Config
+from atc.core.quoting import quote_name
+from atc.store.stored import RunRefused, StoredRun
+from protocols.protocol import ToolProtocol
+from protocols.schema import Json
+from protocols.sources import absolute_source
+from sandbox.choose import AUTO
+
+_OF_THIS_MACHINE = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
+"""Settings of a stored run that are ignored, because they belong to the machine where it ran."""
+_HARMLESS = frozenset(
+    {"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"}
+)
+"""Settings that decide how a task is solved, but not what runs, what is reached, or what may be
+changed.
+"""
+_NAMED = ("tools", "model", "sandbox")
+"""Settings that decide what runs here. Those of a run in a shared store must be this user's too."""
+
+
+def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
+    """Return the settings with which a stored run continues: its own, changed by `flags`.
+
+    `shared` says that other users can write to the store, so the stored run does not decide what
+    runs here or what may be changed.
+
+    Raises:
+        RunRefused: The run names tools, a model or a sandbox that this user has not named.
+    """
+    known = {
+        key: value
+        for key, value in stored.summary.config.items()
+        if key not in _OF_THIS_MACHINE and value not in (None, [])
+    }
+    changed = dict(flags or {})
+    if shared:
+        own = load_config(changed)
+        _require_named(stored.summary.run_id, known, own, changed)
+        known = dict(_trusted_settings(known, own, changed))
+    for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
+        if changed.get(key):
+            changed[key] = (*known.get(key, ()), *changed[key])
+    return load_config(changed, stored=Layer(f"run {stored.summary.run_id}", known))
+
+
+def _require_named(
+    run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
+) -> None:
+    """Check that this user's settings `own` name what a stored run with the settings `known` uses.
+
+    Raises:
+        RunRefused: They do not name its tools, model or sandbox, and no flag replaces it.
+    """
+    ours: dict[str, set[str | None]] = {
+        "tools": {absolute_source(one) for one in own.tools},
+        "model": {own.model},
+        "sandbox": {own.sandbox, AUTO},
+    }
+    foreign: list[tuple[str, str]] = []
+    for key in _NAMED:
+        if key in known and not flags.get(key):
+            values = known[key] if isinstance(known[key], list) else [known[key]]
+            foreign += [(key, str(value)) for value in values if str(value) not in ours[key]]
+    if foreign:
+        named = ", ".join(f"{key} {one!r}" for key, one in foreign)
+        options = " ".join(f"--{key} {shlex.quote(one)}" for key, one in foreign)
+        raise RunRefused(
+            f"run {run} cannot go on by itself: it stands in a database that others can write to,"
+            f" and names what your settings do not: {named}. If that is what you want to run, say"
+            f" so: atc runs resume {run} {options}"
+        )
+
+
+def _trusted_settings(
+    known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
+) -> Iterator[tuple[str, Json]]:
+    """Yield the settings of a stored run that are used although others could have written them.
+
+    A limit is used only if it is not above the one of `own`, this user's settings, and a protection
+    only if it is on.
+    """
+    for key, value in known.items():
+        if key in _HARMLESS or (key in LIMITS and is_within_limit(key, value, own)):
+            yield key, value
+    if "tools" in known and not flags.get("tools"):
+        yield "tools", known["tools"]
+    for key in ("lend_credentials", "near_hosts"):
+        if known.get(key) is False:
+            yield key, False
+    if known.get("policy") is True:
+        yield "policy", True
+
+
+def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
+    """Return the recording of a stored run as a Python script.
+
+    The script's tools get no more rights than the run had. `shared` says that other users can write
+    to the store, so this user's own settings, and not the run, define what the tools call.
+
+    Raises:
+        RunRefused: This user's settings do not name one of the tools.
+        InvalidRecording: See `to_script`.
+    """
+    withheld = {key for key in MAY_BE_WITHHELD if stored.summary.config.get(key) is False}
+    if shared:
+        config = load_config()
+        withheld |= {key for key in MAY_BE_WITHHELD if not getattr(config, key)}
+        recording = replace(
+            recording, tools=_own_tools(recording, stored.summary.identities, config)
+        )
+    return to_script(recording, withheld=sorted(withheld))
+
+
+def _own_tools(
+    recording: Recording, identities: Mapping[str, str], config: Config
+) -> dict[str, ToolProtocol]:
+    """Return the protocols of the recorded tools by alias, as the sources of `config` define them.
+
+    Raises:
+        RunRefused: These sources do not define one of the tools.
+    """
+    known: dict[str, ToolProtocol] = {}
+    if config.tools:
+        learned = open_learned(config)
+        with open_toolbox(config) as toolbox:
+            informed = toolbox if learned is None else learned.apply_to(toolbox)
+            known = {
+                tool.identity: replace(tool.protocol, examples=()) for tool in informed.values()
+            }
+    if foreign := [alias for alias in recording.tools if identities.get(alias) not in known]:
+        raise RunRefused(
+            f"run {recording.run} stands in a database that others can write to, and none of the"
+            f" tools that your settings name is its {quote_name(foreign[0])}: name its source in"
+            " your settings, or with ATC_TOOLS=SOURCE, and export it again."
+        )
+    return {alias: known[identities[alias]] for alias in recording.tools}

@@ -1,0 +1,200 @@
+"""`atc tools call`: one call of one tool, with arguments from the command line."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from atc.cli import options, output, wiring
+from atc.cli.errors import ExitCode, error_document
+from atc.cli.settings import load_config
+from atc.core.quoting import quote_name
+from atc.safety.consent import Consent
+from atc.safety.held_calls import HeldCalls
+from protocols.documentation import docs_page
+from protocols.errors import CredentialMissing, ToolError
+from protocols.protocol import HttpBinding
+from protocols.schema import Json, loads, type_name
+from protocols.toolbox import Tool
+from protocols.validate import find_violation
+from sandbox.arguments import BadArguments, contract
+from sandbox.base import Paused
+from sandbox.journal import Journal
+
+
+@click.command("call", cls=options.Verb, examples=["atc tools call get_airport code=JFK"])
+@click.argument("name")
+@click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
+@options.allow_writes_option
+@options.tools_options
+def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
+    """Call the tool NAME and print its whole response as JSON.
+
+    ARGUMENT=VALUE is read by the argument's schema, ARGUMENT:=JSON as JSON. --json adds time, drift
+    and errors around the response. A call that a person declined, or that a client of 'atc serve'
+    waits for, asks on the terminal, whatever is allowed. Exit status 1: the tool refused, or a
+    write was not allowed; 3: its credential is missing; 130: interrupted, and a message says
+    whether the call was sent.
+    """
+    config = load_config(flags)
+    with (
+        wiring.open_toolbox(config) as toolbox,
+        wiring.open_store(config) as store,
+        wiring.open_questions(config, store) as questions,
+    ):
+        tool = toolbox.find(name)
+        values = _read_arguments(arguments, tool)
+        config = wiring.drop_outdated_consent(config, toolbox)
+        consent = Consent(
+            "", toolbox, config, wiring.make_asker(), Journal(), held=HeldCalls(questions)
+        )
+        guarded = consent.toolbox[tool.alias]
+        consent.accept_arguments(guarded, values)  # a person typed them, so they are trusted
+        began = time.monotonic()
+        report: dict[str, Any] = {
+            "tool": tool.alias,
+            "arguments": values,
+            "result": None,
+            "error": None,
+        }
+        report |= {"status": None, "outcome": "done", "curl": None, "drift": ()}
+        code, outcome = _call_guarded(guarded, values)
+        report |= outcome
+        report["seconds"] = round(time.monotonic() - began, 4)
+    shown = "" if code else output.json_text(report["result"], indent=2)
+    output.print_result(report | error_document(report["error"], code), shown)
+    for clause in report["drift"]:
+        output.say(f"The response departs from its protocol: {clause}")
+    if not code:
+        return
+    output.say(f"atc: {report['error']}")
+    if report["curl"] and not output.as_json():
+        output.say(f"Repeat it with: {report['curl']}")
+    if report["status"] == 401 and _declares_no_credential(tool):
+        page = docs_page("reference/configuration#credentials")
+        output.say(
+            f"Its document declares no credential. If it wants one, {page} shows how to say which."
+        )
+    sys.exit(code)
+
+
+def _declares_no_credential(tool: Tool) -> bool:
+    """Return True if a tool is called over HTTP and its protocol names no credential."""
+    binding = tool.protocol.binding
+    return isinstance(binding, HttpBinding) and not any(binding.credentials)
+
+
+def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[str, Any]]:
+    """Call a tool if its checks allow it; return the exit code and the report's changed entries."""
+    sent = False
+    try:
+        if tool.admit is not None:
+            tool.admit(values)
+        sent = True
+        result = tool.call(values)
+    except ToolError as error:
+        failed = {
+            "error": str(error),
+            "status": error.status,
+            "outcome": error.outcome,
+            "curl": error.curl,
+        }
+        missing = isinstance(error, CredentialMissing)
+        return (ExitCode.ENVIRONMENT if missing else ExitCode.FAILED), failed
+    except Paused as pause:
+        return ExitCode.FAILED, {"error": str(pause), "outcome": "not_run"}
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED, _explain_interrupt(tool, sent=sent)
+    broken = find_violation(tool.protocol.output_schema or {}, result)
+    drift = [] if broken is None else [f"{broken.path}: {broken.message}".lstrip(": ")]
+    return ExitCode.DONE, {"result": result, "drift": drift}
+
+
+def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
+    """Return the entries of the report if Ctrl-C ended a call.
+
+    `sent` is True once the call went to the service.
+    """
+    if not sent:
+        return {"error": "interrupted; nothing was sent.", "outcome": "not_run"}
+    if not tool.protocol.writes:
+        return {"error": "interrupted.", "outcome": "unknown"}
+    problem = (
+        f"interrupted; {quote_name(tool.alias)} was sent and its answer is not known:"
+        " look at the service before you repeat it."
+    )
+    return {"error": problem, "outcome": "unknown"}
+
+
+def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
+    """Return the arguments of a call by original name, checked like those of a program.
+
+    `name=text` is read by the argument's type, `name:=JSON` as JSON.
+
+    Raises:
+        click.UsageError: A word, a name or a value does not fit, or an argument is missing.
+    """
+    terms = contract(tool.protocol)
+    aliases = {name: alias for alias, name in terms.arguments.items()}
+    given = [_read_word(word, aliases, terms.types) for word in words]
+    if len(dict(given)) < len(given):
+        raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
+    try:
+        return tool.original_arguments(terms.accept(dict(given)))
+    except BadArguments as problem:
+        raise click.UsageError(f"{tool.alias}: {problem}") from None
+
+
+def _read_word(
+    word: str, aliases: Mapping[str, str], types: Mapping[str, Sequence[str]]
+) -> tuple[str, Json]:
+    """Return the alias and the value of one argument as it is typed.
+
+    `aliases` are by original name, `types` by alias.
+
+    Raises:
+        click.UsageError: It is neither `NAME=VALUE` nor `NAME:=JSON`.
+    """
+    name, separator, text = word.partition("=")
+    if not separator:
+        raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
+    plain = name.removesuffix(":")
+    alias = aliases.get(plain, plain)
+    if plain != name:
+        return alias, _parse_json(text, plain)
+    return alias, _parse_argument_value(text, types.get(alias, ()))
+
+
+def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
+    """Return the value of `text` for an argument of one of the types `kinds`; none means any type.
+
+    It is read as JSON if that gives one of the types. Otherwise it is a text, or a list with the
+    text if only lists fit.
+    """
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    kind = type_name(value)
+    fits = not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+    if kind != "string" and fits:
+        return value
+    if not kinds or "string" in kinds:
+        return text
+    return [text] if "array" in kinds else value
+
+
+def _parse_json(text: str, name: str) -> Json:
+    """Return the JSON value of the argument `name`.
+
+    Raises:
+        click.UsageError: The text is not JSON.
+    """
+    try:
+        return loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{name!r}: {text[:40]!r} is not JSON ({error})") from error

@@ -1,0 +1,169 @@
+"""`atc tools search` and `index`: find tools for a text, and prepare an index for it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from atc.cli import options, output, wiring
+from atc.cli.settings import load_config
+from atc.cli.tool_text import describe_tool, tool_document
+from atc.pipeline.retrieve.base import Hit
+from atc.pipeline.retrieve.document import documents
+from atc.pipeline.retrieve.expand import expand_all
+from atc.pipeline.retrieve.finder import open_finder, open_index, resolve_method
+from atc.pipeline.retrieve.methods import read_method
+from protocols.toolbox import Tool
+
+_METHODS = (
+    "How: auto (default), bm25, dense, hybrid, blend, d2q, reinvoke, hyde, q2e, q2d, toolqp, "
+    "anytool …, with flags as in reinvoke:queries=5,on=bm25."
+)
+_embedder_option = click.option(
+    "--embedder", metavar="NAME", help="An embedding model of 'atc models list', or openai:NAME."
+)
+
+
+@click.command(
+    "search",
+    cls=options.Verb,
+    examples=[
+        "atc tools search weather at an airport -k 3",
+        "atc tools search --method bm25 planes of an airline",
+        (
+            "atc tools search --explain --method toolqp:queries=6 --model local"
+            " late flights and their planes"
+        ),
+    ],
+)
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "-k", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N."
+)
+@click.option("--method", "retrieval", metavar="NAME", help=_METHODS)
+@click.option("--explain", is_flag=True, help="Also show how they were found.")
+@options.model_option
+@_embedder_option
+@options.tools_options
+def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> None:
+    """The tools that fit QUERY, best first.
+
+    A tool that QUERY names comes first. Tools that return the ids which these need follow. Methods
+    from reinvoke on ask a model for each query.
+    """
+    text = " ".join(query)
+    config = load_config(flags)
+    with ExitStack() as stack:
+        toolbox = stack.enter_context(wiring.open_toolbox(config))
+        index = open_index(toolbox, config, method=config.retrieval)
+        stack.callback(index.close)
+        method = resolve_method(config.retrieval, index)
+        ask = (
+            stack.enter_context(wiring.open_model(config)) if read_method(method)[0].asks else None
+        )
+        found = open_finder(method, index, toolbox, ask=ask).search(text, k=k)
+        hits = [_hit_document(toolbox[hit.tool], hit) for hit in found.hits]
+        report = {
+            "method": method,
+            "transcript": found.transcript,
+            "usage": asdict(found.usage),
+            "hits": hits,
+        }
+        rows = [_hit_row(toolbox[hit.tool], hit) for hit in found.hits]
+        output.print_result(report if explain else hits, rows)
+        for line in (method, *found.transcript) if explain else ():
+            output.say(line)
+        if not hits:
+            output.say(
+                f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all."
+            )
+
+
+def _hit_document(tool: Tool, hit: Hit) -> dict[str, Any]:
+    """Return a search result as a JSON object."""
+    return tool_document(tool) | {"score": round(hit.score, 4), "why": hit.why}
+
+
+def _hit_row(tool: Tool, hit: Hit) -> tuple[str, str, str]:
+    """Return a search result as a row of the table: score, tool and description."""
+    why = f" [{hit.why}]" if hit.why else ""
+    return f"{hit.score:.2f}", hit.tool, f"{describe_tool(tool)}{why}"
+
+
+@click.command(
+    "index",
+    cls=options.Verb,
+    examples=[
+        "atc tools index --tools openapi.json",
+        "atc tools index --tools openapi.json --expand --model local",
+        "atc tools index --tools catalogue/ --workers ray:10.0.0.5:6379",
+    ],
+)
+@_embedder_option
+@click.option("--words-only", is_flag=True, help="No vectors: search by words alone.")
+@click.option(
+    "--expand",
+    is_flag=True,
+    help="Let the model write questions that each tool answers (Re-Invoke).",
+)
+@click.option(
+    "--queries",
+    type=click.IntRange(1, 50),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Of --expand: questions a tool.",
+)
+@options.jobs_option
+@options.workers_option
+@options.model_option
+@options.tools_options
+def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **flags: Any) -> None:
+    """Prepare searching by words, vectors and questions.
+
+    Only tools that have changed are read again. Questions that were kept are not asked for again,
+    and a download or a model that fails loses nothing. The embedded model takes half a minute for
+    each tool; --queries 3 is most of the gain in a third of that time. The setting 'index' names
+    the folder of the index; by default it is in the cache, one for these sources.
+    """
+    config = load_config(flags)
+    began = time.monotonic()
+    asked = 0
+    with ExitStack() as stack:
+        toolbox = stack.enter_context(wiring.open_toolbox(config))
+        pool = stack.enter_context(wiring.open_pool(config, jobs))
+        # On this machine, one embedding model uses all cores by itself.
+        embedding = pool if config.workers is not None else None
+        with output.bar("Reading tools", total=len(toolbox)) as advance:
+            method = "bm25" if words_only else "hybrid"
+            built = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
+        if expand:
+            shared = stack.enter_context(wiring.SharedResources(config))
+            with output.bar("Asking for questions", total=len(toolbox)) as advance:
+                texts = documents(toolbox.values())
+                usage = expand_all(
+                    texts,
+                    built.store,
+                    lambda: shared.ask,
+                    queries=queries,
+                    pool=pool,
+                    watch=advance,
+                )
+                asked = usage.model_calls
+        report = {
+            "tools": len(built.names),
+            "embedder": built.dense.embedder.name if built.dense is not None else None,
+            "expanded": built.store.expanded_count,
+            "model_calls": asked,
+            "folder": str(built.folder) if built.folder is not None else None,
+            "seconds": round(time.monotonic() - began, 2),
+        }
+    how = f"vectors by {report['embedder']}" if report["embedder"] else "words alone"
+    place = report["folder"] or "memory: tools without a source are indexed anew each time"
+    questions = f"questions for {report['expanded']}"
+    text = f"{report['tools']} tools: {how}, {questions}; {report['seconds']} s; kept in {place}"
+    output.print_result(report, text)
