@@ -8,14 +8,20 @@ import click
 
 from atc.cli.options import FILE, VerbGroup
 from atc.cli.output import json_text, print_result, say
-from atc.cli.settings import PROJECT_FILE, project_file, read_file, read_settings, user_config_file
-from atc.cli.settings import trust as keep_trust
+from atc.cli.settings import read_settings
+from atc.cli.settings_files import PROJECT_FILE, project_file, read_file, user_config_file
+from atc.cli.settings_files import trust as trust_file
 from atc.core.config import TABLES, public
 
+
+def _settings_file(_ctx: click.Context, _param: click.Parameter, path: Path) -> Path:
+    """Return the path of the `atc.toml` in a folder; `path` may also be that file."""
+    return project_file(path.parent if path.name == PROJECT_FILE else path)
+
+
 _path_argument = click.argument(
-    "path", default=".", metavar="[PATH]", type=FILE,
-    callback=lambda _ctx, _param, path: project_file(path.parent if path.name == PROJECT_FILE else path),
-)  # fmt: skip
+    "path", default=".", metavar="[PATH]", type=FILE, callback=_settings_file
+)
 
 
 @click.group(cls=VerbGroup)
@@ -37,14 +43,12 @@ def show() -> None:
     values = public(settings)
     for table in TABLES:
         values |= {f"{table}.{name}": entry for name, entry in values.pop(table).items()}
-    told = {key: {"value": value, "from": origins[key]} for key, value in values.items()}
-    print_result(
-        told,
-        [
-            (key, v if isinstance(v, str) else json_text(v), origins[key])
-            for key, v in values.items()
-        ],
-    )
+    document = {key: {"value": value, "from": origins[key]} for key, value in values.items()}
+    rows = [
+        (key, value if isinstance(value, str) else json_text(value), origins[key])
+        for key, value in values.items()
+    ]
+    print_result(document, rows)
     say(f"Settings are read from {user_config_file()} and ./{PROJECT_FILE}, where they exist.")
 
 
@@ -53,13 +57,13 @@ def show() -> None:
 def trust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) until its content changes. Read it first.
 
-    What it sets then counts, the code and the commands that it names included, also when that code
-    changes.
+    Then everything in it is used, including the code and the commands that it names, even if that
+    code changes later.
     """
     file = read_file(path)
     if file is None:
         raise click.UsageError(f"there is no {str(path)!r} to trust")
-    keep_trust(path, file.digest)
+    trust_file(path, file.digest)
     print_result({"file": str(path), "trusted": True, "sets": list(file.values)})
     say(f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}.")
 
@@ -68,6 +72,6 @@ def trust(path: Path) -> None:
 @_path_argument
 def untrust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
-    keep_trust(path, None)
+    trust_file(path, None)
     print_result({"file": str(path), "trusted": False})
     say(f"No longer trusted: {path}.")

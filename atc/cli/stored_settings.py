@@ -13,7 +13,8 @@ from typing import Any
 
 from atc.archive.recording import Recording
 from atc.archive.recording.script import MAY_BE_WITHHELD, to_script
-from atc.cli.settings import LIMITS, Layer, is_within_limit, load_config
+from atc.cli.settings import Layer, load_config
+from atc.cli.untrusted_settings import LIMITS, is_within_limit
 from atc.cli.wiring import open_learned, open_toolbox
 from atc.core.config import Config
 from atc.core.quoting import quote_name

@@ -362,7 +362,7 @@ def _sentence(problem: ErrorDetails) -> str:
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(SETTINGS)}."
         return f"there is no setting {name!r}; {hint}"
     place = ".".join(map(str, problem["loc"][:3])) if name in TABLES else name
-    return f"{place} {demand(problem)}{got(problem)}; give another value, or leave it out to have the default."
+    return f"{place} {demand(problem)}{describe_found(problem)}; give another value, or leave it out to have the default."
 
 
 def _require_kind(name: str, value: object, made: object) -> None:
@@ -380,7 +380,7 @@ def _require_kind(name: str, value: object, made: object) -> None:
         raise InvalidConfig(f"{name} must be {wanted}, got {value!r}; write {name}={made!r}.")
 
 
-def got(problem: ErrorDetails) -> str:
+def describe_found(problem: ErrorDetails) -> str:
     """Return the value that was found, as the end of a sentence about it; empty if it may hold a
     secret.
     """

@@ -122,7 +122,7 @@ def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
 def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(
     atc_, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("atc.cli.settings.PROJECT_FILE", 3)
+    monkeypatch.setattr("atc.cli.settings_files.PROJECT_FILE", 3)
     code, out, err = atc_("config", "show")
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert err.startswith("atc: a bug in atc: TypeError: ")

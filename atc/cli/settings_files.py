@@ -1,0 +1,144 @@
+"""Files of settings, and which of them the user trusts.
+
+A folder's `atc.toml` may come from a repository of other people. The user trusts a file at one path
+with one content: when either changes, the file must be trusted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from atc.core.config import InvalidConfig
+from protocols.private_files import (
+    NotPrivate,
+    check_above,
+    is_writable_by_others,
+    keep_private,
+    write_whole,
+)
+
+PROJECT_FILE = "atc.toml"
+
+
+def user_config_file() -> Path:
+    """Return the path of the user's own settings; the file need not exist."""
+    return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
+
+
+def project_file(folder: Path) -> Path:
+    """Return the path of a folder's own settings.
+
+    If the file is a link, this is the path of the link: that path is what the user trusts.
+    """
+    return folder.resolve() / PROJECT_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A file of settings, as it was read."""
+
+    path: Path
+    digest: str
+    """SHA-256 of the content."""
+    values: Mapping[str, Any]
+    foreign: str
+    """Why another user may have written the file; empty if none could."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """True if the user trusts the file with this content."""
+        return read_trusted().get(str(self.path)) == self.digest
+
+
+def read_file(path: Path) -> SettingsFile | None:
+    """Return the settings in the file, or None if there is no file.
+
+    Raises:
+        InvalidConfig: It cannot be read, or is not TOML.
+    """
+    try:
+        content = path.read_bytes()
+        status = path.stat()
+        values = tomllib.loads(content.decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8 text"
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+        raise InvalidConfig(
+            f"cannot read the settings in {path}: {reason}; fix or remove it."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidConfig(f"{path} is not TOML: {error}; fix that line.") from error
+    foreign = ""
+    if status.st_uid not in (os.geteuid(), 0):
+        foreign = "belongs to another user"
+    elif status.st_mode & stat.S_IWOTH:
+        foreign = "can be changed by every user of this machine"
+    return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, foreign)
+
+
+def read_own() -> SettingsFile | None:
+    """Return the user's own settings, or None if there is no such file.
+
+    Raises:
+        InvalidConfig: Another user can write or replace the file; or see `read_file`.
+    """
+    own = read_file(user_config_file())
+    if own is None:
+        return None
+    try:
+        check_above(own.path.absolute())
+    except NotPrivate as error:
+        raise InvalidConfig(f"your settings are not yours alone: {error}") from error
+    foreign = own.foreign
+    if not foreign and is_writable_by_others(own.path.stat()):
+        foreign = "can be changed by the users of its group"
+    if foreign:
+        place = shlex.quote(str(own.path.resolve()))
+        raise InvalidConfig(
+            f"your settings in {str(own.path)!r}: the file {foreign}. Read it, and if it says what"
+            f" you want, repair it with: chown {os.geteuid()} {place} && chmod go-w {place}"
+        )
+    return own
+
+
+def trust(path: Path, digest: str | None) -> None:
+    """Trust the file at `path` while its content has this `digest`; with None, trust it no more."""
+    known = read_trusted()
+    known.pop(str(path), None)
+    if digest is not None:
+        known[str(path)] = digest
+    write_whole(_trust_book(), json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+
+def _trust_book() -> Path:
+    """Return the path of the file that lists the trusted files."""
+    return user_config_file().with_name("trusted.json")
+
+
+def read_trusted() -> dict[str, str]:
+    """Return the digests of the files that the user trusts, by path.
+
+    Raises:
+        NotPrivate: Another user wrote the list, or can replace it.
+    """
+    keep_private(_trust_book())
+    check_above(_trust_book().absolute())
+    try:
+        known: dict[str, str] = json.loads(_trust_book().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known

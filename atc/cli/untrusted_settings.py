@@ -1,0 +1,110 @@
+"""Settings that a folder's `atc.toml` may decide before the user trusts it.
+
+It may name tools that are data, and lower limits. Nothing in it may run code or a command, reach a
+host, use a secret, or consent to anything.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from atc.cli.settings_files import PROJECT_FILE, SettingsFile, read_trusted, user_config_file
+from atc.core.config import SETTINGS, Config
+from atc.safety.settings_consent import KEYS
+from protocols.secrets.sources import mask_source
+from protocols.sources import is_local_data
+
+_HARMLESS = frozenset({"tools", "docs", "decoding"})
+"""Settings that any folder's file may set. `tools` may name only data files in that folder."""
+LIMITS = frozenset(
+    {
+        "max_tools",
+        "samples",
+        "max_repairs",
+        "max_calls",
+        "max_tokens",
+        "max_model_calls",
+        "max_seconds",
+        "max_cost",
+    }
+)
+"""Settings that any folder's file may lower but not raise."""
+
+
+def find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
+    """Return the keys that an untrusted file may not decide, and a sentence about them.
+
+    `below` has the settings that the file would override. Unknown keys are left out.
+    """
+    was_trusted = str(file.path) in read_trusted()
+    changed = " It has changed since you trusted it." if was_trusted else ""
+    if file.foreign:
+        return frozenset(file.values), (
+            f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then"
+            f" 'atc config trust', or remove it.{changed}"
+        )
+    parts = {key: _describe_refused_part(key, raw, below) for key, raw in file.values.items()}
+    refused = {key: part for key, part in parts.items() if part}
+    if not refused:
+        return frozenset(), ""
+    verb, them = ("is", "it") if len(refused) == 1 else ("are", "them")
+    return frozenset(refused), (
+        f"{PROJECT_FILE}: {', '.join(refused.values())} {verb} not taken from a folder's file,"
+        f" which may be somebody else's. Give {them} yourself, as a flag or in {user_config_file()}, or"
+        f" read {PROJECT_FILE} and trust it as it stands: 'atc config trust'.{changed}"
+    )
+
+
+def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
+    """Return the part of a setting that an untrusted file may not decide.
+
+    The text is empty if the file may decide it, or if the key is unknown.
+    """
+    if key == "tools":
+        sources = raw if isinstance(raw, list) else [raw]
+        texts = [source for source in sources if isinstance(source, str)]
+        beyond = [mask_source(source) for source in texts if not is_local_data(source)]
+        if not beyond:
+            return ""
+        named = ", ".join(map(repr, beyond))
+        return f"'tools' with {named} (code, a command, an address, or a place elsewhere)"
+    if key in LIMITS:
+        return "" if is_within_limit(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
+    return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
+
+
+def is_within_limit(key: str, raw: Any, below: Config) -> bool:
+    """Return True if a limit is not above the one in `below`.
+
+    It is also True for a value that is not a number, which is reported later.
+    """
+    limit = _limit(key, below)
+    with suppress(TypeError, ValueError):  # "99" is read as a number
+        return limit is None or float(raw) <= limit
+    return True
+
+
+def _limit(key: str, below: Config) -> float | None:
+    """Return a limit of `below`, or None if it has none. For `samples`, None counts as 1."""
+    limit: float | None = getattr(below, key)
+    return 1 if limit is None and key == "samples" else limit
+
+
+def restrict_tools(
+    config: Config, origins: dict[str, str], origin: str, *, consent_from: str = ""
+) -> Config:
+    """Return the configuration for tools that an untrusted file names.
+
+    These tools get no credentials and reach no host of this machine or its networks. Consent and
+    trust do not hold for them, because they could have taken the names for which these were given,
+    unless they come from the command line or have the origin `consent_from`. The changed settings
+    get `origin` in `origins`.
+    """
+    changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
+    for key in KEYS:
+        if not origins[key].startswith("--") and origins[key] != consent_from:
+            changes[key] = ()
+    origins |= dict.fromkeys(changes, origin)
+    return replace(config, **changes)
