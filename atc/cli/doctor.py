@@ -19,7 +19,9 @@ from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
 from atc.cli.settings import read_settings
 from atc.cli.wiring import SharedResources, open_store
-from atc.core.config import Config, with_secrets, without_password
+from atc.core.config import Config
+from atc.core.secret_values import with_secrets
+from atc.core.setting_types import without_password
 from atc.models import openai
 from atc.models.llama import require_runtime
 from atc.models.model_files import LOCAL_MODELS, locate_model

@@ -18,8 +18,9 @@ from atc.cli.errors import ExitCode, error_document
 from atc.cli.output import bar, say
 from atc.cli.probe_setup import invoker_for, log_source, open_model, require_named
 from atc.cli.probe_text import GOES_ON, summary, write_report
-from atc.core.config import Config, portable
+from atc.core.config import Config
 from atc.core.parallel import Pool, run_parallel
+from atc.core.secret_values import portable
 from probing.caller import ApprovalCheck
 from probing.probe import SourceProbing, by_host, probe_in_turn
 from probing.samples import Log, ProbeSettings

@@ -22,8 +22,9 @@ from atc.archive.saved_programs import load_saved_tools
 from atc.cli.browser import open_page
 from atc.cli.output import confirmed, has_person, report_tenths, say
 from atc.cli.settings import read_settings
-from atc.core.config import Config, portable
+from atc.core.config import Config
 from atc.core.parallel import Pool, Threads
+from atc.core.secret_values import portable
 from atc.core.tool_access import WITHHELD, call_settings
 from atc.models import choose
 from atc.models.wire import ReadingProgress

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from atc.core.config import Config, with_secrets
+from atc.core.config import Config
+from atc.core.secret_values import with_secrets
 from protocols.settings import InvokeSettings, McpServer
 
 WITHHELD = (
-    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that an"
-    " untrusted atc.toml names ('atc config trust', and a new run)."
+    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for"
+    " tools that an untrusted atc.toml names ('atc config trust', and a new run)."
 )
 
 
@@ -22,11 +23,10 @@ def call_settings(
     open_browser: Callable[[str], object] | None = None,
     tokens: Path | None = None,
 ) -> InvokeSettings:
-    """Return the settings of calls. Tools that need a secret that cannot be read fail with the
-    reason.
+    """Return the settings of calls.
 
-    The other arguments are fields of `InvokeSettings`. If tools get no credentials, only
-    `confirm_start` is used.
+    If a secret cannot be read, calls that need it fail with the reason. The other arguments are
+    fields of `InvokeSettings`. If tools get no credentials, only `confirm_start` is used.
     """
     settings = InvokeSettings(
         confirm_start=confirm_start,

@@ -18,7 +18,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from atc.core.config import NotNegative
+from atc.core.setting_types import NotNegative
 from atc.core.types import Attempt
 from atc.safety.redaction import Redactor
 from atc.store.stored import StoredRun

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from atc.cli.settings import read_settings
-from atc.core.config import Config, CredentialEntry, InvalidConfig, public, read_value
+from atc.core.config import Config, CredentialEntry, InvalidConfig, public
+from atc.core.secret_values import read_value
 
 
 def load(

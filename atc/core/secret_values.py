@@ -1,0 +1,81 @@
+"""Secrets of a configuration: read from the variable or file that a setting names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from atc.core.config import Config, InvalidConfig
+
+
+def read_value(what: str, value: str) -> str:
+    """Return the secret that `env:NAME` or `file:PATH` refers to; any other text is the secret.
+
+    `what` names the setting in messages.
+
+    Raises:
+        InvalidConfig: The variable is not set, or the file cannot be read.
+    """
+    scheme, _, rest = value.partition(":")
+    if scheme == "env":
+        secret = os.environ.get(rest)
+        if not secret:
+            raise InvalidConfig(
+                f"{what}: the variable {rest} is not set; set it, or change its value."
+            )
+    elif scheme == "file":
+        try:
+            secret = Path(rest).expanduser().read_text(encoding="utf-8").partition("\n")[0].strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise InvalidConfig(f"{what}: cannot read {rest}: {reason}.") from None
+        if not secret:
+            raise InvalidConfig(f"{what}: the first line of {rest} is empty; put the secret there.")
+    else:
+        secret = value
+    if any(ord(character) < 32 for character in secret):
+        raise InvalidConfig(f"{what}: the secret has control characters in it.")
+    return secret
+
+
+def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
+    """Return the configuration with all secrets read, and why some cannot be read.
+
+    The keys of the reasons are names of credentials, or `mcp.SERVER`.
+    """
+    problems: dict[str, str] = {}
+
+    def read(owner: str, what: str, value: str) -> str:
+        try:
+            return value and read_value(what, value)
+        except InvalidConfig as error:
+            problems[owner] = str(error)
+            return value
+
+    credentials = {}
+    servers = {}
+    for name, entry in config.credentials.items():
+        value, secret = (
+            read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret)
+        )
+        credentials[name] = replace(entry, value=value, client_secret=secret)
+    for name, server in config.mcp.items():
+        env = {
+            key: read(f"mcp.{name}", f"mcp.{name}.env.{key}", text)
+            for key, text in server.env.items()
+        }
+        servers[name] = replace(server, env=env)
+    return replace(config, credentials=credentials, mcp=servers), problems
+
+
+def portable(config: Config) -> Config:
+    """Return the configuration for workers on other machines, with all secrets read here.
+
+    Raises:
+        InvalidConfig: A secret cannot be read.
+    """
+    read, problems = with_secrets(config)
+    for problem in problems.values():
+        raise InvalidConfig(problem)
+    return read

@@ -1,0 +1,109 @@
+"""Types of settings, as pydantic checks, converts and shows them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic_core import PydanticCustomError
+
+from protocols.secrets.sources import mask_source
+from sandbox.choose import AUTO, NAMES
+
+
+def without_password(address: str) -> str:
+    """Return the address of a database without its password, so that it can be shown.
+
+    If the address is ambiguous, more than the password is left out.
+    """
+    shown = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", address)
+    return re.sub(r"(password=)[^&\s]*", r"\1***", shown)
+
+
+def _check_host(text: str) -> str:
+    """Check that a text is a host, with or without a port."""
+    host, _, port = text.rpartition(":")
+    if not port.isdigit():
+        host = text
+        port = ""
+    if not host or set(host) & set("/@?#* \t") or "://" in text or (port and int(port) >= 65536):
+        raise PydanticCustomError(
+            "setting", "must be a host, such as 'api.example.org' or 'localhost:8080'"
+        )
+    return text
+
+
+def _without_secret(value: str) -> str:
+    """Return where a secret comes from, or `***` if it is written in the settings file itself."""
+    return value if not value or value.startswith(("env:", "file:")) else "***"
+
+
+def mask_sources(sources: Sequence[str]) -> list[str]:
+    """Return the sources without the secrets in their addresses."""
+    return [mask_source(source) for source in sources]
+
+
+def mask_command(command: Sequence[str]) -> list[str]:
+    """Return the words of a command without the secrets among them."""
+    return shlex.split(mask_source(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
+
+
+def _resolve_model_path(model: str) -> str:
+    """Return the name of a model unchanged, and the path of a model file as an absolute path.
+
+    So a run can be continued in any folder.
+    """
+    return re.sub(
+        r"^(scripted:|(?=.*\.gguf$))(.+)",
+        lambda at: f"{at[1]}{Path(at[2]).expanduser().absolute()}",
+        model,
+    )
+
+
+def of_form(pattern: str, description: str) -> AfterValidator:
+    """Return a validator of texts that match `pattern`; errors say that they must be so described.
+
+    For example, with the description `a host`: "must be a host".
+    """
+
+    def check_form(text: str) -> str:
+        if re.search(pattern, text) is None:
+            raise PydanticCustomError(
+                "setting", "must be {description}", {"description": description}
+            )
+        return text
+
+    return AfterValidator(check_form)
+
+
+Text = Annotated[str, of_form(r"\S", "a text that is not empty")]
+Names = Annotated[
+    tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)
+]
+Words = Annotated[
+    tuple[Text, ...], BeforeValidator(lambda raw: shlex.split(raw) if isinstance(raw, str) else raw)
+]
+Secret = Annotated[str, PlainSerializer(_without_secret)]
+AtLeastOne = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+PriceSetting = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Prices = Annotated[
+    tuple[PriceSetting, PriceSetting],
+    BeforeValidator(lambda raw: raw.split(",") if isinstance(raw, str) else raw),
+]
+AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+Model = Annotated[Text, AfterValidator(_resolve_model_path)]
+DatabaseAddress = Annotated[
+    str,
+    of_form("^postgres(ql)?://", "an address such as postgresql://USER@HOST/NAME"),
+    PlainSerializer(without_password),
+]
+Host = Annotated[str, AfterValidator(_check_host)]
+Backend = Annotated[
+    str, of_form(f"^({'|'.join((AUTO, *NAMES))})$", f"one of {AUTO}, {', '.join(NAMES)}")
+]
