@@ -1,6 +1,4 @@
-"""`atc bench`: measure how many questions of a suite are solved and at what cost, and prepare
-ToolFlow's tasks.
-"""
+"""`atc bench`: measure how many questions of a suite are solved, and prepare ToolFlow's tasks."""
 
 from __future__ import annotations
 
@@ -69,12 +67,8 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished
     or not. All are compared with the first; more than twelve are a leaderboard.
     """
-    from toolflow_bench.report.page import (
-        check_target,
-        compared,
-        document,
-        render,
-    )  # extra `toolflow`
+    # needs the extra `toolflow`
+    from toolflow_bench.report.page import check_target, compared, document, render
     from toolflow_bench.report.runs import load_runs
 
     target = out or (None if as_json() else Path("report.html"))
@@ -83,12 +77,12 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     loaded = load_runs(runs)
     against_first = compared(loaded)
     if target is not None:
-        write_whole(
-            target.resolve(), render(loaded, against_first)
-        )  # a link goes on pointing where it does
-    said = {"report": None if target is None else str(target)} | document(loaded, against_first)
-    told = f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}"
-    print_result(said, told)
+        # If the target is a link, the file behind it is replaced and the link is kept.
+        write_whole(target.resolve(), render(loaded, against_first))
+    path = None if target is None else str(target)
+    rows = count(sum(len(run.rows) for run in loaded), "row")
+    text = f"{target}: {count(len(loaded), 'run')}, {rows}"
+    print_result({"report": path} | document(loaded, against_first), text)
 
 
 @bench.command(examples=["atc bench check --tasks my-tasks --json"])
@@ -106,7 +100,7 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
 def check(*, folder: Path | None, jobs: int) -> None:
     """Derive every gold answer of ToolFlow anew, twice.
 
-    Seen is whether tasks are fit to measure with. The gold program of each task runs in the sandbox
+    This shows if tasks are fit to measure with. The gold program of each task runs in the sandbox
     over HTTP, its query runs straight on the data, and both must give the answer of the file. Then
     the results of each line's calls are taken away in turn: the answer must change. Exit status 1
     if a task has a problem.
@@ -149,8 +143,8 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
         from toolflow_bench.recipes.fresh import fresh_tasks
     except ImportError as error:
         raise click.UsageError(
-            "'fresh' needs a checkout of the project: the installed package has no recipes, so that gold programs "
-            "are not in it; clone the repository and run it there."
+            "'fresh' needs a checkout of the project: the installed package has no recipes, so that"
+            " gold programs are not in it; clone the repository and run it there."
         ) from error
     path = out / f"fresh-{seed}.jsonl"
     require_new(path, force=force)
@@ -159,9 +153,8 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
         for task in fresh_tasks(wanted, seed=seed, folder=load_config().cache_dir):
             lines.append(json.dumps(to_document(task), ensure_ascii=False))
             advance(len(lines))
-    write_whole(path.resolve(), "\n".join(lines) + "\n")  # a link goes on pointing where it does
-    told = f"{path}: {count(len(lines), 'task')}"
-    print_result({"tasks": len(lines), "file": str(path)}, told)
+    write_whole(path.resolve(), "\n".join(lines) + "\n")  # as above: a link is kept
+    print_result({"tasks": len(lines), "file": str(path)}, f"{path}: {count(len(lines), 'task')}")
 
 
 @bench.command(
@@ -172,19 +165,30 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
     ]
 )
 @click.argument("services", nargs=-1, metavar="[SERVICE]...")
-@click.option("--port", type=click.IntRange(0, 65535 - len(NAMES)), default=0, metavar="P",
-              help="Port of the first service, the others get the next ones; without it, free ports.")  # fmt: skip
-@click.option("--mcp", type=click.IntRange(1, 65535), is_flag=False, flag_value=8790, metavar="P",
-              help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).")  # fmt: skip
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535 - len(NAMES)),
+    default=0,
+    metavar="P",
+    help="Port of the first service, the others get the next ones; without it, free ports.",
+)
+@click.option(
+    "--mcp",
+    type=click.IntRange(1, 65535),
+    is_flag=False,
+    flag_value=8790,
+    metavar="P",
+    help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).",
+)
 def serve(services: tuple[str, ...], *, port: int, mcp: int | None) -> None:
     """Serve ToolFlow's services on this machine.
 
-    They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. Shows the address of each
-    one's OpenAPI document. Beside its operations a service answers POST /bench/reset, GET
+    They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. The address of the OpenAPI
+    document of each is printed. Beside its operations a service answers POST /bench/reset, GET
     /bench/state, GET /bench/log and POST /bench/faults.
     """
     chosen = [find_service(name) for name in dict.fromkeys(services or NAMES)]
-    # All data first: a wheel that is missing is told before anything answers.
+    # All data is loaded first, so that a missing package is reported before any service answers.
     databases = [service.database(None, announce=say) for service in chosen]
     with ExitStack() as stack:
         rows: list[dict[str, Any]] = []
@@ -192,19 +196,17 @@ def serve(services: tuple[str, ...], *, port: int, mcp: int | None) -> None:
             served = stack.enter_context(start(service.app(database), port=port and port + number))
             row = {"name": service.name, "operations": len(service.operations)}
             rows.append(row | {"url": served.url, "document": served.document_url})
-        document = {"services": rows} | (
-            {} if mcp is None else {"mcp": f"http://127.0.0.1:{mcp}/mcp"}
-        )
-        print_result(
-            document,
-            [(r["name"], count(r["operations"], "operation"), r["document"]) for r in rows],
-        )
+        document: dict[str, Any] = {"services": rows}
+        if mcp is not None:
+            document["mcp"] = f"http://127.0.0.1:{mcp}/mcp"
+        table = [(r["name"], count(r["operations"], "operation"), r["document"]) for r in rows]
+        print_result(document, table)
         say("Ctrl-C ends it.")
         if mcp is None:
             threading.Event().wait()
         else:  # each call is a request to its service; a write needs no consent here
             context = click.get_current_context()
-            context.meta["as_json"] = False  # what it prints stands above
+            context.meta["as_json"] = False  # the JSON is printed above
             context.invoke(
                 serve_tools,
                 tools=tuple(f"{row['name']}={row['document']}" for row in rows),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from atc.cli import options
+from atc.cli.errors import ExitCode
 from atc.cli.output import bar, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import SharedResources, open_agent, open_pool
@@ -65,12 +66,14 @@ run_options = options.combine_options(
 
 
 def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
-    """Return the option `--strategy NAME`, which is repeatable. `also` describes names that only
-    this suite has.
-    """
-    told = f"How a task is solved: {', '.join(STRATEGIES)}; 'all' is each of these in turn. Repeatable. {also}"
+    """Return the repeatable option `--strategy`; `also` describes names that only this suite has."""
+    names = f"{', '.join(STRATEGIES)}; 'all' is each of these in turn"
     return click.option(
-        "--strategy", "strategies", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help=told
+        "--strategy",
+        "strategies",
+        multiple=True,
+        metavar="NAME[:FLAG=VALUE,…]",
+        help=f"How a task is solved: {names}. Repeatable. {also}",
     )
 
 
@@ -83,9 +86,9 @@ def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
 def measure(
     suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool
 ) -> NoReturn:
-    """Ask all questions while the person watches, print the figures and exit.
+    """Ask all questions with a progress bar, print the figures and exit.
 
-    The exit status is 3 if questions failed because of outages, else 0.
+    The exit code is `ENVIRONMENT` if questions are left because of outages or crashes, else 0.
     """
     try:
         with bar("asking", total=len(arms) * len(items[: how.limit]) * how.repeats) as advance:
@@ -94,20 +97,23 @@ def measure(
         say("Stopped; the same command goes on.")
         raise
     found = [(arm, str(path), summarize(rows, seed=how.seed)) for arm, path, rows in asked]
-    shown = [
+    documents = [
         {"suite": suite, "model": arm.model, "strategy": arm.name, "rows": path} | asdict(summary)
         for arm, path, summary in found
     ]
     rows = [cells(arm.name, summary, how.repeats) for arm, _, summary in found]
     table = [list(rows[0]), *(list(row.values()) for row in rows)]
-    print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, table)
+    print_result(
+        documents[0] if len(arms) == 1 else {"suite": suite, "strategies": documents}, table
+    )
     say(f"All figures on a page: atc bench report {' '.join(path for _, path, _ in found)}")
-    left = sum(one.outages for *_, one in found), sum(one.crashes for *_, one in found)
-    if any(left):
-        say(
-            f"Not graded: {count(left[0], 'outage')}, {left[1]} crashed; the same command asks these again."
-        )
-    sys.exit(3 if any(left) else 0)
+    outages = sum(one.outages for *_, one in found)
+    crashes = sum(one.crashes for *_, one in found)
+    if outages or crashes:
+        left = f"{count(outages, 'outage')}, {crashes} crashed"
+        say(f"Not graded: {left}; the same command asks these again.")
+        sys.exit(ExitCode.ENVIRONMENT)
+    sys.exit(ExitCode.DONE)
 
 
 @click.command(
@@ -117,7 +123,10 @@ def measure(
         "atc bench run toolflow --split long --services movies,places --jobs 4 --json",
         "atc bench run toolflow --strategy gold",
         "atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl",
-        "atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot",
+        (
+            "atc bench run toolflow --strategy chain --strategy chain:repair=none"
+            " --strategy anytool:solver=cot"
+        ),
         "atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5",
         "atc bench run toolflow --workers ray:10.0.0.5:6379 --model gpt-5",
     ],
@@ -171,14 +180,21 @@ def measure(
 @run_options
 @options.workers_option
 def toolflow(
-    *, split: str, services: str, strategies: tuple[str, ...], sample: int | None, data: Path | None,
-    setting: str | None, distractors: Path, **more: Any,
-) -> None:  # fmt: skip
+    *,
+    split: str,
+    services: str,
+    strategies: tuple[str, ...],
+    sample: int | None,
+    data: Path | None,
+    setting: str | None,
+    distractors: Path,
+    **more: Any,
+) -> None:
     """587 tasks over four services on real data, graded by program.
 
     Each task is one line of a file, with its programs and calls; a run that was stopped goes on
-    where it was when the same command is given again. What fails on our side (a model that is down)
-    is counted apart and asked again. Exit status 3 if any is left.
+    where it was when the same command is given again. Failures on our side (a model that is down)
+    are counted separately and asked again. Exit status 3 if any is left.
     """
     hard = [name for name in HARDSHIPS if more.pop(name) or setting == "hard"]
     flags = {name: more.pop(name) for name in SETTINGS if name in more}
@@ -197,32 +213,56 @@ def toolflow(
     open_world = _worlds(base, () if "open" in hard else tasks[: how.limit])
     open_world = harden_worlds(open_world, hard, distractors=others)
     about: dict[str, Any] = {"split": split, "services": sorted(only), "sample": sample}
-    about |= {"setting": hard} if hard else {}
+    if hard:
+        about["setting"] = hard
     with SharedResources(base) as shared, open_pool(base, how.jobs) as pool:
+        arms = [_arm(name, flags, open_world, shared, about) for name in names]
+        measure("toolflow", items, arms, how, pool)
 
-        def arm(name: str | None) -> Arm:
-            baseline = next((one for one in BASELINES if one == name), None)
-            config = _without_secrets(flags | ({"model": None} if baseline else {"strategy": name}))
-            model = "none" if baseline else shared.ask.name
 
-            def open_worker() -> AbstractContextManager[
-                Worker
-            ]:  # by each process with what it shares
-                if baseline is not None:
-                    return baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
-                ask = shared.ask
-                sandbox = shared.sandbox
-                store = shared.store
-                return agent_worker(
-                    open_world, ask=ask, sandbox=sandbox, config=config, store=store
-                )()
+def _arm(
+    name: str | None,
+    flags: Mapping[str, Any],
+    open_world: OpenWorld,
+    shared: SharedResources,
+    settings: Mapping[str, Any],
+) -> Arm:
+    """Return one arm of the measurement: a baseline, which asks no model, or a strategy.
 
-            named = baseline or config.strategy
-            return Arm(
-                name=named, model=model, config=config, open_worker=open_worker, settings=about
-            )
+    Each process of the pool opens workers with its own copy of `shared`.
+    """
+    baseline = next((one for one in BASELINES if one == name), None)
+    if baseline is not None:
 
-        measure("toolflow", items, [arm(name) for name in names], how, pool)
+        def open_baseline() -> AbstractContextManager[Worker]:
+            return baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
+
+        config = _without_secrets(dict(flags) | {"model": None})
+        return Arm(
+            name=baseline,
+            model="none",
+            config=config,
+            open_worker=open_baseline,
+            settings=settings,
+        )
+    config = _without_secrets(dict(flags) | {"strategy": name})
+
+    def open_worker() -> AbstractContextManager[Worker]:
+        return agent_worker(
+            open_world,
+            ask=shared.ask,
+            sandbox=shared.sandbox,
+            config=config,
+            store=shared.store,
+        )()
+
+    return Arm(
+        name=config.strategy,
+        model=shared.ask.name,
+        config=config,
+        open_worker=open_worker,
+        settings=settings,
+    )
 
 
 @click.command(
@@ -240,8 +280,8 @@ def flights(*, data: Path | None, **more: Any) -> None:
     """24 questions about the flights that left New York in 2013.
 
     Each answer is one line of a file; a run that was stopped goes on where it was when the same
-    command is given again. What fails on our side (a model that is down) is counted apart and asked
-    again. Exit status 3 if any is left.
+    command is given again. Failures on our side (a model that is down) are counted separately and
+    asked again. Exit status 3 if any is left.
     """
     items = [Item(question=question) for question in load_flights(data)]
     config = load_config({name: more.pop(name) for name in SETTINGS if name in more})
@@ -257,7 +297,7 @@ def flights(*, data: Path | None, **more: Any) -> None:
         measure("flights", items, [arm], how, Threads(how.jobs or 1))
 
 
-def _without_secrets(flags: dict[str, Any]) -> Config:
+def _without_secrets(flags: Mapping[str, Any]) -> Config:
     """Return the configuration without credentials.
 
     ToolFlow's services need none, so none are sent to the workers.
@@ -266,10 +306,9 @@ def _without_secrets(flags: dict[str, Any]) -> Config:
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
-    """Return a function that opens a world with the services that the tasks' candidate tools come
-    from.
+    """Return a function that opens a world with the services of the tasks' candidate tools.
 
-    Without tasks the world has all services.
+    Without tasks, the world has all services.
     """
     names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)

@@ -16,21 +16,21 @@ import click
 def open_page(address: str) -> None:
     """Open an address in the browser without showing it to other users, since it may hold a secret.
 
-    Every user of this machine can read the arguments of a browser's process. So the browser is
-    given a file that only this user can read, and the page in it leads to the address. The file is
-    removed when the command ends.
+    Every user of this machine can read the arguments of a browser's process. So the browser opens a
+    file that only this user can read, and the page in it leads to the address. The file is removed
+    when the command ends.
     """
-    folder = Path(tempfile.mkdtemp(prefix="atc-"))  # readable for this user alone
-    context = click.get_current_context(
-        silent=True
-    )  # there is none in another thread, where somebody is to sign in
-    at_the_end = atexit.register if context is None else context.find_root().call_on_close
-    at_the_end(partial(shutil.rmtree, folder, ignore_errors=True))
-    shown = html.escape(address)
+    folder = Path(tempfile.mkdtemp(prefix="atc-"))  # readable for this user only
+    # A thread that opens a sign-in page has no click context.
+    context = click.get_current_context(silent=True)
+    call_at_end = atexit.register if context is None else context.find_root().call_on_close
+    call_at_end(partial(shutil.rmtree, folder, ignore_errors=True))
+    url = html.escape(address)
     file = folder / "open.html"
-    file.write_text(
-        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>atc</title>'
-        f'<meta http-equiv="refresh" content="0;url={shown}"><a href="{shown}">Go on to the page</a>\n',
-        encoding="utf-8",
+    page = (
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<title>atc</title><meta http-equiv="refresh" content="0;url={url}">'
+        f'<a href="{url}">Go on to the page</a>\n'
     )
+    file.write_text(page, encoding="utf-8")
     webbrowser.open(file.as_uri())

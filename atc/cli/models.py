@@ -1,6 +1,4 @@
-"""`atc models`: list the language models that can be used, fetch the embedded one, and try one
-out.
-"""
+"""`atc models`: list the models that can be used, fetch the embedded ones, and try one out."""
 
 from __future__ import annotations
 
@@ -26,8 +24,8 @@ _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with 
 def models() -> None:
     """See, fetch and test language models.
 
-    In use is the one of --model, else of the configuration, else the endpoint of OPENAI_BASE_URL or
-    OPENAI_API_KEY, else 'local', the embedded model.
+    atc uses the model of --model, else of the configuration, else the endpoint of OPENAI_BASE_URL
+    or OPENAI_API_KEY, else 'local', the embedded model.
     """
 
 
@@ -70,12 +68,8 @@ def pull(name: str) -> None:
     paths = [
         fetch(file, folder=folder, on_progress=report_tenths(), on_message=say) for file in files
     ]
-    told = {
-        "model": name,
-        "path": str(paths[0]),
-        "bytes": sum(path.stat().st_size for path in paths),
-    }
-    print_result(told, "\n".join(map(str, paths)))
+    size = sum(path.stat().st_size for path in paths)
+    print_result({"model": name, "path": str(paths[0]), "bytes": size}, "\n".join(map(str, paths)))
 
 
 @models.command(examples=["atc models test --model local"])

@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import click
@@ -26,14 +26,17 @@ from atc.serve.gateway import Gateway, GatewayLimits
 from protocols.secrets.sources import mask_source
 from protocols.sources import absolute_source
 
-_MOST_TOLD = 500
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server  # needs the extra `mcp`
+
+_MOST_ANNOUNCED = 500
 """How many runs stderr mentions. A client that does not read stderr must not block the gateway."""
 
 
 def _address(
     _ctx: click.Context, _option: click.Parameter, value: str | None
 ) -> tuple[str, int] | None:
-    """Return the host and the port of an address; a port alone is one of 127.0.0.1."""
+    """Return the host and the port of an address; without a host it is 127.0.0.1."""
     if value is None:
         return None
     host, _, port = value.rpartition(":")
@@ -82,8 +85,14 @@ def _address(
 @click.option(
     "--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500)."
 )
-@click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
-              help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
+@click.option(
+    "--as",
+    "as_",
+    type=click.Choice(["programs", "tools"]),
+    default="programs",
+    show_default=True,
+    help="What clients see: the gateway's own tools, or each API tool as an MCP tool.",
+)
 @click.option(
     "--print-config",
     "client",
@@ -91,31 +100,24 @@ def _address(
     help="Print what to paste into an agent.",
 )
 def serve(
-    *, address: tuple[str, int] | None, hosts: tuple[str, ...], max_seconds: float, as_: str, client: str | None,
-    share_learned: bool, **flags: Any,
-) -> None:  # fmt: skip
+    *,
+    address: tuple[str, int] | None,
+    hosts: tuple[str, ...],
+    max_seconds: float,
+    as_: str,
+    client: str | None,
+    share_learned: bool,
+    **flags: Any,
+) -> None:
     """Let another agent act on the tools by programs, over MCP.
 
-    A client starts it and talks over stdin and stdout, or connects over HTTP. Programs are checked, run in the sandbox
-    and journaled as those of 'atc run'. A write asks the person at the client, or needs --allow-writes. Over HTTP a
-    client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is drawn and printed.
-    --json prints address and token, or the configuration.
+    A client starts it and talks over stdin and stdout, or connects over HTTP. Programs are checked,
+    run in the sandbox and journaled as those of 'atc run'. A write asks the person at the client,
+    or needs --allow-writes. Over HTTP a client sends the bearer token of ATC_SERVE_TOKEN; if that
+    is not set, a token is drawn and printed. --json prints address and token, or the configuration.
     """
-    url = (
-        ""
-        if address is None
-        else f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}/mcp"
-    )
     if client is not None:
-        words = _command()
-        safe = [mask_source(word) for word in words]
-        if safe != words:
-            say(
-                "The secret in a source's address is left out (***), since all users of this machine can read the"
-                " arguments of a program: name that source under 'tools' in your settings file instead of --tools."
-            )
-        text = config_for(client, safe, url=url)
-        print_result({"client": client, "config": text}, text)
+        _print_client_config(client, address)
         return
     if as_json() and address is None:
         raise click.UsageError(
@@ -124,15 +126,15 @@ def serve(
     config = load_config(flags)
     if address is None and sys.stdin.isatty():
         say(
-            "An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it."
+            "An MCP client is expected on stdin; --print-config shows how one starts this."
+            " Ctrl-C ends it."
         )
-    # mcp first: what the core lacks is named by the extra that brings it.
+    # Imported before all else of its extra, so that a missing package is reported as that extra.
     from mcp.server.stdio import stdio_server
 
-    from atc.serve.http import http_app, is_loopback, serve_http
     from atc.serve.server import gateway_server, tools_server
 
-    async def over_stdio() -> None:
+    async def serve_stdio() -> None:
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
@@ -140,51 +142,82 @@ def serve(
         limits = GatewayLimits(run_seconds=max_seconds)
         gateway = Gateway(agent, limits=limits, share_learned=share_learned, waits=_make_notifier())
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
-        if address is None:
-            # A thread that reads stdin cannot be interrupted; what a program had sent stands in the journal.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            anyio.run(over_stdio)
+        if address is not None:
+            _serve_http(server, address, hosts)
             return
-        host, port = address
-        # An address that is taken is told of before it is announced.
-        socket.create_server(
-            address, family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        ).close()
-        token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-        if not is_loopback(host):
-            say(
-                f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise."
-            )
-        say(f"Serving MCP at {url}")
-        if as_json():
-            print_json({"url": url, "token": token})
-        elif TOKEN not in os.environ:
-            say(f"Bearer token: {token}")
-        serve_http(
-            http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port
+        # A thread that reads stdin cannot be interrupted. Calls that were sent are in the journal.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        anyio.run(serve_stdio)
+
+
+def _serve_http(server: Server[Any], address: tuple[str, int], hosts: tuple[str, ...]) -> None:
+    """Serve over HTTP until Ctrl-C, and print the address and the token.
+
+    Raises:
+        OSError: The address is in use.
+    """
+    from atc.serve.http import http_app, is_loopback, serve_http  # needs the extra `mcp`
+
+    host, port = address
+    # Before the address is announced, check that it is free.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    socket.create_server(address, family=family).close()
+    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    if not is_loopback(host):
+        say(
+            f"{host} is reached from other machines: put TLS before it, the token goes in plain"
+            " text otherwise."
         )
+    url = _url(address)
+    say(f"Serving MCP at {url}")
+    if as_json():
+        print_json({"url": url, "token": token})
+    elif TOKEN not in os.environ:
+        say(f"Bearer token: {token}")
+    app = http_app(server, host=host, port=port, token=token, hosts=hosts)
+    serve_http(app, host=host, port=port)
+
+
+def _print_client_config(client: str, address: tuple[str, int] | None) -> None:
+    """Print the configuration with which an MCP client connects to this gateway, or starts it."""
+    words = _command()
+    safe = [mask_source(word) for word in words]
+    if safe != words:
+        say(
+            "The secret in a source's address is left out (***), since all users of this machine"
+            " can read the arguments of a program: name that source under 'tools' in your settings"
+            " file instead of --tools."
+        )
+    text = config_for(client, safe, url="" if address is None else _url(address))
+    print_result({"client": client, "config": text}, text)
+
+
+def _url(address: tuple[str, int]) -> str:
+    """Return the URL of the gateway at a host and port."""
+    host, port = address
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
 
 
 def _make_notifier() -> Callable[[str], None]:
-    """Return a function that tells the person, once for each run, that a run waits for them.
+    """Return a function that reports, once for each run, that the run waits for a person.
 
     It writes to stderr, which no agent reads.
     """
-    told: set[str] = set()
+    announced: set[str] = set()
 
-    def tell(run: str) -> None:
-        if run not in told and len(told) < _MOST_TOLD:
-            told.add(run)
-            say(
-                f"run {run} waits for a person: {command('atc', 'runs', 'resume', run) or 'atc runs list'}"
-            )
+    def announce(run: str) -> None:
+        if run not in announced and len(announced) < _MOST_ANNOUNCED:
+            announced.add(run)
+            resume = command("atc", "runs", "resume", run) or "atc runs list"
+            say(f"run {run} waits for a person: {resume}")
 
-    return tell
+    return announce
 
 
 def _command() -> list[str]:
-    """Return the command by which an agent starts this gateway over stdio, with these options and
-    absolute paths.
+    """Return the command that starts this gateway with the same options.
+
+    Its paths are absolute, so that an agent can run it in any folder.
     """
     context = click.get_current_context()
     words = ["serve"]
@@ -194,10 +227,7 @@ def _command() -> list[str]:
         option = next(one for one in context.command.params if one.name == name)
         for one in value if isinstance(value, tuple) else [value]:
             words.append(option.opts[0] if one is not False else option.secondary_opts[0])
-            words += (
-                []
-                if isinstance(one, bool)
-                else [absolute_source(one) if name == "tools" else str(one)]
-            )
+            if not isinstance(one, bool):
+                words.append(absolute_source(one) if name == "tools" else str(one))
     own = Path(sys.argv[0]).absolute()
     return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), *words]
