@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program
-from protocols.python_source import parse_python_or_none
 
 _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 
 
+@lru_cache(maxsize=8)  # the redactor and the strategy read the same reply
 def program_in_reply(reply: str) -> Program | None:
     """Return the program in a reply, without stubs that only repeat the given functions; None if
     there is none.
@@ -20,45 +21,36 @@ def program_in_reply(reply: str) -> Program | None:
     if it is Python that does something. An unclosed fence ends with the reply. A fence may also
     close at the end of a line of code, as small models write it.
     """
-    blocks = [
-        text
-        for block in _BLOCK.findall(reply)
-        if (text := block.strip("\n").rstrip() + "\n").strip()
-    ]
+    texts = [block.strip("\n").rstrip() + "\n" for block in _BLOCK.findall(reply)]
+    blocks = [Program(text) for text in texts if text.strip()]
     if not blocks:
-        bare = reply.strip() + "\n"
+        bare = Program(reply.strip() + "\n")
         does = any(
             not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
-            for node in _statements(bare)
+            for node in bare.tree.body
         )
         blocks = [bare] if does else []
-    sources = [source for block in blocks if (source := _without_stubs(block)) is not None]
-    longest = max(
-        sources, key=lambda source: (bool(_statements(source)), len(source)), default=None
+    programs = [program for block in blocks if (program := _without_stubs(block)) is not None]
+    return max(
+        programs, key=lambda program: (bool(program.tree.body), len(program.source)), default=None
     )
-    return Program(longest) if longest is not None else None
 
 
-def _statements(source: str) -> list[ast.stmt]:
-    tree = parse_python_or_none(source)
-    return tree.body if tree is not None else []
-
-
-def _without_stubs(source: str) -> str | None:
-    """Return `source` without functions that do nothing; None if only imports and type definitions
-    are left.
+def _without_stubs(program: Program) -> Program | None:
+    """Return the program without functions that do nothing; None if only imports and type
+    definitions are left.
 
     A small model that sees a function's documentation sometimes answers with it. Such a stub would
-    replace the real function. A source that is no Python, or has no such functions, is returned
+    replace the real function. A program that is no Python, or has no such functions, is returned
     unchanged.
     """
-    body = _statements(source)
+    body = program.tree.body
     functions = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     stubs = [
         node for node in functions if all(map(_is_constant, node.body))
     ]  # a docstring or `...`
     if not stubs:
-        return source
+        return program
     left = [node for node in body if node not in stubs]
     imports = (ast.Import, ast.ImportFrom)
     if all(
@@ -66,10 +58,9 @@ def _without_stubs(source: str) -> str | None:
         for node in left
     ):
         return None
-    place = SourceOffsets(source)
-    return apply_edits(
-        Program(source), [place.replacement(node, "") for node in stubs]
-    ).source.lstrip("\n")
+    place = SourceOffsets(program.source)
+    edited = apply_edits(program, [place.replacement(node, "") for node in stubs])
+    return Program(edited.source.lstrip("\n"))
 
 
 def _is_constant(node: ast.stmt) -> bool:

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Literal, Self
 
 from protocols.errors import AtcError
 from protocols.model import Completion
+from protocols.python_source import parse_python
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
@@ -38,11 +41,48 @@ printed is dropped.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
-    """Python source that calls tools by their aliases."""
+    """Python source that calls tools by their aliases. It is parsed once, when `tree` is first
+    used.
+    """
 
     source: str
+
+    @cached_property
+    def _parsed(self) -> ast.Module | Exception:
+        """The syntax tree, or the error of Python's parser."""
+        try:
+            return parse_python(self.source)
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+            return error.with_traceback(None)
+
+    @property
+    def tree(self) -> ast.Module:
+        """The syntax tree, empty if the source is not Python. Everybody shares it, so it must not
+        be changed.
+        """
+        return ast.Module([], []) if isinstance(self._parsed, Exception) else self._parsed
+
+    @property
+    def parse_error(self) -> Exception | None:
+        """The error with which Python's parser refuses the source; None if it is Python."""
+        return self._parsed if isinstance(self._parsed, Exception) else None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each word of the source that could be a name, once, in order. Those in strings and
+        comments are included.
+        """
+        return tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", self.source)))
+
+    def forget_tree(self) -> None:
+        """Free the memory of the syntax tree. It is parsed again when it is next used."""
+        self.__dict__.pop("_parsed", None)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        """Leave the syntax tree out when the program is sent to another process."""
+        return type(self), (self.source,)
 
     @property
     def printing(self) -> str:

@@ -20,7 +20,6 @@ from atc.core.messages import make_finding
 from atc.core.types import Finding, Program
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.autofix.paging import unread_pages
-from protocols.python_source import parse_python, parse_python_or_none
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
@@ -47,7 +46,7 @@ def doubts(
 ) -> tuple[str, ...]:
     """Return sentences for the model on what makes `answer` doubtful; empty if nothing does."""
     answer = answer.strip()
-    nodes = list(ast.walk(parse_python(program.source)))
+    nodes = list(ast.walk(program.tree))
     return (
         *_doubt_empty_answer(task, program, nodes, trace, answer),
         *_doubt_form(task, nodes, answer),
@@ -193,7 +192,7 @@ def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[F
 
 def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
     """Yield each keyword argument of each tool call, with the tool."""
-    for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
+    for node in ast.walk(program.tree):
         match node:
             case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
                 yield from ((tools[alias], keyword) for keyword in keywords)
@@ -206,7 +205,7 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     `print(len([flights[0]]))` always prints 1. A program is not reported if a print may be skipped
     (in an `if`, a loop or a `try`), or if the program writes: then what it did is its answer.
     """
-    tree = parse_python_or_none(program.source) or ast.Module([], [])
+    tree = program.tree
     nodes = list(ast.walk(tree))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     named = {node.id for node in names} & tools.keys()

@@ -14,7 +14,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from atc.core.types import ANSWERING, Program
-from protocols.python_source import parse_python_or_none
 from sandbox.journal import Journal
 from sandbox.trace import ToolCall, Trace
 
@@ -40,7 +39,7 @@ class GrowingProgram:
     def with_piece(self, piece: Program) -> Program:
         """Return the program followed by the piece."""
         before = self.program.source.rstrip()
-        return Program(f"{before}\n\n{piece.source}" if before else piece.source)
+        return Program(f"{before}\n\n{piece.source}") if before else piece
 
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
         """Tell the journal which calls the next execution will repeat: those of the program, or
@@ -131,5 +130,4 @@ def _names(statement: ast.stmt) -> set[str]:
 
 
 def _statements(program: Program) -> list[ast.stmt]:
-    tree = parse_python_or_none(program.source)
-    return tree.body if tree is not None else []
+    return program.tree.body

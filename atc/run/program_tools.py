@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from atc.core.events import ToolsNamed
@@ -19,7 +18,7 @@ def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox
     programs among these call.
     """
     named = everything.only(
-        dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)])
+        dict.fromkeys([*tools, *(word for word in program.names if word in everything)])
     )
     inner = [
         alias
@@ -30,7 +29,7 @@ def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox
 
 
 def _inner_tools(program: Program, tools: Toolbox) -> list[str]:
-    bindings = [tools[word].protocol.binding for word in _words(program) if word in tools]
+    bindings = [tools[word].protocol.binding for word in program.names if word in tools]
     return [
         alias
         for binding in bindings
@@ -39,13 +38,9 @@ def _inner_tools(program: Program, tools: Toolbox) -> list[str]:
     ]
 
 
-def _words(program: Program) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"[^\W\d]\w*", program.source)))
-
-
 def writing_tools(program: Program, tools: Toolbox) -> set[str]:
     """Return the tools that a program names and that may write."""
-    return {word for word in _words(program) if word in tools and tools[word].protocol.writes}
+    return {word for word in program.names if word in tools and tools[word].protocol.writes}
 
 
 def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
@@ -58,6 +53,6 @@ def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
     left = run.meter.seconds_left
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
-    named = dict.fromkeys([*_words(program), *_inner_tools(program, tools)])
+    named = dict.fromkeys([*program.names, *_inner_tools(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
     return parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)

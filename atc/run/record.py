@@ -96,6 +96,8 @@ class RunRecord:
 
     def finish(self, solution: Solution) -> Solution:
         """Record the solution and return it with the run's id."""
+        for attempt in solution.attempts:  # the caller may keep thousands of solutions
+            attempt.program.forget_tree()
         self.solution = replace(solution, run_id=self.run or None)
         return self.solution
 
@@ -104,7 +106,7 @@ class RunRecord:
         for tell in self._told:
             tell(event)
         if isinstance(event, ProgramWritten):
-            self.redact.learn_program(event.program.source)
+            self.redact.learn_program(event.program)
         if self.watcher is not None:
             self.watcher(self.redact.value(event))
 

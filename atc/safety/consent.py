@@ -110,7 +110,7 @@ class Consent:
         """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
         self._program = program.source
         self._held.look_again()
-        self._taint.begin_program(program.source, blind=blind)
+        self._taint.begin_program(program, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
         """Let the call through, or raise what stops it; a failure of the gate itself stops it as well."""

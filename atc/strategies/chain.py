@@ -17,7 +17,6 @@ from atc.run.passes import rests_on_responses
 from atc.run.program_calls import find_writes
 from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts, Run
-from protocols.python_source import parse_python
 
 UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
@@ -133,7 +132,7 @@ class Chain(Run):
 def _reads_of(program: Program, writing: set[str]) -> Program:
     """Return the statements before the first one that names a writing tool."""
     lines = program.source.splitlines(keepends=True)
-    for statement in parse_python(program.source).body:
+    for statement in program.tree.body:
         if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
             return Program("".join(lines[: statement.lineno - 1]))
     return program

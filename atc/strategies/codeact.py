@@ -31,7 +31,6 @@ from atc.run.conversation import (
 from atc.run.growing_program import FENCE, GrowingProgram, build_answer_program, first_block
 from atc.run.model_budget import BudgetSpent
 from atc.run.strategy_run import Parts, Run
-from protocols import python_source
 from protocols.truncate import abridge_output
 
 MOST_TURNS = 10
@@ -138,7 +137,7 @@ def parse_reply(text: str) -> CodeActReply:
 
 def _without_exit(block: Program, *, failed: bool) -> Program:
     """Wrap a block that failed or that may exit so that later blocks still run after it."""
-    tree = python_source.parse_python(block.source)
+    tree = block.tree
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:
         return block

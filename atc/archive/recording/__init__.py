@@ -9,7 +9,6 @@ script.
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -104,9 +103,7 @@ def make_recording(stored: StoredRun) -> Recording:
     config = stored.summary.config
     assert attempt.trace is not None
     # A saved tool calls tools that the program does not name.
-    named = dict.fromkeys(
-        [*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)]
-    )
+    named = dict.fromkeys([*(call.tool for call in attempt.calls), *attempt.program.names])
     redact = create_redactor(stored)
     # The trace comes first: secrets found in its calls are also replaced in the texts.
     trace = redact.value(attempt.trace)

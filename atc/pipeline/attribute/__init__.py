@@ -56,7 +56,7 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
         return None
     if failure is not None and failure.kind in ("syntax", "policy", "paused"):
         return _attribute_stop(program, failure, trace)
-    record = AttributionTrace(program.source, trace, tools)
+    record = AttributionTrace(program, trace, tools)
     if failure is None:
         return without_answer(record)
     if failure.kind == "limit":

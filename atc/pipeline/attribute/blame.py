@@ -19,6 +19,7 @@ from atc.core.json_paths import (
     get_at_path,
 )
 from atc.core.messages import format_tool_call
+from atc.core.types import Program
 from atc.pipeline.attribute.dataflow import Tree, called_name, is_on_line
 from atc.pipeline.attribute.facts import Facts
 from atc.pipeline.attribute.failing_values import Suspect, is_empty
@@ -63,10 +64,10 @@ class AttributionTrace:
     what they returned.
     """
 
-    def __init__(self, program: str, trace: Trace, tools: Toolbox) -> None:
+    def __init__(self, program: Program, trace: Trace, tools: Toolbox) -> None:
         self.trace = trace
         self.facts = Facts(tools)
-        self.tree = Tree(program)
+        self.tree = Tree(program.tree)
         self.calls = {call.index: call for call in trace.calls}
         hints = (
             [hint for hint in trace.failure.hints if hint.call in self.calls]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atc.core.json_paths import EACH, JsonPath, PathStep
-from protocols.python_source import parse_python_or_none
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -36,12 +35,10 @@ class Definition:
 
 
 class Tree:
-    """Syntax tree of a program with parents and definitions. Empty if the source is not valid
-    Python.
-    """
+    """Syntax tree of a program with parents and definitions."""
 
-    def __init__(self, source: str) -> None:
-        self.root = parse_python_or_none(source) or ast.Module([], [])
+    def __init__(self, root: ast.Module) -> None:
+        self.root = root
         nodes = list(ast.walk(self.root))
         self.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         self._definitions: dict[tuple[ast.AST, str], list[Definition]] = {}

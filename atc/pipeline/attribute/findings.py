@@ -51,7 +51,7 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
     tool = first.tool
     path = first.argument
     if kind == "misread_result":
-        places = _places(first, Tree(program.source), tools)
+        places = _places(first, Tree(program.tree), tools)
         tool, path = next(
             (one for one in places if one[0] == first.tool), places[0] if places else (tool, path)
         )

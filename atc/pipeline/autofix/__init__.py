@@ -17,7 +17,6 @@ from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Finding, Program
 from atc.pipeline.autofix.lookups import lookup, search_for
 from protocols.naming import similarity
-from protocols.python_source import parse_python_or_none
 from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
@@ -31,10 +30,7 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
     A finding that remains may become fixable in the next round: a positional argument first gets
     its name, then its lookup.
     """
-    tree = parse_python_or_none(program.source)
-    if tree is None:
-        return None
-    mends = _Fixes(program, tree, tools)
+    mends = _Fixes(program, tools)
     edits = {edit for finding in findings if (edit := mends.find_edit(finding)) is not None}
     mended = apply_edits(program, edits)
     return mended if edits and mended.source.strip() else None
@@ -43,12 +39,12 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
 class _Fixes:
     """Edits of one program, each of which fixes one finding."""
 
-    def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
-        self._tree = tree
+    def __init__(self, program: Program, tools: Toolbox) -> None:
+        self._tree = program.tree
         self._tools = tools
         self._place = SourceOffsets(program.source)
         self._argument = {
-            node.value: node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)
+            node.value: node.arg for node in ast.walk(program.tree) if isinstance(node, ast.keyword)
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:

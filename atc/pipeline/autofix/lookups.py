@@ -17,7 +17,6 @@ from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program, parse_answer
 from atc.pipeline.attribute import find_origins
 from protocols.naming import singular
-from protocols.python_source import parse_python
 from protocols.schema import resolve, types, unwrap_schema
 from protocols.toolbox import Tool, Toolbox, format_subscript
 from sandbox.trace import Trace
@@ -144,7 +143,7 @@ def look_up_answer(
     words = {singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     common = set.intersection(*(_lookups(value, trace, tools, words) for value in values))
     prints: list[ast.expr] = []
-    for node in ast.walk(parse_python(program.source)):
+    for node in ast.walk(program.tree):
         match node:
             case ast.Call(func=ast.Name(id=program.printing), args=[value]):
                 prints += [value] if not isinstance(value, ast.Starred | ast.JoinedStr) else []

@@ -13,7 +13,6 @@ from typing import Any
 
 from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Program
-from protocols.python_source import parse_python
 from protocols.schema import Json, resolve, types
 from protocols.toolbox import Tool, Toolbox, format_subscript
 from sandbox.trace import ToolCall, Trace
@@ -161,7 +160,7 @@ def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
 
 def _only_first_rows(program: Program, tool: str) -> bool:
     """Return True if the program uses only rows counted from the first: `near[0]`, `rows[:3]`."""
-    tree = parse_python(program.source)
+    tree = program.tree
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     calls = [node for node in ast.walk(tree) if _is_call_of(node, tool)]
     return bool(calls) and all(_takes_first_rows(call, tree, parents) for call in calls)
@@ -212,7 +211,7 @@ def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Pr
     """
     tool = tools[unread.tool]
     helper = _helper(unread, tool)
-    tree = parse_python(program.source)
+    tree = program.tree
     calls = [
         n
         for n in ast.walk(tree)

@@ -34,6 +34,11 @@ def bounded() -> Iterator[None]:
         _left.reset(token)
 
 
+def current_budget() -> list[int] | None:
+    """Return the enclosing budget, which identifies the check; None without one."""
+    return _left.get()
+
+
 def spend(work: int) -> None:
     """Charge units of work to the enclosing `bounded` context. Without one, do nothing.
 

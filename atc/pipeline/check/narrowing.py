@@ -12,7 +12,7 @@ from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.kinds import assume_not_none, keep_matching, null_origins
 from atc.pipeline.check.schema import field_type, items_of, silence_nulls
-from atc.pipeline.check.syntax import walk_nodes
+from atc.pipeline.check.syntax import once_per_check, walk_nodes
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
     **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
@@ -232,15 +232,13 @@ def _relax(core: Interpreter, test: ast.expr) -> None:
     """Mark the nulls of every variable that a condition mentions as checked. The condition may rule
     them out in a way that the check does not follow.
     """
-    if _MENTIONED not in test.__dict__:
-        test.__dict__[_MENTIONED] = _find_mentioned_names(test)
-    for name in test.__dict__[_MENTIONED]:
+    for name in once_per_check(test, _MENTIONED, _find_mentioned_names):
         known = core.env.names.get(name)
         if known is not None:
             core.env.names[name] = silence_nulls(known)
 
 
-def _find_mentioned_names(test: ast.expr) -> set[str]:
+def _find_mentioned_names(test: ast.AST) -> set[str]:
     """Return the names of which a condition compares a field, tests a field, or passes the value to
     a function.
     """

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from atc.core.messages import make_finding
 from atc.core.types import Finding, Program
-from atc.pipeline.check.budget import spend
+from atc.pipeline.check.budget import current_budget, spend
 from protocols import python_source
 
+T = TypeVar("T")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _CHILDREN = f"{__name__}.children"
 _MARKS = frozenset(
@@ -31,13 +33,27 @@ def children(node: ast.AST) -> list[ast.AST]:
     kept = node.__dict__
     found: list[ast.AST] | None = kept.get(_CHILDREN)
     if found is None:
-        found = kept[_CHILDREN] = []
+        found = []
         for name in node._fields:
             value = kept.get(name)
             if isinstance(value, list):
                 found += [part for part in value if isinstance(part, ast.AST)]
             elif isinstance(value, ast.AST) and type(value) not in _MARKS:
                 found.append(value)
+        kept[_CHILDREN] = found
+    return found
+
+
+def once_per_check(node: ast.AST, name: str, compute: Callable[[ast.AST], T]) -> T:
+    """Return `compute(node)`, which is kept in the node until the next check.
+
+    The next check of the same tree computes it again, because the work counts for its own budget.
+    """
+    budget = current_budget()
+    kept = node.__dict__.get(name)
+    if kept is None or (kept[0] is not None and kept[0] is not budget):
+        kept = node.__dict__[name] = (budget, compute(node))
+    found: T = kept[1]
     return found
 
 
@@ -51,32 +67,34 @@ def walk_nodes(node: ast.AST) -> list[ast.AST]:
 
 
 def parse_or_report(program: Program) -> ast.Module | Finding:
-    """Return the program's syntax tree, or a finding if it cannot be parsed.
+    """Return the program's syntax tree, or a finding if it cannot be parsed or compiled."""
+    error = program.parse_error or _compile_error(program.tree)
+    match error:
+        case None:
+            return program.tree
+        case SyntaxError():
+            return _syntax_error(error, program)
+        case RecursionError() | MemoryError():
+            message = "the program is nested too deeply to be read."
+        case _:
+            message = f"this is not Python: {error}."
+    return Finding(code="syntax", message=message, line=1, end_column=1)
 
-    The program is also compiled, because only that detects errors such as a `return` outside a
-    function. It is not executed.
+
+def _compile_error(tree: ast.Module) -> Exception | None:
+    """Return the error of the compiler, which alone detects errors such as a `return` outside a
+    function. None if it has none, or if `find_repeated_keywords` reports it.
     """
-    tree: ast.Module | None = None
     try:
         with python_source.suppress_syntax_warnings():
-            tree = python_source.parse_python(program.source)
             compile(
                 tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
             )
     except SyntaxError as error:
-        if tree is not None and (error.msg or "").startswith("keyword argument repeated"):
-            return tree  # `find_repeated_keywords` reports it
-        return _syntax_error(error, program)
-    except (ValueError, OverflowError) as error:
-        return Finding(code="syntax", message=f"this is not Python: {error}.", line=1, end_column=1)
-    except (RecursionError, MemoryError):
-        return Finding(
-            code="syntax",
-            message="the program is nested too deeply to be read.",
-            line=1,
-            end_column=1,
-        )
-    return tree
+        return None if (error.msg or "").startswith("keyword argument repeated") else error
+    except (ValueError, OverflowError, RecursionError, MemoryError) as error:
+        return error
+    return None
 
 
 def _syntax_error(error: SyntaxError, program: Program) -> Finding:
@@ -125,25 +143,26 @@ _INNER = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 def bound_names(scope: ast.AST) -> set[str]:
     """Return the names that a module, function or class body binds in its own scope."""
-    found: set[str] | None = scope.__dict__.get(_BOUND)
-    if found is None:
-        found = scope.__dict__[_BOUND] = (
-            set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
-        )
-        for node in own_nodes(scope):
-            found.update(names_bound_by(node))
+    return once_per_check(scope, _BOUND, _find_bound_names)
+
+
+def _find_bound_names(scope: ast.AST) -> set[str]:
+    found = set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
+    for node in own_nodes(scope):
+        found.update(names_bound_by(node))
     return found
 
 
 def times_stored(scope: ast.AST) -> Counter[str]:
     """Count how often each name is assigned in a scope and the scopes inside it."""
-    found: Counter[str] | None = scope.__dict__.get(_STORED)
-    if found is None:
-        stores = (
-            n for n in walk_nodes(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-        found = scope.__dict__[_STORED] = Counter(node.id for node in stores)
-    return found
+    return once_per_check(scope, _STORED, _count_stores)
+
+
+def _count_stores(scope: ast.AST) -> Counter[str]:
+    stores = (
+        n for n in walk_nodes(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    return Counter(node.id for node in stores)
 
 
 def names_bound_by(node: ast.AST) -> list[str]:

@@ -82,10 +82,8 @@ def _reflection(case: RepairCase) -> list[Message]:
     """
     if case.complete is None:
         raise ValueError("this way of repair asks the model: give `complete`")
-    words = re.findall(r"[^\W\d]\w*", case.attempt.program.source)
-    names = [word for word in dict.fromkeys(words) if word in case.tools] or list(case.tools)[
-        :_MOST_NAMES
-    ]
+    named = [word for word in case.attempt.program.names if word in case.tools]
+    names = named or list(case.tools)[:_MOST_NAMES]
     question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
     turns = [*case.messages, case.program_message, Message("user", question)]
     answer = case.complete(turns, purpose="attribute", temperature=0.0, seed=0).text.strip()[

@@ -15,7 +15,6 @@ from atc.core.json_paths import count_shared_steps, generalize
 from atc.core.messages import format_tool_call
 from atc.core.types import Program
 from protocols.links import response_paths
-from protocols.python_source import parse_python_or_none
 from protocols.render import DETAILS, FULL, stubs
 from protocols.schema import Json, parse_path, types
 from protocols.toolbox import Tool, Toolbox
@@ -147,7 +146,7 @@ def find_assigned_name(program: Program, call: ToolCall) -> str:
     """Return the variable that the program assigns a call's result to, or `result` if it assigns
     the result to no variable.
     """
-    for node in ast.walk(parse_python_or_none(program.source) or ast.Module([], [])):
+    for node in ast.walk(program.tree):
         match node:
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))

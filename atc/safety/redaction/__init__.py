@@ -18,7 +18,6 @@ from atc.core.types import Attempt, Program
 from atc.safety.redaction.text import SecretText
 from atc.store.stored import StoredRun
 from protocols.model import Completion
-from protocols.python_source import parse_python_or_none
 from protocols.schema import Json, JsonObject
 from protocols.secrets import (
     PLACEHOLDER,
@@ -74,7 +73,7 @@ class Redactor:
         """Take all secrets of a stored run, as they were met: they get the placeholders that they had."""
         left = list(stored.calls)
         for attempt in stored.attempts:
-            self.learn_program(attempt.program.source)
+            self.learn_program(attempt.program)
             while left and attempt.execution is not None and left[0].execution <= attempt.execution:
                 first = left.pop(0)
                 self.learn_call(first.call, first.execution)
@@ -84,7 +83,7 @@ class Redactor:
     def learn_attempts(self, attempts: Iterable[Attempt]) -> None:
         """Take the secrets of attempts that are not stored, or no longer: each counts as one execution."""
         for number, attempt in enumerate(attempts):
-            self.learn_program(attempt.program.source)
+            self.learn_program(attempt.program)
             for call in attempt.trace.calls if attempt.trace else ():
                 self.learn_call(call, number)
 
@@ -93,9 +92,9 @@ class Redactor:
         for source in sources:
             self._take(secrets_in(source), "s")
 
-    def learn_program(self, source: str) -> None:
+    def learn_program(self, program: Program) -> None:
         """Take the literals of a program that it gives to secret arguments or variables."""
-        self._take(secrets_in_program(source, self._tools), "p")
+        self._take(secrets_in_program(program, self._tools), "p")
 
     def __call__(self, text: str) -> str:
         """`text` with a placeholder for each secret: from 6 characters on wherever it stands, below as a whole word."""
@@ -111,11 +110,11 @@ class Redactor:
             case ToolCall():
                 changed = self._call(thing)
             case Program(source=source):
-                self.learn_program(source)
+                self.learn_program(thing)
                 changed = Program(self(source))
             case Completion(text=text):
                 if (program := program_in_reply(text)) is not None:
-                    self.learn_program(program.source)
+                    self.learn_program(program)
                 changed = replace(thing, text=self(text))
             case tuple():
                 changed = tuple(self.value(item) for item in thing)
@@ -229,14 +228,12 @@ def by_alias(tool: Tool) -> JsonObject:
     }
 
 
-def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
+def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json]:
     """Literals of a program that are secrets by the variable, key or argument that they are given to.
 
     Empty for a source that is no Python.
     """
-    tree = parse_python_or_none(source)
-    if tree is None:
-        return []
+    tree = program.tree
     names: dict[str, Json] = {}
     found: list[Json] = []
     for node in ast.walk(tree):

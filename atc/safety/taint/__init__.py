@@ -18,6 +18,7 @@ from dataclasses import dataclass, fields, replace
 
 from atc.core.json_paths import EACH, JsonPath, format_json_path, generalize, walk_responses
 from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
+from atc.core.types import Program
 from atc.safety.taint.contacts import is_email
 from atc.safety.taint.guesses import is_page_token
 from atc.safety.taint.leaves import Leaf
@@ -26,7 +27,6 @@ from atc.safety.taint.sensitive import sensitive_leaves
 from atc.safety.taint.trusted import TrustRules, is_in_text
 from atc.safety.taint.values import EqualityKey, equality_key, parse_url_host
 from protocols.protocol import dump
-from protocols.python_source import parse_python_or_none
 from protocols.schema import Json, JsonObject, iter_parts
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -95,14 +95,11 @@ class Taint:
         self._written: set[str] = set()
         self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
-    def begin_program(self, source: str, *, blind: bool) -> None:
+    def begin_program(self, program: Program, *, blind: bool) -> None:
         """Prepare for the next program. `blind`: its author had seen no tool output."""
         if not blind or any(map(_has_foreign_description, self._tools.values())):
             return
-        tree = parse_python_or_none(source)
-        constants = (
-            [node for node in ast.walk(tree) if isinstance(node, ast.Constant)] if tree else []
-        )
+        constants = [node for node in ast.walk(program.tree) if isinstance(node, ast.Constant)]
         self._written |= {node.value for node in constants if isinstance(node.value, str)}
 
     def find_tainted(self, tool: Tool, arguments: JsonObject) -> tuple[TaintedValue, ...]:

@@ -198,8 +198,8 @@ def test_literals_of_a_program_are_learned_before_it_is_shown():
         assert secret not in shown
     assert 'user="bo"' in shown
     assert redactor("hunter2!") == "[redacted-str-8-p0.1]"
-    redactor.learn_program("not Python: password = ")
-    redactor.learn_program("password = 'another one'")
+    redactor.learn_program(Program("not Python: password = "))
+    redactor.learn_program(Program("password = 'another one'"))
     assert redactor("another one") == "[redacted-str-11-p1.1]"
 
 

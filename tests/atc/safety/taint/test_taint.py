@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from atc.core.config import InvalidConfig
+from atc.core.types import Program
 from atc.safety.taint import Taint
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
@@ -52,9 +53,9 @@ def response(result, *, name="read_mail", arguments=None):
 def taint(task="Do it.", *programs, later=(), calls=(), rules=(), description=""):
     made = Taint(task, toolbox(description), rules=rules, calls=lambda: list(calls))
     for program in programs:
-        made.begin_program(program, blind=True)
+        made.begin_program(Program(program), blind=True)
     for program in later:
-        made.begin_program(program, blind=False)
+        made.begin_program(Program(program), blind=False)
     return made
 
 
@@ -180,7 +181,7 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     assert asks(taint("Do it.", "x = ("), "send", to="x")
     fetched = Toolbox([replace(tool("send", None, {"to": "string"}, reads=False), source="desk")])
     made = Taint("Do it.", fetched, rules=(), calls=list)
-    made.begin_program(BLIND, blind=True)
+    made.begin_program(Program(BLIND), blind=True)
     assert made.find_tainted(fetched["send"], {"to": "bob@acme.example"})
 
 
