@@ -1,34 +1,53 @@
-"""A command at a terminal of its own, where a person types answers and presses Ctrl-C or Ctrl-D."""
+"""The command `atc` at a terminal of its own, where a person types answers and presses Ctrl-C or Ctrl-D."""
 
 from __future__ import annotations
 
 import os
 import pty
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+from tests.labs import commands
 
 CTRL_C = b"\x03"
 CTRL_D = b"\x04"
 
 
 def at_a_terminal(
-    folder: Path, env: Mapping[str, str], *command: str, typed: Iterable[bytes] = (b"n\n",)
+    folder: Path, env: Mapping[str, str], *words: str, typed: Iterable[bytes] = (b"n\n",)
 ) -> tuple[str, int]:
-    """Run a command at a terminal, and return what it says there and its exit status.
+    """Run `atc` with these words at a terminal; return what it says there and its exit status.
 
     Each question gets the next of `typed`, once it is there: what is typed before is no answer. Results go nowhere.
     """
-    return finish(*begin(folder, env, *command), typed=typed)
+    return finish(*begin(folder, env, *words), typed=typed)
 
 
-def begin(
-    folder: Path, env: Mapping[str, str], *command: str
-) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a command at a terminal; return it with our end of the terminal."""
+def begin(folder: Path, env: Mapping[str, str], *words: str) -> tuple[subprocess.Popen[bytes], int]:
+    """Start `atc` with these words at a terminal; return it with our end of the terminal."""
     ours, theirs = pty.openpty()
-    words: Sequence[str] = ("setsid", "--ctty", *map(str, command))
+    process = commands.Command(
+        words,
+        cwd=folder,
+        env=env,
+        stdin=theirs,
+        stderr=theirs,
+        stdout=subprocess.DEVNULL,
+        controlling=True,
+    )
+    os.close(theirs)
+    return process, ours
+
+
+def begin_script(
+    folder: Path, env: Mapping[str, str], script: str
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a file of Python at a terminal; return it with our end of the terminal."""
+    ours, theirs = pty.openpty()
+    words = ("setsid", "--ctty", sys.executable, script)
     process = subprocess.Popen(
         words, cwd=folder, env=env, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
     )

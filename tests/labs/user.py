@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 
@@ -22,8 +22,6 @@ class User:
         self.settings.parent.mkdir(parents=True)
         self.work = home / "work"
         self.work.mkdir()
-
-    command = (sys.executable, "-P", "-c", "from atc.cli.main import main; main()")
 
     @property
     def env(self) -> dict[str, str]:
@@ -40,16 +38,16 @@ class User:
 
     def atc(self, *words: str, before: tuple[str, ...] = (), **variables: str):
         """The command line, started by the command `before` where there is one."""
-        return subprocess.run(
-            [*before, *self.command, *words],
-            cwd=self.work,
-            env=self.env | variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        options = {
+            "cwd": self.work,
+            "env": self.env | variables,
+            "stdin": subprocess.DEVNULL,
+            "capture_output": True,
+            "text": True,
+        }
+        if before:
+            return subprocess.run([*before, *commands.REAL, *words], check=False, **options)
+        return commands.run(words, **options)
 
     def run_text(self, program: str, *words: str):
         script = self.work / "script.json"
@@ -114,13 +112,11 @@ class Going:
         self.words = [*words, "--allow-writes", "order"]
 
     def begin(self, *before: str) -> subprocess.Popen[bytes]:
-        begun = subprocess.Popen(
-            [*before, *self.user.command, *self.words],
-            cwd=self.user.work,
-            env=self.user.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        options = {"cwd": self.user.work, "env": self.user.env}
+        options |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        if before:
+            begun = subprocess.Popen([*before, *commands.REAL, *self.words], **options)
+        else:
+            begun = commands.Command(self.words, **options)
         assert self.reading.wait(120)
         return begun

@@ -6,16 +6,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 
-MAIN = "from atc.cli.main import main; main()"
 SECRET = "s3cret-token-value"
 
 
@@ -40,16 +39,9 @@ def environment(tmp_path, monkeypatch):
 def atc(environment):
     def run(*arguments, **variables):
         """Run one command and check what holds for every one: no traceback, and of an error one line on stderr."""
-        command = [sys.executable, "-c", MAIN, *arguments]
         env = environment | variables
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            check=False,
+        done = commands.run(
+            arguments, capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL
         )
         assert "Traceback" not in done.stderr
         assert "a bug in atc" not in done.stderr
@@ -302,20 +294,10 @@ def test_ctrl_c_while_the_model_hangs_is_one_line_and_130(environment, tools, tm
         return Reply(500)
 
     with serving(hang) as model:
-        command = [
-            sys.executable,
-            "-c",
-            MAIN,
-            "run",
-            "x",
-            "--json",
-            "--model",
-            "m",
-            *tools("http://127.0.0.1:1"),
-        ]
+        words = ["run", "x", "--json", "--model", "m", *tools("http://127.0.0.1:1")]
         env = environment | {"OPENAI_BASE_URL": f"{model.url}/v1"}
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        with commands.Command(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
         ) as process:
             assert asked.wait(60)
             process.send_signal(signal.SIGINT)

@@ -4,10 +4,10 @@ import json
 import os
 import stat
 import subprocess
-import sys
 
 import pytest
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 
@@ -61,16 +61,16 @@ class Place:
             f"XDG_{name.upper()}_HOME": str(self.home / name)
             for name in ("config", "state", "cache")
         } | env
-        command = [sys.executable, "-P", "-c", "from atc.cli.main import main; main()", *words]
-        return subprocess.run(
-            command,
-            cwd=self.clone,
-            env=kept,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-        )
+        options = {
+            "cwd": self.clone,
+            "env": kept,
+            "capture_output": True,
+            "text": True,
+            "stdin": subprocess.DEVNULL,
+        }
+        if path:  # which only a new Python takes into account
+            return subprocess.run([*commands.REAL, *words], check=False, **options)
+        return commands.run(words, **options)
 
 
 @pytest.fixture

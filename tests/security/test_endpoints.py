@@ -19,6 +19,7 @@ from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import ModelUnavailable, SourceUnavailable, ToolError
 from protocols.model import Message
 from protocols.sources import load_tools
+from tests.labs import commands
 from tests.labs.loopback import Reply, failure, http_tool, quick, serving, speaking
 from tests.labs.paths import ROOT
 
@@ -57,9 +58,8 @@ def atc(tmp_path):
             "ATC_STATE_DIR": str(tmp_path),
             "PYTHONPATH": str(ROOT),
         }
-        done = subprocess.run(
-            [sys.executable, "-c", "from atc.cli.main import main; main()", *map(str, words)],
-            cwd=tmp_path, env=kept | own | variables, text=True, timeout=120, check=False,
+        done = commands.run(
+            words, cwd=tmp_path, env=kept | own | variables, text=True,
             stdin=subprocess.DEVNULL, capture_output=True,
         )  # fmt: skip
         return done.returncode, done.stdout + done.stderr

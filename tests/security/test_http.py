@@ -14,6 +14,7 @@ from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.sources import load_tools
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving, speaking
 from tests.labs.paths import ROOT
 
@@ -26,7 +27,7 @@ def start(tmp_path):
     """`start(words…)` begins `atc` as a person would, with settings of its own."""
     started = []
 
-    def begin(*words, command=("-c", "from atc.cli.main import main; main()"), **variables):
+    def begin(*words, script=None, **variables):
         env = {
             k: v
             for k, v in os.environ.items()
@@ -38,10 +39,12 @@ def start(tmp_path):
             "PYTHONPATH": str(ROOT),
             **variables,
         }
-        process = subprocess.Popen(
-            [sys.executable, *command, *map(str, words)],
-            cwd=tmp_path, env=env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        options = {"cwd": tmp_path, "env": env, "text": True, "stdin": subprocess.DEVNULL}
+        options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        if script is None:
+            process = commands.Command(words, **options)
+        else:
+            process = subprocess.Popen([sys.executable, script, *words], **options)
         started.append(process)
         return process
 
@@ -369,10 +372,10 @@ def test_a_script_sends_what_the_run_sent_and_no_write_unasked(tmp_path, atc, st
         ) as agent:
             assert agent.run("Order it.").answer == "True\n307"
         assert atc("runs", "export", "last", "--python", "-o", "order.py")[0] == 0
-        code, said = atc(command=["order.py"])
+        code, said = atc(script="order.py")
         assert (code, len(server.seen)) == (1, 2)
         assert "order may change something" in said
-        assert atc("--allow-writes", command=["order.py"]) == (0, "True\n307\n")
+        assert atc("--allow-writes", script="order.py") == (0, "True\n307\n")
         first, _, again, _ = server.seen
         assert (again.target, again.body) == (first.target, first.body)
         assert again.headers["cookie"] == first.headers["cookie"] == "sid=a%20b%3B%20admin=1"

@@ -6,16 +6,16 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 
-ATC = Path(sys.executable).with_name("atc")
+PROBE = ("probe", "bare", "-o", "out", "--model", "none", "--rate", "1000")
 MARK = re.compile(r"([a-z]{8})-atc-probe")
 
 ACTIONS = [
@@ -91,19 +91,7 @@ def describe(tools):
 
 
 def probe(*options, code=0):
-    command = [
-        str(ATC),
-        "probe",
-        "bare",
-        "-o",
-        "out",
-        "--model",
-        "none",
-        "--rate",
-        "1000",
-        *options,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = commands.run([*PROBE, *options], capture_output=True, text=True)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
@@ -127,12 +115,8 @@ def test_a_get_that_acts_is_listed_and_not_called(here):
             assert [
                 path for path in called if re.fullmatch(path_of(target.partition("?")[0]), path)
             ], target
-        plan = subprocess.run(
-            [str(ATC), "probe", "bare", "--dry-run"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
+        plan = commands.run(
+            ["probe", "bare", "--dry-run"], capture_output=True, text=True, check=True
         ).stdout
     for n, target in enumerate(ACTIONS):
         assert re.search(rf"^t{n} +writes +not called: .*--allow-writes", plan, re.MULTILINE), (
@@ -416,20 +400,9 @@ def test_what_was_made_is_taken_away_or_named_however_the_run_ends(here, end):
                 assert not service.user() - Service().user()
             return
         service.left = stop
-        command = [
-            str(ATC),
-            "probe",
-            "bare",
-            "-o",
-            "out",
-            "--model",
-            "none",
-            "--rate",
-            "1000",
-            "--allow-writes",
-        ]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        assert process.wait(timeout=60) == (130 if end == "interrupt" else -9)
+        words = [*PROBE, "--allow-writes"]
+        process = commands.Command(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert process.wait() == (130 if end == "interrupt" else -9)
         if end == "kill":
             assert service.made()
             probe("--allow-writes")  # goes on from the log

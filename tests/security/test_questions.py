@@ -13,12 +13,11 @@ import unicodedata
 
 import pytest
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 from tests.labs.terminal import at_a_terminal
 
-MAIN = "from atc.cli.main import main; main()"
-ATC = (sys.executable, "-c", MAIN)
 OURS = "May this call be sent?"
 BAD = "FORGED: checked by your administrator, this only reads"
 NAMES = {
@@ -83,12 +82,12 @@ class Dialogs:
     """A gateway over stdio, and the questions that its client's person is asked; the answer is no."""
 
     def __init__(self, folder, env, *options, elicitation=None, version="2025-06-18"):
-        command = [sys.executable, "-c", MAIN, "serve", *options]
+        words = ["serve", *options]
         self.told = folder / "serve.err"
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with self.told.open("w") as told:
-            self.process = subprocess.Popen(
-                command, cwd=folder, env=env, text=True, stderr=told, **pipes
+            self.process = commands.Command(
+                words, cwd=folder, env=env, text=True, stderr=told, **pipes
             )
         hello = {
             "capabilities": {"elicitation": elicitation or {}},
@@ -135,8 +134,8 @@ def served(tmp_path, env):
             [sys.executable, str(tmp_path / "server.py"), str(tmp_path / "tools.json")]
         )
         given = ["--tools", f"cal=mcp:{command}", "--start-servers"]
-        listed = subprocess.run(
-            [sys.executable, "-c", MAIN, "tools", "list", *given, "--json"],
+        listed = commands.run(
+            ["tools", "list", *given, "--json"],
             env=env,
             cwd=tmp_path,
             capture_output=True,
@@ -249,7 +248,7 @@ def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
         (tmp_path / "tools").mkdir()
         (tmp_path / "tools" / "pay.json").write_text(json.dumps(document))
         given = ("--tools", "tools", f"{bad}={bad * 200}", "amount=5000")
-        said, code = at_a_terminal(tmp_path, env, *ATC, "tools", "call", document["name"], *given)
+        said, code = at_a_terminal(tmp_path, env, "tools", "call", document["name"], *given)
         assert (code, server.seen) == (1, [])
     question = said[said.index(OURS) : said.index("Send it?")]
     check(question)
@@ -277,7 +276,7 @@ def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, en
             "--strategy",
             "chain",
         )
-        said, code = at_a_terminal(tmp_path, env, *ATC, *words, typed=(b"y\ny\n", b"n\n"))
+        said, code = at_a_terminal(tmp_path, env, *words, typed=(b"y\ny\n", b"n\n"))
         assert [json.loads(seen.body) for seen in server.seen] == [{"text": "first"}]
     assert (code, said.count("Send it?")) == (1, 2)
 
@@ -286,7 +285,7 @@ def test_a_command_that_is_to_be_started_is_shown_in_our_words(tmp_path, env):
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
     command = ["start-me", NAMES["line ends"], NAMES["direction"], NAMES["long"], "last"]
     said, code = at_a_terminal(
-        tmp_path, env, *ATC, "tools", "list", "--tools", f"mcp:{shlex.join(command)}"
+        tmp_path, env, "tools", "list", "--tools", f"mcp:{shlex.join(command)}"
     )
     question = said[said.index("May this command be started?") : said.index("Start it?")]
     check(question)
@@ -302,20 +301,8 @@ def test_the_plan_of_a_probing_quotes_what_is_no_plain_name(tmp_path, env):
         (tmp_path / "tools" / f"{number}.json").write_text(
             json.dumps({"name": name, "binding": binding})
         )
-    command = [
-        sys.executable,
-        "-c",
-        MAIN,
-        "probe",
-        "tools",
-        "--dry-run",
-        "--allow-writes",
-        "--model",
-        "none",
-    ]
-    planned = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    words = ["probe", "tools", "--dry-run", "--allow-writes", "--model", "none"]
+    planned = commands.run(words, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert planned.returncode == 0, planned.stderr
     check("".join(f"    {line}\n" for line in planned.stdout.splitlines()))
 
@@ -335,9 +322,7 @@ def test_a_program_that_is_only_shown_hides_nothing(tmp_path, env):
         "chain",
         "--dry-run",
     )
-    command = [sys.executable, "-c", MAIN, "run", "Look.", *options]
-    shown = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    words = ["run", "Look.", *options]
+    shown = commands.run(words, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert shown.stdout == "# a\\u200bb\\u202ec\\u2066\\u3164\nprint('\\xad')\n", shown.stderr
     check(shown.stderr)

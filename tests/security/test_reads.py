@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
 import yaml
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import DATA, ROOT
 
 GETS = yaml.safe_load((DATA / "gets.yaml").read_text(encoding="utf-8"))
 RECORD = {"type": "object", "properties": {"id": {"type": "integer"}, "title": {"type": "string"}}}
 ANSWERS = {"record": RECORD, "records": {"type": "array", "items": RECORD}}
-ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 
 
 @pytest.fixture
@@ -37,14 +36,7 @@ def atc(shell):
     """Runs the command line with nobody at the terminal."""
 
     def run(*words):
-        return subprocess.run(
-            [*ATC, *map(str, words)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=300,
-            check=False,
-            **shell,
-        )
+        return commands.run(words, stdin=subprocess.DEVNULL, capture_output=True, **shell)
 
     return run
 
@@ -181,8 +173,8 @@ def test_a_call_that_a_person_types_asks_too(atc, devices):
 @contextmanager
 def gateway(shell, *words):
     """`atc serve` over stdio: a function that calls a method and gives its result."""
-    process = subprocess.Popen(
-        [*ATC, "serve", *map(str, words)], stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, **shell
+    process = commands.Command(
+        ["serve", *words], stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, **shell
     )
 
     def ask(number, method, params):

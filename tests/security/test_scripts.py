@@ -11,10 +11,10 @@ import pytest
 from atc import Agent
 from atc.store import Store
 from protocols.sources import load_tools
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 
-MAIN = "from atc.cli.main import main; main()"
 ENDS = [
     "\n",
     "\r",
@@ -34,7 +34,7 @@ ENDS = [
 
 @pytest.fixture
 def user(tmp_path):
-    """Runs Python as a user of their own, with nobody at the terminal."""
+    """Runs Python, or by `user.atc` the command line, as a user with nobody at the terminal."""
     env = {
         key: value
         for key, value in os.environ.items()
@@ -46,17 +46,16 @@ def user(tmp_path):
         "PYTHONPATH": str(ROOT),
     }
 
+    how = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "check": False}
+
     def run(*words, cwd=tmp_path, **variables):
         command = [sys.executable, *map(str, words)]
-        how = {
-            "capture_output": True,
-            "text": True,
-            "timeout": 120,
-            "stdin": subprocess.DEVNULL,
-            "check": False,
-        }
         return subprocess.run(command, cwd=cwd, env=env | variables, **how)
 
+    def atc(*words, cwd=tmp_path, **variables):
+        return commands.run(words, cwd=cwd, env=env | variables, **how)
+
+    run.atc = atc
     return run
 
 
@@ -73,9 +72,9 @@ def exported(user, folder, document, program, task, *options, name="script.py"):
         "chain",
         *options,
     )
-    ran = user("-c", MAIN, "run", task, *given)
+    ran = user.atc("run", task, *given)
     assert ran.returncode == 0, ran.stderr
-    done = user("-c", MAIN, "runs", "export", "last", "--python", "-o", name)
+    done = user.atc("runs", "export", "last", "--python", "-o", name)
     assert done.returncode == 0, done.stderr
     return folder / name
 
@@ -123,7 +122,7 @@ def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(
     with serving(lambda _: Reply(body={"said": everywhere})) as server:
         document = openapi(server.url, {"/echo": {"get": operation}}, securitySchemes=schemes)
         (tmp_path / "only.json").write_text(json.dumps(document))
-        listed = user("-c", MAIN, "tools", "list", "--tools", "only.json", "--json")
+        listed = user.atc("tools", "list", "--tools", "only.json", "--json")
         [tool] = json.loads(listed.stdout)
         program = f"said = {tool['alias']}(text='a')['said']\nprint(said)\n# '''\n\"\"\"'''\"\"\""
         script = exported(user, tmp_path, document, program, everywhere, "--allow-writes", "all")
@@ -253,9 +252,9 @@ def test_the_command_that_is_printed_can_be_copied(user, tmp_path):
     post = Post()
     with serving(post.answer) as server:
         exported(user, tmp_path, post.document(server.url), "print(get_contact()['email'])", TASK)
-    done = user("-c", MAIN, "runs", "export", "last", "--python", "-o", "a $(touch b).py")
+    done = user.atc("runs", "export", "last", "--python", "-o", "a $(touch b).py")
     assert "run it with: python 'a $(touch b).py'" in done.stderr
-    done = user("-c", MAIN, "runs", "export", "last", "-o", "a `b`.json")
+    done = user.atc("runs", "export", "last", "-o", "a `b`.json")
     assert "replay it with: atc runs replay 'a `b`.json'" in done.stderr
 
 
@@ -282,9 +281,9 @@ def test_a_script_gets_no_more_than_the_tools_of_an_untrusted_folder_got(user, t
         (far / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
         solve = ("run", "List", "--model", "scripted:replies.json", "--strategy", "chain")
         env = {"http_proxy": server.url, "no_proxy": ""}
-        assert user("-c", MAIN, *solve, cwd=far, **env).returncode == 0
+        assert user.atc(*solve, cwd=far, **env).returncode == 0
         script = far / "script.py"
-        assert user("-c", MAIN, "runs", "export", "last", "--python", "-o", script).returncode == 0
+        assert user.atc("runs", "export", "last", "--python", "-o", script).returncode == 0
         before = len(server.seen)
         ran = user(script, **env)
         assert (ran.returncode, ran.stdout) == (0, "ann@example.org\n"), ran.stderr

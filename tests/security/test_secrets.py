@@ -8,7 +8,6 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,11 +21,11 @@ from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
 from tests.labs.tools import tool
 
-MAIN = "from atc.cli.main import main; main()"
 SECRET = "Zq8XvT3mKp7LrW2nBd5HsJ9c"
 TEXTS = {
     "header": "HTTP/1.1 200\nAuthorization: Bearer %s",
@@ -274,11 +273,10 @@ def test_the_viewers_address_lets_one_browser_in_and_stands_in_no_arguments(own_
     browser = Path("browser.sh").absolute()
     browser.write_text(f'#!/bin/sh\necho "$@" > {browser}.txt\n')
     browser.chmod(0o700)
-    command = [sys.executable, "-c", MAIN, "runs", "view"]
     env = os.environ | {"BROWSER": f"{browser} %s", "PYTHONPATH": str(ROOT)}
     silent = subprocess.DEVNULL
-    with subprocess.Popen(
-        command, env=env, stdin=silent, stdout=subprocess.PIPE, stderr=silent, text=True
+    with commands.Command(
+        ["runs", "view"], env=env, stdin=silent, stdout=subprocess.PIPE, stderr=silent, text=True
     ) as viewer:
         try:
             printed = urlsplit(viewer.stdout.readline().strip())

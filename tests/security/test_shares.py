@@ -6,7 +6,6 @@ import http.client
 import itertools
 import json
 import socket
-import sys
 import threading
 import time
 from contextlib import closing, suppress
@@ -15,7 +14,8 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
-from benchmarks.local import ATC, free_port, run_in_background
+from benchmarks.local import free_port
+from tests.labs import commands
 from tests.labs.paths import ROOT
 
 TOOLS = '''
@@ -197,8 +197,6 @@ def serve(tmp_path):
     def start(*options):
         port = free_port()
         words = [
-            sys.executable,
-            *ATC,
             "serve",
             "--tools",
             "shop.py",
@@ -206,7 +204,7 @@ def serve(tmp_path):
             f"127.0.0.1:{port}",
             *options,
         ]
-        started.append(run_in_background(words, port=port, folder=tmp_path, env=own))
+        started.append(commands.in_background(words, port=port, folder=tmp_path, env=own))
         started[-1].__enter__()
         return Served(tmp_path, port)
 

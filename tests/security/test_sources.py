@@ -11,6 +11,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import LABS, ROOT
 
@@ -39,15 +40,13 @@ def atc(tmp_path):
             "XDG_STATE_HOME": str(tmp_path / "state"),
             "PYTHONPATH": str(ROOT),
         }
-        return subprocess.run(
-            [sys.executable, "-c", "from atc.cli.main import main; main()", *words],
+        return commands.run(
+            words,
             cwd=tmp_path,
             env=env | variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
-            check=False,
         )
 
     return run

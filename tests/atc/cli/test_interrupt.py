@@ -1,14 +1,13 @@
 """Ctrl-C, Ctrl-D and wrong words at the command line: what was sent, and how to go on, in one sentence."""
 
 import os
-import sys
 import threading
 from contextlib import ExitStack
 
 import pytest
 
 from tests.labs.loopback import Reply, serving
-from tests.labs.terminal import CTRL_C, CTRL_D, at_a_terminal, begin, finish
+from tests.labs.terminal import CTRL_C, CTRL_D, at_a_terminal, begin, begin_script, finish
 from tests.labs.user import User, service, writes
 
 
@@ -47,7 +46,7 @@ def test_ctrl_c_while_a_write_is_on_the_wire_says_that_it_was_sent(user, stack):
 
     server = stack.enter_context(serving(answer))
     words = ("tools", "call", "order", *document_of(server), "--allow-writes", "order")
-    process, ours = begin(user.work, user.env, *user.command, *words)
+    process, ours = begin(user.work, user.env, *words)
     assert on_the_wire.wait(60)
     os.write(ours, CTRL_C)
     said, code = finish(process, ours)
@@ -59,7 +58,7 @@ def test_ctrl_c_while_a_write_is_on_the_wire_says_that_it_was_sent(user, stack):
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
 def test_an_interrupt_at_the_question_of_a_call_sends_nothing(user, shop, key):
-    words = (*user.command, "tools", "call", "order", *document_of(shop))
+    words = ("tools", "call", "order", *document_of(shop))
     said, code = at_a_terminal(user.work, user.env, *words, typed=[key])
     assert (code, writes(shop)) == (130, [])
     assert said.endswith("\natc: interrupted; nothing was sent.\n"), said
@@ -71,7 +70,7 @@ def test_an_interrupt_at_the_question_of_a_call_sends_nothing(user, shop, key):
 def test_an_interrupt_at_the_question_of_a_run_leaves_it_to_be_gone_on_with(user, shop, key):
     done = user.run_text("print(order()['done'])", *document_of(shop))
     assert done.returncode == 1
-    words = (*user.command, "runs", "resume", "last")
+    words = ("runs", "resume", "last")
     said, code = at_a_terminal(user.work, user.env, *words, typed=[key])
     assert (code, writes(shop)) == (130, [])
     assert said.endswith("atc: interrupted; nothing was sent for this call.\n"), said
@@ -88,13 +87,13 @@ def test_ctrl_c_at_the_question_of_a_script_ends_it_in_one_sentence(user, shop):
     assert done.returncode == 0, done
     done = user.atc("runs", "export", "last", "--python", "-o", "script.py")
     assert done.returncode == 0, done
-    said, code = at_a_terminal(user.work, user.env, sys.executable, "script.py", typed=[CTRL_C])
+    said, code = finish(*begin_script(user.work, user.env, "script.py"), typed=[CTRL_C])
     assert (code, writes(shop)) == (130, ["/order"]), said
     assert said.endswith("\natc: interrupted; nothing was sent for this call.\n"), said
 
 
 def test_a_wrong_answer_is_asked_for_in_one_line(user, shop):
-    words = (*user.command, "tools", "call", "order", *document_of(shop))
+    words = ("tools", "call", "order", *document_of(shop))
     said, code = at_a_terminal(user.work, user.env, *words, typed=[b"perhaps\n", b"n\n"])
     assert (code, writes(shop)) == (1, [])
     assert said.count("Send it?") == 1

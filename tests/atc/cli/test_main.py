@@ -15,6 +15,7 @@ from atc.cli.errors import explain_error
 from atc.cli.main import VERBS, _run_guarded, cli
 from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
+from tests.labs import commands
 from tests.labs.paths import DATA, ROOT
 
 HELP = DATA / "atc-help.txt"
@@ -137,23 +138,14 @@ def test_a_reader_that_has_gone_is_no_error_to_talk_about() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as closed:
-        done = subprocess.run(
-            [sys.executable, "-c", MAIN, "bench", "list"],
-            stdout=closed,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=60,
-        )
+        done = commands.run(["bench", "list"], stdout=closed, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_result_that_cannot_be_written_is_an_error() -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-c", MAIN, "bench", "list"]
-        done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
-        )
+        done = commands.run(["bench", "list"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 3
     assert done.stderr == "atc: No space left on device; set ATC_DEBUG=1 to see where.\n"
 

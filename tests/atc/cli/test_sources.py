@@ -14,6 +14,7 @@ import yaml
 from atc.cli.settings import read_settings
 from atc.core.config import public
 from protocols.sources.folder import read_protocols
+from tests.labs import commands
 from tests.labs.paths import LABS, ROOT
 
 COMMAND = (sys.executable, "-I", "-S", str(LABS / "mcp_service.py"))
@@ -32,11 +33,8 @@ def atc(tmp_path, *words, **more):
         "XDG_STATE_HOME": str(tmp_path),
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-c", "from atc.cli.main import main; main()", *words]
     more = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, **more}
-    return subprocess.Popen(
-        command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True, **more
-    )
+    return commands.Command(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True, **more)
 
 
 def settings(folder, text):

@@ -19,10 +19,10 @@ from atc.agent import Agent
 from atc.core.config import Config
 from atc.core.types import Solution
 from atc.models.scripted import ScriptedModel
-from benchmarks.local import ATC
 from protocols.errors import ModelUnavailable
 from protocols.protocol import McpBinding
 from protocols.toolbox import Toolbox
+from tests.labs import commands
 from tests.labs.loopback import serving
 from tests.labs.tools import fenced, tool
 from tests.labs.viewed_runs import desk
@@ -177,9 +177,9 @@ def run_in_a_process(folders: Path, endpoint: str) -> float:
     options = desk(folders, "print(len(search_customers(name='Nolan')['results']))\n")
     environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, *ATC, "run", "How many?", *options],
-        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+    done = commands.run(
+        ["run", "How many?", *options],
+        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
     return time.monotonic() - began

@@ -24,11 +24,12 @@ from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import INSTRUCTIONS, gateway_server, tools_server
 from atc.store import Store
-from benchmarks.local import ATC, free_port, run_in_background
+from benchmarks.local import free_port
 from protocols.errors import ToolError
 from protocols.protocol import ToolProtocol
 from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
+from tests.labs import commands
 from tests.labs.tools import tool
 
 ORDERS = {
@@ -386,7 +387,7 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path
         'def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n'
     )
     port = free_port()
-    command = [sys.executable, *ATC, "serve", "--tools", "notes.py", "--http", f"127.0.0.1:{port}"]
+    command = ["serve", "--tools", "notes.py", "--http", f"127.0.0.1:{port}"]
     good = {"Authorization": "Bearer a-token"}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}  # fmt: skip
@@ -396,7 +397,7 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path
         url = f"http://127.0.0.1:{port}/mcp{path}"
         return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
 
-    with run_in_background(
+    with commands.in_background(
         command,
         port=port,
         folder=tmp_path,

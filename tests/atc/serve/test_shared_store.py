@@ -4,7 +4,7 @@ import itertools
 import json
 import os
 import signal
-import sys
+import time
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +19,8 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from benchmarks.local import ATC, free_port, run_in_background
+from benchmarks.local import free_port
+from tests.labs import commands
 
 TOOLS = '''
 import os, time
@@ -47,9 +48,7 @@ class Pair:
         self.processes = {}  # those that live, by port
         for port in (free_port(), free_port()):
             words = f"serve --tools shop.py --http 127.0.0.1:{port} --allow-host gateway".split()
-            started = run_in_background(
-                [sys.executable, *ATC, *words], port=port, folder=folder, env=own
-            )
+            started = commands.in_background(words, port=port, folder=folder, env=own)
             self.processes[port] = stack.enter_context(started)
 
     def kill(self, owner: str) -> None:
@@ -59,7 +58,8 @@ class Pair:
         )
         process = self.processes.pop(port)
         os.kill(process, signal.SIGKILL)
-        os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+        while Path(f"/proc/{process}").exists():
+            time.sleep(0.01)
 
     @property
     def notes(self) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -16,7 +15,8 @@ import requests
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
-from benchmarks.local import ATC, free_port, run_in_background
+from benchmarks.local import free_port
+from tests.labs import commands
 from tests.labs.notes_service import notes_app
 from toolflow_bench.services.serve import serve
 
@@ -46,14 +46,9 @@ def test_the_command_names_a_port_that_is_taken(atc_) -> None:
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
-    command = [sys.executable, *ATC, "bench", "serve", "flights", "--json"]
-    # A parent that ignores Ctrl-C (a background job) would hand that down.
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    finally:
-        signal.signal(signal.SIGINT, usual)
-    with child:
+    command = ["bench", "serve", "flights", "--json"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with commands.Command(command, text=True, **pipes) as child:
         told = json.loads(child.stdout.readline())
         [shown] = told["services"]
         assert (shown["name"], shown["document"]) == ("flights", f"{shown['url']}/openapi.json")
@@ -76,7 +71,7 @@ def test_an_mcp_client_calls_the_services(tmp_path):
     from mcp.shared._httpx_utils import create_mcp_http_client
 
     port = free_port()
-    command = [sys.executable, *ATC, "bench", "serve", "movies", "--mcp", str(port)]
+    command = ["bench", "serve", "movies", "--mcp", str(port)]
     environment = {
         "HOME": str(Path.home()),
         "ATC_SERVE_TOKEN": "a-token",
@@ -95,7 +90,7 @@ def test_an_mcp_client_calls_the_services(tmp_path):
             found = await client.call_tool("search_films", {"title": "Casablanca", "limit": 1})
             return len(tools.tools), found.structured_content
 
-    with run_in_background(command, port=port, folder=tmp_path, env=environment):
+    with commands.in_background(command, port=port, folder=tmp_path, env=environment):
         count, found = anyio.run(talk)
     assert count == 39
     assert found["films"][0]["title"] == "Casablanca"
